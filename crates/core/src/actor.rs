@@ -1,0 +1,66 @@
+//! Who did something, and through which door.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ActorKind {
+    /// A human being, on a surface made for people. Only they decide about plans.
+    Person,
+    /// A model, or a program that speaks for one.
+    Agent,
+    /// A standing rule that a person wrote into the configuration.
+    Policy,
+    /// Planwright itself.
+    System,
+}
+
+impl ActorKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Agent => "agent",
+            Self::Policy => "policy",
+            Self::System => "system",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    pub kind: ActorKind,
+    pub name: String,
+    /// The surface it came through, such as `cli` or `mcp`.
+    pub through: String,
+}
+
+impl Actor {
+    pub fn new(kind: ActorKind, name: impl Into<String>, through: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), through: through.into() }
+    }
+
+    pub fn person(name: impl Into<String>, through: impl Into<String>) -> Self {
+        Self::new(ActorKind::Person, name, through)
+    }
+
+    pub fn agent(name: impl Into<String>, through: impl Into<String>) -> Self {
+        Self::new(ActorKind::Agent, name, through)
+    }
+
+    pub fn system(through: impl Into<String>) -> Self {
+        Self::new(ActorKind::System, "planwright", through)
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ActorKind::Person => write!(f, "{} through {}", self.name, self.through),
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
+                write!(f, "{} ({}) through {}", self.name, self.kind.as_str(), self.through)
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What each event does to the state. Applying never fails and never decides.
+
+use std::sync::Arc;
+
+use crate::desk::{Desk, Stamp};
+use crate::event::Event;
+use crate::plan::content::PlanContent;
+use crate::plan::execution::{Execution, StepRun, StepStatus};
+use crate::plan::{Ending, Feedback, Plan, PlanStatus};
+use crate::session::Session;
+
+impl Desk {
+    pub fn apply(&mut self, event: &Event, stamp: &Stamp) {
+        self.apply_to_session(event, stamp);
+        self.apply_to_plans(event, stamp);
+    }
+
+    fn apply_to_session(&mut self, event: &Event, stamp: &Stamp) {
+        if matches!(event, Event::SessionOpened) {
+            self.session = Some(Session::opened(self.identity.clone(), stamp.at));
+        }
+        let Some(session) = &mut self.session else { return };
+        let mode = &mut session.plan_mode;
+        match event {
+            Event::PlanModeEnabled { style, plan } => {
+                mode.enabled = true;
+                mode.style = *style;
+                mode.active_plan = Some(plan.clone());
+                mode.updated_at = stamp.at;
+            }
+            Event::PlanModeDisabled { .. } => {
+                mode.enabled = false;
+                mode.active_plan = None;
+                mode.updated_at = stamp.at;
+            }
+            // Whoever takes an active plan's place is active in its stead.
+            Event::PlanSuperseded { plan, by } if mode.active_plan.as_ref() == Some(plan) => {
+                mode.active_plan = Some(by.clone());
+                mode.updated_at = stamp.at;
+            }
+            Event::PlanCreated(_) | Event::PlanImported { .. } => session.plans_made += 1,
+            Event::SessionOpened
+            | Event::ConversationReset
+            | Event::PlanSuperseded { .. }
+            | Event::ContentSet { .. }
+            | Event::StepRecorded { .. }
+            | Event::MetadataSet { .. }
+            | Event::StepAdded { .. }
+            | Event::StepUpdated { .. }
+            | Event::StepRemoved { .. }
+            | Event::PlanFinalized { .. }
+            | Event::PlanApproved { .. }
+            | Event::PlanRejected { .. }
+            | Event::RevisionRequested { .. }
+            | Event::PlanCancelled { .. }
+            | Event::ExecutionStarted { .. }
+            | Event::StepBegun { .. }
+            | Event::StepEnded { .. }
+            | Event::ExecutionFinished { .. } => {}
+        }
+    }
+
+    fn apply_to_plans(&mut self, event: &Event, stamp: &Stamp) {
+        match event {
+            Event::PlanCreated(creation) => {
+                let mut plan =
+                    Plan::begun(creation.plan.clone(), self.identity.clone(), creation.number, creation.style, stamp.at);
+                if let Some(succession) = &creation.succeeds {
+                    plan.supersedes = Some(succession.of.clone());
+                    plan.title.clone_from(&succession.title);
+                    plan.content = succession.content.clone();
+                    plan.steps_made = succession.steps_made;
+                }
+                self.plans.insert(plan.id.clone(), Arc::new(plan));
+            }
+            Event::PlanImported { plan: imported } => {
+                let number = self.session.as_ref().map_or(1, |session| session.plans_made);
+                let style = imported.content.style();
+                let mut plan = Plan::begun(imported.id.clone(), self.identity.clone(), number, style, imported.created_at);
+                plan.status = imported.status;
+                plan.title.clone_from(&imported.title);
+                plan.content = imported.content.clone();
+                plan.version = u32::from(!plan.content.is_empty());
+                plan.steps_made = u32::try_from(plan.content.steps().len()).unwrap_or(u32::MAX);
+                plan.execution.clone_from(&imported.execution);
+                plan.origin = Some(imported.origin.clone());
+                plan.updated_at = imported.updated_at;
+                self.plans.insert(plan.id.clone(), Arc::new(plan));
+            }
+            _ => {
+                if let Some(plan) = event.plan().and_then(|id| self.plans.get_mut(id)) {
+                    Arc::make_mut(plan).apply(event, stamp);
+                }
+            }
+        }
+    }
+}
+
+impl Plan {
+    fn apply(&mut self, event: &Event, stamp: &Stamp) {
+        match event {
+            // The session changes, not the plan.
+            Event::PlanModeEnabled { .. }
+            | Event::SessionOpened
+            | Event::ConversationReset
+            | Event::PlanModeDisabled { .. }
+            | Event::PlanCreated(_)
+            | Event::PlanImported { .. } => return,
+            Event::ContentSet { markdown, title, .. } => {
+                if let PlanContent::Document(document) = &mut self.content {
+                    document.markdown.clone_from(markdown);
+                }
+                if title.is_some() {
+                    self.title.clone_from(title);
+                }
+                self.status = PlanStatus::Ready;
+                self.version += 1;
+                self.feedback = None;
+            }
+            Event::StepRecorded { step, .. } => {
+                if let PlanContent::Collect(collected) = &mut self.content {
+                    collected.steps.push(step.clone());
+                    self.steps_made += 1;
+                }
+            }
+            Event::MetadataSet { change, .. } => self.set_metadata(change),
+            Event::StepAdded { index, step, .. } => {
+                if let PlanContent::Build(built) = &mut self.content {
+                    built.steps.insert((*index).min(built.steps.len()), step.clone());
+                    self.steps_made += 1;
+                }
+            }
+            Event::StepUpdated { index, step, .. } => {
+                if let PlanContent::Build(built) = &mut self.content {
+                    built.steps.retain(|other| other.id != step.id);
+                    built.steps.insert((*index).min(built.steps.len()), step.clone());
+                }
+            }
+            Event::StepRemoved { step, .. } => {
+                if let PlanContent::Build(built) = &mut self.content {
+                    built.steps.retain(|other| other.id != *step);
+                }
+            }
+            Event::PlanFinalized { summary, .. } => {
+                match &mut self.content {
+                    PlanContent::Document(_) => {}
+                    PlanContent::Collect(collected) => collected.summary.clone_from(summary),
+                    PlanContent::Build(built) => built.summary.clone_from(summary),
+                }
+                self.status = PlanStatus::Ready;
+                self.version += 1;
+                self.feedback = None;
+            }
+            Event::PlanApproved { approval, .. } => {
+                self.status = PlanStatus::Approved;
+                self.approval = Some(approval.clone());
+                self.feedback = None;
+            }
+            Event::PlanRejected { reason, .. } => {
+                self.status = PlanStatus::Rejected;
+                self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
+            }
+            Event::RevisionRequested { feedback, .. } => {
+                self.feedback = Some(Feedback { by: stamp.by.clone(), at: stamp.at, text: feedback.clone() });
+            }
+            Event::PlanCancelled { reason, .. } => {
+                self.status = PlanStatus::Cancelled;
+                self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
+                self.stop_execution(stamp);
+            }
+            Event::PlanSuperseded { by, .. } => {
+                self.status = PlanStatus::Superseded;
+                self.superseded_by = Some(by.clone());
+                self.stop_execution(stamp);
+            }
+            Event::ExecutionStarted { execution, .. } => {
+                self.status = PlanStatus::Executing;
+                self.execution = Some(execution.clone());
+            }
+            Event::StepBegun { step, .. } => {
+                if let Some(run) = self.run_mut(step) {
+                    run.status = StepStatus::InProgress;
+                    run.started_at = Some(stamp.at);
+                    run.finished_at = None;
+                }
+            }
+            Event::StepEnded { step, outcome, .. } => {
+                if let Some(run) = self.run_mut(step) {
+                    run.status = outcome.status;
+                    run.note.clone_from(&outcome.note);
+                    run.evidence.clone_from(&outcome.evidence);
+                    run.finished_at = outcome.status.is_settled().then_some(stamp.at);
+                }
+            }
+            Event::ExecutionFinished { status, .. } => {
+                self.status = *status;
+                self.stop_execution(stamp);
+            }
+        }
+        self.updated_at = stamp.at;
+    }
+
+    fn set_metadata(&mut self, change: &crate::command::MetadataChange) {
+        if change.title.is_some() {
+            self.title.clone_from(&change.title);
+        }
+        let PlanContent::Build(built) = &mut self.content else { return };
+        if change.goal.is_some() {
+            built.goal.clone_from(&change.goal);
+        }
+        let lists = [
+            (&mut built.assumptions, &change.assumptions),
+            (&mut built.risks, &change.risks),
+            (&mut built.verification, &change.verification),
+            (&mut built.files, &change.files),
+        ];
+        for (list, given) in lists {
+            if let Some(given) = given {
+                list.clone_from(given);
+            }
+        }
+    }
+
+    fn run_mut(&mut self, step: &crate::ids::StepId) -> Option<&mut StepRun> {
+        self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
+    }
+
+    fn stop_execution(&mut self, stamp: &Stamp) {
+        let open = |execution: &&mut Execution| execution.finished_at.is_none();
+        if let Some(execution) = self.execution.as_mut().filter(open) {
+            execution.finished_at = Some(stamp.at);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Everything that can be asked of a session. A command is data: it can be stored, sent again and replayed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::{ExecutionId, PlanId, StepId};
+use crate::plan::approval::Selection;
+use crate::plan::content::PlanContent;
+use crate::plan::execution::{Execution, StepStatus};
+use crate::plan::{Digest, Origin, PlanStatus, PlanStyle};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    Session(SessionCommand),
+    Draft(DraftCommand),
+    Decide(Decision),
+    Run(RunCommand),
+    Import(Box<ImportedPlan>),
+}
+
+/// About the session and its plan mode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SessionCommand {
+    /// Begins the session if it is not there yet.
+    Open,
+    /// `/plan on`: a new plan, unless the active one is empty and of this style.
+    EnablePlanMode { style: PlanStyle },
+    /// Plan work is on afterwards, on the plan it was on if that one is still alive.
+    EnsurePlanMode { style: Option<PlanStyle> },
+    /// `/plan off`
+    DisablePlanMode,
+    /// `/plan done`
+    FinishPlanWork,
+    /// `/reset`
+    Reset,
+}
+
+/// What an agent does to the active plan while it drafts, all of it through tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DraftCommand {
+    SetContent { markdown: String, title: Option<String> },
+    RecordStep { tool: String, arguments: Value },
+    Finalize { summary: Option<String> },
+    CreateDraft { goal: String, title: Option<String> },
+    SetMetadata(MetadataChange),
+    AddStep(NewStep),
+    UpdateStep { step: StepId, change: StepChange },
+    RemoveStep { step: StepId },
+    Submit { summary: Option<String> },
+}
+
+/// Only what is given changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetadataChange {
+    pub goal: Option<String>,
+    pub title: Option<String>,
+    pub assumptions: Option<Vec<String>>,
+    pub risks: Option<Vec<String>>,
+    pub verification: Option<Vec<String>>,
+    pub files: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewStep {
+    pub description: String,
+    pub agent: String,
+    /// From 1; at the end if absent.
+    pub position: Option<usize>,
+    pub needs: Vec<StepId>,
+    pub verification: Option<String>,
+}
+
+/// Only what is given changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepChange {
+    pub description: Option<String>,
+    pub agent: Option<String>,
+    pub position: Option<usize>,
+    pub needs: Option<Vec<StepId>>,
+    pub verification: Option<String>,
+}
+
+/// What only a person decides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Decision {
+    Approve { plan: PlanId, digest: Digest, selection: Selection, note: Option<String> },
+    Reject { plan: PlanId, reason: Option<String> },
+    Revise { plan: PlanId, feedback: String },
+    Cancel { plan: PlanId, reason: Option<String> },
+    /// Goes on with an approved or partially completed plan.
+    Resume { plan: PlanId },
+    /// What becomes of a step nobody knows the end of.
+    Settle { plan: PlanId, step: StepId, choice: UncertainChoice },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UncertainChoice {
+    Retry,
+    Skip,
+    Stop,
+}
+
+/// What carries a plan out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RunCommand {
+    Start { plan: PlanId },
+    /// The intent: written before a step's work begins.
+    BeginStep { plan: PlanId, execution: ExecutionId, step: StepId },
+    /// The outcome: written after it.
+    EndStep { plan: PlanId, execution: ExecutionId, step: StepId, outcome: Outcome },
+    /// Ends the execution by what was done.
+    Finish { plan: PlanId, execution: ExecutionId },
+    /// An agent's own report on the active document plan.
+    Report(ProgressReport),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub status: StepStatus,
+    pub note: Option<String>,
+    pub evidence: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgressReport {
+    /// From 1; the step in progress, else the next one, if absent.
+    pub step: Option<usize>,
+    pub outcome: Outcome,
+}
+
+/// A plan of the older format, translated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedPlan {
+    pub id: PlanId,
+    pub status: PlanStatus,
+    pub title: Option<String>,
+    pub content: PlanContent,
+    pub execution: Option<Execution>,
+    pub origin: Origin,
+    pub created_at: jiff::Timestamp,
+    pub updated_at: jiff::Timestamp,
+}
+
+impl Command {
+    /// The plan it names. Commands that name none act on the session or its active plan.
+    pub fn subject(&self) -> Option<&PlanId> {
+        match self {
+            Self::Session(_) | Self::Draft(_) => None,
+            Self::Decide(decision) => Some(decision.plan()),
+            Self::Run(run) => run.plan(),
+            Self::Import(imported) => Some(&imported.id),
+        }
+    }
+}
+
+impl Decision {
+    pub fn plan(&self) -> &PlanId {
+        match self {
+            Self::Approve { plan, .. }
+            | Self::Reject { plan, .. }
+            | Self::Revise { plan, .. }
+            | Self::Cancel { plan, .. }
+            | Self::Resume { plan }
+            | Self::Settle { plan, .. } => plan,
+        }
+    }
+}
+
+impl RunCommand {
+    pub fn plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::Start { plan }
+            | Self::BeginStep { plan, .. }
+            | Self::EndStep { plan, .. }
+            | Self::Finish { plan, .. } => Some(plan),
+            Self::Report(_) => None,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What only a person decides about a plan.
+
+use crate::actor::ActorKind;
+use crate::command::{Decision, Outcome, UncertainChoice};
+use crate::decide::Case;
+use crate::event::Event;
+use crate::ids::StepId;
+use crate::plan::approval::Selection;
+use crate::plan::content::PlanContent;
+use crate::plan::execution::StepStatus;
+use crate::plan::lifecycle::Action;
+use crate::plan::{Approval, Digest, Plan, PlanStatus, PlanStyle};
+use crate::refusal::Refusal;
+
+impl Case<'_> {
+    pub(super) fn decision(&self, decision: &Decision) -> Result<Vec<Event>, Refusal> {
+        self.by_a_person(decision)?;
+        self.desk.opened()?;
+        let plan = self.desk.named(decision.plan())?;
+        match decision {
+            Decision::Approve { digest, selection, note, .. } => self.approve(plan, digest, selection, note.as_deref()),
+            Decision::Reject { reason, .. } => {
+                plan.permits(Action::Reject)?;
+                Ok(vec![Event::PlanRejected { plan: plan.id.clone(), reason: self.remark("reason", reason.as_deref())? }])
+            }
+            Decision::Revise { feedback, .. } => self.revise(plan, feedback),
+            Decision::Cancel { reason, .. } => {
+                plan.permits(Action::Cancel)?;
+                Ok(vec![Event::PlanCancelled { plan: plan.id.clone(), reason: self.remark("reason", reason.as_deref())? }])
+            }
+            Decision::Resume { .. } => self.resume(plan),
+            Decision::Settle { step, choice, .. } => self.settle(plan, step, *choice),
+        }
+    }
+
+    /// No tool call, no model text and no time-out is ever a decision. A standing policy may approve, nothing else.
+    fn by_a_person(&self, decision: &Decision) -> Result<(), Refusal> {
+        let may = match self.stamp.by.kind {
+            ActorKind::Person => true,
+            ActorKind::Policy => matches!(decision, Decision::Approve { .. }),
+            ActorKind::Agent | ActorKind::System => false,
+        };
+        if may { Ok(()) } else { Err(Refusal::policy_denied("Only a person decides about a plan.")) }
+    }
+
+    fn approve(&self, plan: &Plan, digest: &Digest, selection: &Selection, note: Option<&str>) -> Result<Vec<Event>, Refusal> {
+        plan.permits(Action::Approve)?;
+        if plan.digest() != *digest {
+            return Err(Refusal::stale(format!(
+                "Plan {} has changed since it was shown; look at it again before you approve it.",
+                plan.number
+            )));
+        }
+        if plan.content.is_empty() {
+            return Err(Refusal::invalid(format!("Plan {} has no content; there is nothing to approve.", plan.number)));
+        }
+        if plan.style() == PlanStyle::Document && *selection != Selection::All {
+            return Err(Refusal::invalid("A document is approved as a whole; ask for changes with `revise` instead."));
+        }
+        let selected = selection.over(&plan.content.steps())?;
+        let approval = Approval {
+            by: self.stamp.by.clone(),
+            at: self.stamp.at,
+            digest: *digest,
+            approved: selected.approved,
+            skipped: selected.skipped,
+            note: self.remark("note", note)?,
+        };
+        Ok(vec![Event::PlanApproved { plan: plan.id.clone(), approval }])
+    }
+
+    /// A ready document is simply written over. Everything else is frozen, so a new draft takes its place.
+    fn revise(&self, plan: &Plan, feedback: &str) -> Result<Vec<Event>, Refusal> {
+        let feedback =
+            self.remark("feedback", Some(feedback))?.ok_or_else(|| Refusal::invalid("The feedback is blank; say what to change."))?;
+        let style = plan.style();
+        let rewritten_in_place = style == PlanStyle::Document && plan.status == PlanStatus::Ready;
+        let target = if rewritten_in_place { plan.id.clone() } else { self.new_plan_id() };
+        let mut events = Vec::new();
+        match plan.status {
+            PlanStatus::Ready if rewritten_in_place => {}
+            PlanStatus::Ready | PlanStatus::Approved | PlanStatus::Executing | PlanStatus::PartiallyCompleted => {
+                events.push(self.succeed(plan, starting_point(&plan.content))?);
+                events.push(Event::PlanSuperseded { plan: plan.id.clone(), by: target.clone() });
+            }
+            PlanStatus::Collecting
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Cancelled
+            | PlanStatus::Superseded => return Err(plan.wrong_status("there is nothing to revise")),
+        }
+        events.push(Event::RevisionRequested { plan: target.clone(), feedback });
+        self.activate(style, target, &mut events)?;
+        Ok(events)
+    }
+
+    fn resume(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
+        let mut events = self.start_execution(plan)?;
+        if plan.style() == PlanStyle::Document {
+            self.activate(plan.style(), plan.id.clone(), &mut events)?;
+        }
+        Ok(events)
+    }
+
+    fn settle(&self, plan: &Plan, step: &StepId, choice: UncertainChoice) -> Result<Vec<Event>, Refusal> {
+        plan.permits(Action::Execute)?;
+        let uncertain = plan
+            .execution
+            .as_ref()
+            .filter(|_| plan.status == PlanStatus::Executing)
+            .filter(|execution| execution.run(step).is_some_and(|run| run.status == StepStatus::Uncertain))
+            .ok_or_else(|| Refusal::wrong_status(format!("Step {step} of plan {} is not uncertain.", plan.number)))?;
+        let ended = |status, note: &str| Event::StepEnded {
+            plan: plan.id.clone(),
+            execution: uncertain.id.clone(),
+            step: step.clone(),
+            outcome: Outcome { status, note: Some(note.to_owned()), evidence: None },
+        };
+        Ok(match choice {
+            UncertainChoice::Retry => vec![ended(StepStatus::Pending, "to be run again, as a person decided")],
+            UncertainChoice::Skip => vec![ended(StepStatus::Skipped, "skipped, as a person decided")],
+            UncertainChoice::Stop => vec![Event::ExecutionFinished {
+                plan: plan.id.clone(),
+                execution: uncertain.id.clone(),
+                status: uncertain.result(),
+            }],
+        })
+    }
+
+    /// Makes the plan the one the agent works on, if it is not yet.
+    fn activate(&self, style: PlanStyle, plan: crate::ids::PlanId, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let mode = &self.desk.opened()?.plan_mode;
+        if !(mode.enabled && mode.active_plan.as_ref() == Some(&plan)) {
+            events.push(Event::PlanModeEnabled { style, plan });
+        }
+        Ok(())
+    }
+
+    fn remark(&self, what: &str, text: Option<&str>) -> Result<Option<String>, Refusal> {
+        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
+        self.policy.limits.check_line(what, text)?;
+        Ok(Some(text.to_owned()))
+    }
+}
+
+/// Recorded calls cannot be taken back one by one, so a collected plan is collected anew; the other styles go on
+/// from what is there.
+fn starting_point(content: &PlanContent) -> PlanContent {
+    match content {
+        PlanContent::Document(_) | PlanContent::Build(_) => content.clone(),
+        PlanContent::Collect(_) => PlanContent::empty(PlanStyle::Collect),
+    }
+}

@@ -1,0 +1,94 @@
+//! Opening a session, and turning its plan mode on and off.
+
+use crate::command::SessionCommand;
+use crate::decide::Case;
+use crate::event::Event;
+use crate::mode::ModeEnd;
+use crate::plan::lifecycle::{Action, Rule};
+use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::refusal::Refusal;
+
+impl Case<'_> {
+    pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
+        match command {
+            SessionCommand::Open => self.open(),
+            SessionCommand::EnablePlanMode { style } => self.enable(*style),
+            SessionCommand::EnsurePlanMode { style } => self.ensure(*style),
+            SessionCommand::DisablePlanMode => self.leave(ModeEnd::Off),
+            SessionCommand::FinishPlanWork => self.finish_plan_work(),
+            SessionCommand::Reset => self.reset(),
+        }
+    }
+
+    fn open(&self) -> Result<Vec<Event>, Refusal> {
+        if self.desk.session.is_some() {
+            return Ok(Vec::new());
+        }
+        if !self.desk.identity.conversation.may_be_new() {
+            return Err(Refusal::not_found(format!(
+                "There is no session {}, and a new key has 8 to 64 characters.",
+                self.desk.identity
+            )));
+        }
+        Ok(vec![Event::SessionOpened])
+    }
+
+    fn enable(&self, style: PlanStyle) -> Result<Vec<Event>, Refusal> {
+        let mode = &self.desk.opened()?.plan_mode;
+        let waiting = self.desk.active().filter(|plan| plan.status == PlanStatus::Collecting && plan.is_empty());
+        if let Some(plan) = waiting.filter(|plan| plan.style() == style) {
+            let unchanged = mode.enabled && mode.style == style;
+            return Ok(if unchanged { Vec::new() } else { vec![Event::PlanModeEnabled { style, plan: plan.id.clone() }] });
+        }
+        let mut events = Vec::new();
+        if let Some(plan) = waiting {
+            events.push(cancelled(plan, "empty, and replaced by a plan of another style"));
+        }
+        events.push(self.create(style)?);
+        events.push(Event::PlanModeEnabled { style, plan: self.new_plan_id() });
+        Ok(events)
+    }
+
+    fn ensure(&self, style: Option<PlanStyle>) -> Result<Vec<Event>, Refusal> {
+        let mode = &self.desk.opened()?.plan_mode;
+        let style = style.unwrap_or(mode.style);
+        let alive = self.desk.active().is_some_and(|plan| !plan.status.is_final());
+        if mode.enabled && mode.style == style && alive { Ok(Vec::new()) } else { self.enable(style) }
+    }
+
+    fn leave(&self, end: ModeEnd) -> Result<Vec<Event>, Refusal> {
+        let mode = &self.desk.opened()?.plan_mode;
+        Ok(if mode.enabled { vec![Event::PlanModeDisabled { end }] } else { Vec::new() })
+    }
+
+    /// An empty plan is cancelled, a running one is closed by what was done, any other is parked as it is.
+    fn finish_plan_work(&self) -> Result<Vec<Event>, Refusal> {
+        let mut events = Vec::new();
+        if let Some(plan) = self.desk.active() {
+            if plan.status == PlanStatus::Collecting && plan.is_empty() {
+                events.push(cancelled(plan, "plan work ended with nothing in it"));
+            } else if let (PlanStatus::Executing, Some(execution)) = (plan.status, &plan.execution) {
+                events.push(Event::ExecutionFinished {
+                    plan: plan.id.clone(),
+                    execution: execution.id.clone(),
+                    status: execution.result(),
+                });
+            }
+        }
+        events.extend(self.leave(ModeEnd::Done)?);
+        Ok(events)
+    }
+
+    fn reset(&self) -> Result<Vec<Event>, Refusal> {
+        let mut events = self.leave(ModeEnd::Reset)?;
+        if let Some(plan) = self.desk.active().filter(|plan| plan.status.rule(Action::Cancel) != Rule::No) {
+            events.insert(0, cancelled(plan, "the conversation was reset"));
+        }
+        events.push(Event::ConversationReset);
+        Ok(events)
+    }
+}
+
+fn cancelled(plan: &Plan, reason: &str) -> Event {
+    Event::PlanCancelled { plan: plan.id.clone(), reason: Some(reason.to_owned()) }
+}

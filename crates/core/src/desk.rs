@@ -1,0 +1,54 @@
+//! The part of a session that a command needs to see: the session itself, its active plan and the plan it names.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::ids::{PlanId, RequestId};
+use crate::plan::Plan;
+use crate::refusal::Refusal;
+use crate::session::{Session, SessionIdentity};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Desk {
+    pub identity: SessionIdentity,
+    /// `None` until the session is opened.
+    pub session: Option<Session>,
+    /// The plans that were laid out; there may be more in the session.
+    pub plans: BTreeMap<PlanId, Arc<Plan>>,
+}
+
+/// When and by whom a command was given. Time and ids come from outside, so that the same command on the same
+/// desk always decides the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    pub at: Timestamp,
+    pub by: Actor,
+    pub request: RequestId,
+}
+
+impl Desk {
+    pub fn new(identity: SessionIdentity) -> Self {
+        Self { identity, session: None, plans: BTreeMap::new() }
+    }
+
+    pub fn opened(&self) -> Result<&Session, Refusal> {
+        self.session.as_ref().ok_or_else(|| Refusal::not_found(format!("There is no session {}.", self.identity)))
+    }
+
+    pub fn plan(&self, id: &PlanId) -> Option<&Plan> {
+        self.plans.get(id).map(Arc::as_ref)
+    }
+
+    /// The plan a command names. One of another session is not there, the same as one that does not exist.
+    pub fn named(&self, id: &PlanId) -> Result<&Plan, Refusal> {
+        self.plan(id).ok_or_else(|| Refusal::not_found(format!("There is no plan {id} in session {}.", self.identity)))
+    }
+
+    pub fn active(&self) -> Option<&Plan> {
+        self.plan(self.session.as_ref()?.plan_mode.active_plan.as_ref()?)
+    }
+}

@@ -1,0 +1,113 @@
+//! Everything that can have happened in a session. Events are facts: they are never refused.
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{ImportedPlan, MetadataChange, Outcome};
+use crate::ids::{ExecutionId, PlanId, StepId};
+use crate::mode::ModeEnd;
+use crate::plan::content::{AgentStep, RecordedCall};
+use crate::plan::{Approval, Execution, PlanContent, PlanStatus, PlanStyle};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    SessionOpened,
+    ConversationReset,
+    PlanModeEnabled { style: PlanStyle, plan: PlanId },
+    PlanModeDisabled { end: ModeEnd },
+
+    PlanCreated(Box<Creation>),
+    PlanImported { plan: Box<ImportedPlan> },
+    ContentSet { plan: PlanId, markdown: String, title: Option<String> },
+    StepRecorded { plan: PlanId, step: RecordedCall },
+    MetadataSet { plan: PlanId, change: MetadataChange },
+    StepAdded { plan: PlanId, index: usize, step: AgentStep },
+    StepUpdated { plan: PlanId, index: usize, step: AgentStep },
+    StepRemoved { plan: PlanId, step: StepId },
+    PlanFinalized { plan: PlanId, summary: Option<String> },
+
+    PlanApproved { plan: PlanId, approval: Approval },
+    PlanRejected { plan: PlanId, reason: Option<String> },
+    RevisionRequested { plan: PlanId, feedback: String },
+    PlanCancelled { plan: PlanId, reason: Option<String> },
+    PlanSuperseded { plan: PlanId, by: PlanId },
+
+    ExecutionStarted { plan: PlanId, execution: Execution },
+    StepBegun { plan: PlanId, execution: ExecutionId, step: StepId },
+    StepEnded { plan: PlanId, execution: ExecutionId, step: StepId, outcome: Outcome },
+    ExecutionFinished { plan: PlanId, execution: ExecutionId, status: PlanStatus },
+}
+
+/// A new plan, and what it begins with if it takes another one's place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Creation {
+    pub plan: PlanId,
+    pub number: u32,
+    pub style: PlanStyle,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub succeeds: Option<Succession>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Succession {
+    pub of: PlanId,
+    pub title: Option<String>,
+    pub content: PlanContent,
+    pub steps_made: u32,
+}
+
+impl Event {
+    /// The plan it is about.
+    pub fn plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::SessionOpened | Self::ConversationReset | Self::PlanModeDisabled { .. } => None,
+            Self::PlanCreated(creation) => Some(&creation.plan),
+            Self::PlanImported { plan } => Some(&plan.id),
+            Self::PlanModeEnabled { plan, .. }
+            | Self::ContentSet { plan, .. }
+            | Self::StepRecorded { plan, .. }
+            | Self::MetadataSet { plan, .. }
+            | Self::StepAdded { plan, .. }
+            | Self::StepUpdated { plan, .. }
+            | Self::StepRemoved { plan, .. }
+            | Self::PlanFinalized { plan, .. }
+            | Self::PlanApproved { plan, .. }
+            | Self::PlanRejected { plan, .. }
+            | Self::RevisionRequested { plan, .. }
+            | Self::PlanCancelled { plan, .. }
+            | Self::PlanSuperseded { plan, .. }
+            | Self::ExecutionStarted { plan, .. }
+            | Self::StepBegun { plan, .. }
+            | Self::StepEnded { plan, .. }
+            | Self::ExecutionFinished { plan, .. } => Some(plan),
+        }
+    }
+
+    /// The name it has in the journal, in the event stream and in the user interface.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::SessionOpened => "session_opened",
+            Self::ConversationReset => "conversation_reset",
+            Self::PlanModeEnabled { .. } => "plan_mode_enabled",
+            Self::PlanModeDisabled { .. } => "plan_mode_disabled",
+            Self::PlanCreated(_) => "plan_created",
+            Self::PlanImported { .. } => "plan_imported",
+            Self::ContentSet { .. } => "content_set",
+            Self::StepRecorded { .. } => "step_recorded",
+            Self::MetadataSet { .. } => "metadata_set",
+            Self::StepAdded { .. } => "step_added",
+            Self::StepUpdated { .. } => "step_updated",
+            Self::StepRemoved { .. } => "step_removed",
+            Self::PlanFinalized { .. } => "plan_finalized",
+            Self::PlanApproved { .. } => "plan_approved",
+            Self::PlanRejected { .. } => "plan_rejected",
+            Self::RevisionRequested { .. } => "revision_requested",
+            Self::PlanCancelled { .. } => "plan_cancelled",
+            Self::PlanSuperseded { .. } => "plan_superseded",
+            Self::ExecutionStarted { .. } => "execution_started",
+            Self::StepBegun { .. } => "step_begun",
+            Self::StepEnded { .. } => "step_ended",
+            Self::ExecutionFinished { .. } => "execution_finished",
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Every id has its own type, so that one cannot be passed where another is meant.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+
+const LONGEST_ID: usize = 128;
+
+macro_rules! text_ids {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn new(text: impl Into<String>) -> Result<Self, Refusal> {
+                let text = text.into();
+                let fits = !text.is_empty()
+                    && text.len() <= LONGEST_ID
+                    && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
+                if fits {
+                    Ok(Self(text))
+                } else {
+                    Err(Refusal::invalid(format!(
+                        "{} is not an id: 1 to {LONGEST_ID} letters, digits, '-', '_', '.' or ':'",
+                        crate::visible::quoted(&text),
+                    )))
+                }
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Refusal;
+            fn try_from(text: String) -> Result<Self, Refusal> {
+                Self::new(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0
+            }
+        }
+    )+};
+}
+
+text_ids! {
+    /// One plan, unique in the whole store.
+    PlanId,
+    /// One step of a plan, unique in the plan and never used again after the step is removed.
+    StepId,
+    /// One execution of a plan.
+    ExecutionId,
+    /// One command as it was sent: the same request is never carried out twice.
+    RequestId,
+}
+
+/// How many characters of an id people are shown; any piece this long also names the plan, if it is unique.
+const SHORT: usize = 8;
+
+impl PlanId {
+    /// The end of the id, where time-ordered ids differ from each other.
+    pub fn short(&self) -> &str {
+        &self.0[self.0.len().saturating_sub(SHORT)..]
+    }
+}
+
+/// What a request makes is named after the request, so that a repeated request cannot make a second one.
+impl From<&RequestId> for PlanId {
+    fn from(request: &RequestId) -> Self {
+        Self(request.0.clone())
+    }
+}
+
+impl From<&RequestId> for ExecutionId {
+    fn from(request: &RequestId) -> Self {
+        Self(request.0.clone())
+    }
+}
+
+impl StepId {
+    /// The n-th step ever added to a plan.
+    pub(crate) fn nth(n: u32) -> Self {
+        Self(format!("s{n}"))
+    }
+}

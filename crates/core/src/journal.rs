@@ -1,0 +1,136 @@
+//! The session's journal: an append-only sequence in which every entry carries the hash of the one before it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::actor::Actor;
+use crate::desk::Stamp;
+use crate::event::Event;
+use crate::hex;
+use crate::ids::RequestId;
+use crate::session::SessionIdentity;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    pub session: SessionIdentity,
+    /// From 1, without gaps.
+    pub seq: u64,
+    pub at: Timestamp,
+    pub by: Actor,
+    pub request: RequestId,
+    pub event: Event,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EntryHash(pub [u8; 32]);
+
+/// An entry as it is stored: the very bytes that were hashed, and the hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedEntry {
+    pub seq: u64,
+    pub body: String,
+    pub hash: EntryHash,
+}
+
+/// How far a chain has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    pub seq: u64,
+    pub hash: EntryHash,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    #[error("entry {expected} is missing; the next one found is {found}")]
+    Gap { expected: u64, found: u64 },
+    #[error("entry {seq} does not match its hash: it, or one before it, was changed")]
+    Changed { seq: u64 },
+    #[error("entry {seq} cannot be read: {reason}")]
+    Unreadable { seq: u64, reason: String },
+    #[error("entry {seq} belongs to another place: it says {says}")]
+    Misplaced { seq: u64, says: String },
+    #[error("the journal ends at entry {found}, but entry {recorded} was written")]
+    CutOff { found: u64, recorded: u64 },
+    #[error("the journal goes on to entry {found}, past entry {recorded}, the last one that was acknowledged")]
+    Overrun { found: u64, recorded: u64 },
+}
+
+impl Head {
+    pub const START: Self = Self { seq: 0, hash: EntryHash([0; 32]) };
+
+    /// Writes the next entry after this one and moves on to it.
+    pub fn seal(&mut self, session: &SessionIdentity, stamp: &Stamp, event: &Event) -> SealedEntry {
+        #[derive(Serialize)]
+        struct EntryRef<'a> {
+            session: &'a SessionIdentity,
+            seq: u64,
+            at: Timestamp,
+            by: &'a Actor,
+            request: &'a RequestId,
+            event: &'a Event,
+        }
+        let seq = self.seq + 1;
+        let entry = EntryRef { session, seq, at: stamp.at, by: &stamp.by, request: &stamp.request, event };
+        // Every field is text, a number or a list of such, for which this conversion cannot fail.
+        let body = serde_json::to_string(&entry).unwrap_or_default();
+        let hash = EntryHash::of(&self.hash, &body);
+        *self = Self { seq, hash };
+        SealedEntry { seq, body, hash }
+    }
+
+    /// Checks the entry that should come next, moves on to it and gives what it says.
+    pub fn check(&mut self, session: &SessionIdentity, sealed: &SealedEntry) -> Result<Entry, Damage> {
+        let expected = self.seq + 1;
+        let seq = sealed.seq;
+        if seq != expected {
+            return Err(Damage::Gap { expected, found: seq });
+        }
+        if EntryHash::of(&self.hash, &sealed.body) != sealed.hash {
+            return Err(Damage::Changed { seq });
+        }
+        let entry: Entry = serde_json::from_str(&sealed.body)
+            .map_err(|error| Damage::Unreadable { seq, reason: error.to_string() })?;
+        if entry.seq != seq || entry.session != *session {
+            return Err(Damage::Misplaced { seq, says: format!("entry {} of {}", entry.seq, entry.session) });
+        }
+        *self = Self { seq, hash: sealed.hash };
+        Ok(entry)
+    }
+
+    /// Whether the chain ends where the session says it does.
+    pub fn check_end(&self, recorded: &Self) -> Result<(), Damage> {
+        if self.seq < recorded.seq {
+            return Err(Damage::CutOff { found: self.seq, recorded: recorded.seq });
+        }
+        if self.seq > recorded.seq {
+            return Err(Damage::Overrun { found: self.seq, recorded: recorded.seq });
+        }
+        if self.hash != recorded.hash {
+            return Err(Damage::Changed { seq: self.seq });
+        }
+        Ok(())
+    }
+}
+
+impl EntryHash {
+    fn of(previous: &Self, body: &str) -> Self {
+        let mut hasher = Sha256::new();
+        hasher.update(b"planwright-journal-v1\n");
+        hasher.update(previous.0);
+        hasher.update(body.as_bytes());
+        Self(hasher.finalize().into())
+    }
+}
+
+impl Entry {
+    pub fn stamp(&self) -> Stamp {
+        Stamp { at: self.at, by: self.by.clone(), request: self.request.clone() }
+    }
+}
+
+impl std::fmt::Debug for EntryHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EntryHash({})", hex::encode(&self.0))
+    }
+}

@@ -1,0 +1,30 @@
+//! The domain of Planwright, pure and synchronous. Nothing here reads a clock, makes up an id or touches the world:
+//! time and ids come in as arguments, decisions go out as events.
+//!
+//! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
+//! - [`plan`]: the plan, its life cycle, content, approval and execution
+//! - [`command`] → [`decide()`] → [`event`] → [`desk::Desk::apply`]: the way every change goes
+//! - [`gate`]: which tools are advertised and may run
+//! - [`journal`]: the hash chain that keeps every event
+//! - [`legacy`]: what the older `plans.json` says
+//! - [`visible`]: text without hidden characters
+
+pub mod actor;
+pub mod agents;
+mod apply;
+pub mod command;
+mod decide;
+pub mod desk;
+pub mod event;
+pub mod gate;
+mod hex;
+pub mod ids;
+pub mod journal;
+pub mod mode;
+pub mod plan;
+pub mod policy;
+pub mod refusal;
+pub mod session;
+pub mod visible;
+
+pub use decide::decide;

@@ -1,0 +1,170 @@
+//! A plan: what is to be done, in one of three styles, and how far its life has come.
+
+pub mod approval;
+pub mod completeness;
+pub mod content;
+pub mod diff;
+pub mod digest;
+pub mod execution;
+pub mod lifecycle;
+pub mod markdown;
+pub mod reference;
+pub mod text;
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::ids::{PlanId, StepId};
+use crate::refusal::Refusal;
+use crate::session::{SessionIdentity, TransportChat};
+use crate::visible::quoted;
+
+pub use approval::Approval;
+pub use content::PlanContent;
+pub use digest::Digest;
+pub use execution::Execution;
+pub use lifecycle::PlanStatus;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanStyle {
+    /// One Markdown document is the plan.
+    Document,
+    /// Tool calls are recorded as steps instead of being run.
+    Collect,
+    /// A draft is built piece by piece and handed to specialists, step by step.
+    Build,
+}
+
+impl PlanStyle {
+    pub const ALL: [Self; 3] = [Self::Document, Self::Collect, Self::Build];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Collect => "collect",
+            Self::Build => "build",
+        }
+    }
+}
+
+impl fmt::Display for PlanStyle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for PlanStyle {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|style| style.as_str() == text).ok_or_else(|| {
+            Refusal::invalid(format!("{} is not a plan style; styles are document, collect and build", quoted(text)))
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    pub id: PlanId,
+    pub session: SessionIdentity,
+    /// Its number in the session, from 1.
+    pub number: u32,
+    pub status: PlanStatus,
+    pub title: Option<String>,
+    pub content: PlanContent,
+    /// Counts the texts of a document; 0 while there is none. The other styles freeze one version when they are ready.
+    pub version: u32,
+    /// Counts the steps ever added, so that ids are never used twice.
+    pub steps_made: u32,
+    pub supersedes: Option<PlanId>,
+    pub superseded_by: Option<PlanId>,
+    /// What a person asked to be changed, until new content answers it.
+    pub feedback: Option<Feedback>,
+    pub approval: Option<Approval>,
+    /// Why it was rejected or cancelled, if it was.
+    pub ending: Option<Ending>,
+    /// The latest execution; earlier ones are in the journal.
+    pub execution: Option<Execution>,
+    /// Set on plans taken over from the older format.
+    pub origin: Option<Origin>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feedback {
+    pub by: Actor,
+    pub at: Timestamp,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub by: Actor,
+    pub at: Timestamp,
+    pub reason: Option<String>,
+}
+
+/// What the older format knew about a plan and the plan itself has no place for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub transport_chat: Option<TransportChat>,
+    pub description: Option<String>,
+    pub model_tier: Option<String>,
+}
+
+impl Plan {
+    /// A plan at the very beginning of its life.
+    pub fn begun(id: PlanId, session: SessionIdentity, number: u32, style: PlanStyle, at: Timestamp) -> Self {
+        Self {
+            id,
+            session,
+            number,
+            status: PlanStatus::Collecting,
+            title: None,
+            content: PlanContent::empty(style),
+            version: 0,
+            steps_made: 0,
+            supersedes: None,
+            superseded_by: None,
+            feedback: None,
+            approval: None,
+            ending: None,
+            execution: None,
+            origin: None,
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    pub fn style(&self) -> PlanStyle {
+        self.content.style()
+    }
+
+    pub fn digest(&self) -> Digest {
+        Digest::of(self)
+    }
+
+    /// Nothing was ever put into it, so nothing is lost when it is used again or cancelled.
+    pub fn is_empty(&self) -> bool {
+        self.title.is_none() && self.content.is_empty()
+    }
+
+    /// The title it was given, or what its text says first.
+    pub fn display_title(&self) -> String {
+        self.title
+            .clone()
+            .or_else(|| self.content.first_words())
+            .or_else(|| self.origin.as_ref()?.description.clone())
+            .unwrap_or_else(|| "Untitled plan".to_owned())
+    }
+
+    pub(crate) fn next_step_id(&self) -> StepId {
+        StepId::nth(self.steps_made + 1)
+    }
+}

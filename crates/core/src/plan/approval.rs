@@ -1,0 +1,110 @@
+//! A person's yes: to exactly one text, and to all of its steps or some.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::ids::StepId;
+use crate::plan::Digest;
+use crate::plan::content::PlanStep;
+use crate::refusal::Refusal;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Who gave it, and through what. Its kind tells a person from a standing policy.
+    pub by: Actor,
+    pub at: Timestamp,
+    /// The text that was shown.
+    pub digest: Digest,
+    pub approved: Vec<StepId>,
+    pub skipped: Vec<SkippedStep>,
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedStep {
+    pub step: StepId,
+    /// Where it stands in the plan, from 1.
+    pub position: usize,
+    pub why: SkipReason,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum SkipReason {
+    LeftOut,
+    NeedsSkipped { step: StepId, position: usize },
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LeftOut => f.write_str("left out by the approval"),
+            Self::NeedsSkipped { position, .. } => write!(f, "needs step {position}, which is skipped"),
+        }
+    }
+}
+
+/// Which steps are approved, by their positions from 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Selection {
+    #[default]
+    All,
+    Only(BTreeSet<usize>),
+    Skip(BTreeSet<usize>),
+}
+
+/// What a selection comes to once dependencies are followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    pub approved: Vec<StepId>,
+    pub skipped: Vec<SkippedStep>,
+}
+
+impl Selection {
+    /// Follows `needs`: a step that builds on a skipped one is skipped with it.
+    pub fn over(&self, steps: &[PlanStep]) -> Result<Selected, Refusal> {
+        self.check_positions(steps.len())?;
+        let mut selected = Selected { approved: Vec::new(), skipped: Vec::new() };
+        for (index, step) in steps.iter().enumerate() {
+            let position = index + 1;
+            let needed = selected.skipped.iter().find(|skipped| step.needs.contains(&skipped.step));
+            let why = if !self.includes(position) {
+                Some(SkipReason::LeftOut)
+            } else {
+                needed.map(|skipped| SkipReason::NeedsSkipped { step: skipped.step.clone(), position: skipped.position })
+            };
+            match why {
+                Some(why) => selected.skipped.push(SkippedStep { step: step.id.clone(), position, why }),
+                None => selected.approved.push(step.id.clone()),
+            }
+        }
+        if selected.approved.is_empty() {
+            return Err(Refusal::invalid("No step would be left to do; reject or cancel the plan instead."));
+        }
+        Ok(selected)
+    }
+
+    fn includes(&self, position: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(chosen) => chosen.contains(&position),
+            Self::Skip(left_out) => !left_out.contains(&position),
+        }
+    }
+
+    fn check_positions(&self, count: usize) -> Result<(), Refusal> {
+        let positions = match self {
+            Self::All => return Ok(()),
+            Self::Only(positions) | Self::Skip(positions) => positions,
+        };
+        match positions.iter().find(|position| !(1..=count).contains(*position)) {
+            Some(wrong) => Err(Refusal::invalid(format!("There is no step {wrong}; the plan has steps 1 to {count}."))),
+            None => Ok(()),
+        }
+    }
+}

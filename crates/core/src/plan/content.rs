@@ -1,0 +1,160 @@
+//! What a plan says, in each of the three styles.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::StepId;
+use crate::plan::{PlanStyle, markdown};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "style", rename_all = "lowercase")]
+pub enum PlanContent {
+    Document(Document),
+    Collect(Collected),
+    Build(Built),
+}
+
+/// One Markdown text, kept byte for byte.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    pub markdown: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collected {
+    pub summary: Option<String>,
+    pub steps: Vec<RecordedCall>,
+}
+
+/// A tool call that was written down instead of being run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedCall {
+    pub id: StepId,
+    pub tool: String,
+    pub arguments: Value,
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Built {
+    pub goal: Option<String>,
+    pub summary: Option<String>,
+    pub assumptions: Vec<String>,
+    pub risks: Vec<String>,
+    pub verification: Vec<String>,
+    pub files: Vec<String>,
+    pub steps: Vec<AgentStep>,
+}
+
+/// A piece of work for one specialist.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentStep {
+    pub id: StepId,
+    pub description: String,
+    pub agent: String,
+    /// Steps that come before it and whose outcome it builds on.
+    pub needs: Vec<StepId>,
+    pub verification: Option<String>,
+}
+
+/// A step as every style has it: enough to list it, to approve it and to run it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanStep {
+    pub id: StepId,
+    pub description: String,
+    pub needs: Vec<StepId>,
+    /// The text of a document may have ticked it already.
+    pub ticked: bool,
+}
+
+impl PlanContent {
+    pub fn empty(style: PlanStyle) -> Self {
+        match style {
+            PlanStyle::Document => Self::Document(Document::default()),
+            PlanStyle::Collect => Self::Collect(Collected::default()),
+            PlanStyle::Build => Self::Build(Built::default()),
+        }
+    }
+
+    pub fn style(&self) -> PlanStyle {
+        match self {
+            Self::Document(_) => PlanStyle::Document,
+            Self::Collect(_) => PlanStyle::Collect,
+            Self::Build(_) => PlanStyle::Build,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Document(document) => document.markdown.trim().is_empty(),
+            Self::Collect(collected) => collected.steps.is_empty() && collected.summary.is_none(),
+            Self::Build(built) => *built == Built::default(),
+        }
+    }
+
+    /// The steps in order; those of a document are read from its text.
+    pub fn steps(&self) -> Vec<PlanStep> {
+        match self {
+            Self::Document(document) => markdown::steps(&document.markdown),
+            Self::Collect(collected) => collected.steps.iter().map(RecordedCall::as_step).collect(),
+            Self::Build(built) => built.steps.iter().map(AgentStep::as_step).collect(),
+        }
+    }
+
+    /// What people and programs measure a plan by, in bytes.
+    pub fn size(&self) -> usize {
+        fn texts(list: &[String]) -> usize {
+            list.iter().map(String::len).sum()
+        }
+        fn text(text: &Option<String>) -> usize {
+            text.as_ref().map_or(0, String::len)
+        }
+        match self {
+            Self::Document(document) => document.markdown.len(),
+            Self::Collect(collected) => text(&collected.summary) + collected.steps.iter().map(RecordedCall::size).sum::<usize>(),
+            Self::Build(built) => {
+                text(&built.goal)
+                    + text(&built.summary)
+                    + texts(&built.assumptions)
+                    + texts(&built.risks)
+                    + texts(&built.verification)
+                    + texts(&built.files)
+                    + built.steps.iter().map(AgentStep::size).sum::<usize>()
+            }
+        }
+    }
+
+    pub(crate) fn first_words(&self) -> Option<String> {
+        match self {
+            Self::Document(document) => markdown::title(&document.markdown),
+            Self::Collect(collected) => collected.summary.clone(),
+            Self::Build(built) => built.goal.clone(),
+        }
+    }
+}
+
+impl RecordedCall {
+    fn as_step(&self) -> PlanStep {
+        let description = self.description.clone().unwrap_or_else(|| self.call());
+        PlanStep { id: self.id.clone(), description, needs: Vec::new(), ticked: false }
+    }
+
+    /// The call as one readable line.
+    pub fn call(&self) -> String {
+        format!("{}({})", self.tool, self.arguments)
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.tool.len() + self.arguments.to_string().len() + self.description.as_ref().map_or(0, String::len)
+    }
+}
+
+impl AgentStep {
+    fn as_step(&self) -> PlanStep {
+        PlanStep { id: self.id.clone(), description: self.description.clone(), needs: self.needs.clone(), ticked: false }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.description.len() + self.agent.len() + self.verification.as_ref().map_or(0, String::len)
+    }
+}

@@ -1,0 +1,89 @@
+//! The fingerprint of what a plan says. An approval names it, so that nobody approves what they did not see.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::hex;
+use crate::plan::{Plan, PlanContent};
+use crate::refusal::Refusal;
+use crate::visible::quoted;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// SHA-256 over the canonical JSON of everything a person is shown to decide on, and nothing else.
+    pub fn of(plan: &Plan) -> Self {
+        let content = match &plan.content {
+            PlanContent::Document(document) => json!({ "markdown": document.markdown }),
+            PlanContent::Collect(collected) => json!(collected),
+            PlanContent::Build(built) => json!(built),
+        };
+        let whole = json!({ "style": plan.style(), "title": plan.title, "content": content });
+        let mut hasher = Sha256::new();
+        hasher.update(b"planwright-plan-v1\n");
+        hasher.update(canonical(&whole).as_bytes());
+        Self(hasher.finalize().into())
+    }
+
+    /// Enough of it to recognise, not enough to approve with.
+    pub fn short(&self) -> String {
+        self.to_string()[..12].to_owned()
+    }
+}
+
+/// JSON with sorted keys and no white space: the same value always gives the same bytes.
+pub(crate) fn canonical(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            Value::Object(object) => {
+                let mut entries: Vec<_> = object.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                Value::Object(entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect::<Map<_, _>>())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        }
+    }
+    sorted(value).to_string()
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+impl FromStr for Digest {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        hex::decode(text.strip_prefix("sha256:").unwrap_or(text)).map(Self).ok_or_else(|| {
+            Refusal::invalid(format!("{} is not a digest: give all 64 hexadecimal digits that were shown", quoted(text)))
+        })
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = Refusal;
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        text.parse()
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> String {
+        digest.to_string()
+    }
+}

@@ -1,0 +1,145 @@
+//! An execution carries a plan out and keeps the outcome of every step. A plan may have any number of them.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ExecutionId, StepId};
+use crate::plan::{Plan, PlanStatus};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum StepStatus {
+    Pending,
+    InProgress,
+    Completed,
+    Failed,
+    Skipped,
+    /// It was begun and nobody knows how it ended; a person says what to do.
+    Uncertain,
+}
+
+impl StepStatus {
+    pub const ALL: [Self; 6] =
+        [Self::Pending, Self::InProgress, Self::Completed, Self::Failed, Self::Skipped, Self::Uncertain];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::InProgress => "IN_PROGRESS",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+            Self::Skipped => "SKIPPED",
+            Self::Uncertain => "UNCERTAIN",
+        }
+    }
+
+    /// Nothing more will happen to the step in this execution by itself.
+    pub const fn is_settled(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed | Self::Skipped => true,
+            Self::Pending | Self::InProgress | Self::Uncertain => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Execution {
+    pub id: ExecutionId,
+    /// Its number among the executions of the plan, from 1.
+    pub number: u32,
+    pub steps: Vec<StepRun>,
+    pub started_at: Timestamp,
+    pub finished_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepRun {
+    pub step: StepId,
+    pub description: String,
+    pub status: StepStatus,
+    /// What the tool or the agent answered, or why it failed or was skipped.
+    pub note: Option<String>,
+    /// What shows that it was done.
+    pub evidence: Option<String>,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+}
+
+/// How far an execution has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    pub done: usize,
+    pub total: usize,
+    /// The position (from 1) and text of the step to do next.
+    pub next: Option<NextStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextStep {
+    pub step: usize,
+    pub description: String,
+}
+
+impl StepRun {
+    pub fn pending(step: StepId, description: String) -> Self {
+        Self { step, description, status: StepStatus::Pending, note: None, evidence: None, started_at: None, finished_at: None }
+    }
+}
+
+impl Execution {
+    /// The execution that starts now: what an earlier one completed stays completed, what the approval left out
+    /// is skipped, everything else is to be done.
+    pub(crate) fn starting(plan: &Plan, id: ExecutionId, at: Timestamp) -> Self {
+        let earlier = plan.execution.as_ref();
+        let left_out = plan.approval.as_ref().map(|approval| &approval.skipped);
+        let steps = plan
+            .content
+            .steps()
+            .into_iter()
+            .map(|step| {
+                let kept = earlier
+                    .and_then(|execution| execution.steps.iter().find(|run| run.step == step.id))
+                    .filter(|run| run.status == StepStatus::Completed);
+                if let Some(run) = kept {
+                    return run.clone();
+                }
+                let skipped = left_out.and_then(|skipped| skipped.iter().find(|left| left.step == step.id));
+                let mut run = StepRun::pending(step.id, step.description);
+                if let Some(left) = skipped {
+                    run.status = StepStatus::Skipped;
+                    run.note = Some(left.why.to_string());
+                } else if step.ticked {
+                    run.status = StepStatus::Completed;
+                    run.note = Some("ticked in the approved text".to_owned());
+                }
+                run
+            })
+            .collect();
+        Self { id, number: earlier.map_or(1, |execution| execution.number + 1), steps, started_at: at, finished_at: None }
+    }
+
+    pub fn run(&self, step: &StepId) -> Option<&StepRun> {
+        self.steps.iter().find(|run| run.step == *step)
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.steps.iter().all(|run| run.status.is_settled())
+    }
+
+    /// What the plan is after this execution, by what was done. No step done is never complete.
+    pub fn result(&self) -> PlanStatus {
+        let done = self.steps.iter().filter(|run| run.status == StepStatus::Completed).count();
+        let left = self.steps.iter().any(|run| !matches!(run.status, StepStatus::Completed | StepStatus::Skipped));
+        if done > 0 && !left { PlanStatus::Completed } else { PlanStatus::PartiallyCompleted }
+    }
+
+    pub fn progress(&self) -> Progress {
+        let done = self.steps.iter().filter(|run| run.status == StepStatus::Completed).count();
+        let open = |run: &&StepRun| !run.status.is_settled();
+        let next = self.steps.iter().find(open).and_then(|run| {
+            let step = self.steps.iter().position(|other| other.step == run.step)? + 1;
+            Some(NextStep { step, description: run.description.clone() })
+        });
+        Progress { done, total: self.steps.len(), next }
+    }
+}

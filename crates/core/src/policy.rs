@@ -1,0 +1,65 @@
+//! What the configuration decides: limits, the agents there are, and which tools may run while a document is drafted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::AgentRegistry;
+use crate::refusal::Refusal;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    pub limits: Limits,
+    pub agents: AgentRegistry,
+    pub document_tools: DocumentTools,
+}
+
+/// The setting `plan.tools`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentTools {
+    #[default]
+    All,
+    ReadOnly,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    pub plan_bytes: usize,
+    pub steps: usize,
+    /// Titles, goals, reasons, notes: everything a person reads in one go.
+    pub line_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { plan_bytes: 1024 * 1024, steps: 500, line_bytes: 16 * 1024 }
+    }
+}
+
+impl Limits {
+    pub(crate) fn check_line(&self, what: &str, text: &str) -> Result<(), Refusal> {
+        if text.len() > self.line_bytes {
+            return Err(Refusal::limit(format!("The {what} has {} bytes; at most {} are taken.", text.len(), self.line_bytes)));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_plan(&self, bytes: usize) -> Result<(), Refusal> {
+        if bytes > self.plan_bytes {
+            return Err(Refusal::limit(format!("The plan would have {bytes} bytes; at most {} are taken.", self.plan_bytes)));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_steps(&self, count: usize) -> Result<(), Refusal> {
+        if count > self.steps {
+            return Err(Refusal::limit(format!("The plan would have {count} steps; at most {} are taken.", self.steps)));
+        }
+        Ok(())
+    }
+}
+
+/// Text with something in it, its surrounding space removed.
+pub(crate) fn filled<'a>(what: &str, text: &'a str) -> Result<&'a str, Refusal> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() { Err(Refusal::invalid(format!("The {what} is blank."))) } else { Ok(trimmed) }
+}

@@ -1,0 +1,87 @@
+//! Text as a person may trust it: characters that hide, reorder or move text are written out.
+//!
+//! The rendering is one-to-one apart from Windows line ends, which look like line ends: two different texts never look the same.
+
+use std::borrow::Cow;
+
+/// Writes `⟦U+202E⟧` for every character that cannot be seen or that changes how others are seen. Line ends and
+/// tabs stay, and the bracket itself is written out so that nobody can fake the notation.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let line_end = c == '\r' && chars.peek() == Some(&'\n');
+        if line_end {
+            continue;
+        }
+        if is_plain(c) {
+            shown.push(c);
+        } else {
+            shown.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Foreign text inside a message of ours: visible, short and in quotation marks.
+pub fn quoted(text: &str) -> String {
+    const MOST: usize = 80;
+    let shown = visible(text).replace(['\n', '\t'], " ");
+    if shown.chars().count() > MOST {
+        format!("`{}…`", shown.chars().take(MOST).collect::<String>())
+    } else {
+        format!("`{shown}`")
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    match c {
+        '\n' | '\t' => true,
+        _ if c.is_control() => false,
+        '\u{27e6}' => false,
+        // Soft hyphen, joiners and fillers that take no room.
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => false,
+        // Mongolian separators and variation selectors.
+        '\u{180b}'..='\u{180f}' => false,
+        // Bidirectional marks and zero-width characters.
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
+        // Line and paragraph separators.
+        '\u{2028}' | '\u{2029}' => false,
+        // Variation selectors, apart from the two that only choose between text and emoji.
+        '\u{fe00}'..='\u{fe0d}' => false,
+        // Byte order mark, annotations, shorthand and musical format controls, tags.
+        '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => false,
+        '\u{e0000}'..='\u{e0fff}' => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_is_shown() {
+        for (text, expected) in [
+            ("plain\n\ttext ✓ ⚠\u{fe0f} żółć 漢字", "plain\n\ttext ✓ ⚠\u{fe0f} żółć 漢字"),
+            ("a\u{202e}b", "a⟦U+202E⟧b"),
+            ("a\u{200b}b\u{feff}", "a⟦U+200B⟧b⟦U+FEFF⟧"),
+            ("\u{1b}[2Jgone", "⟦U+001B⟧[2Jgone"),
+            ("one\r\ntwo\rthree", "one\ntwo⟦U+000D⟧three"),
+            ("⟦U+202E⟧", "⟦U+27E6⟧U+202E⟧"),
+            ("\u{e0041}", "⟦U+E0041⟧"),
+            ("\0", "⟦U+0000⟧"),
+        ] {
+            assert_eq!(visible(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn foreign_text_in_messages_is_short() {
+        assert_eq!(quoted("a\nb"), "`a b`");
+        assert!(quoted(&"x".repeat(1000)).chars().count() < 100);
+    }
+}
