@@ -73,10 +73,9 @@ impl Desk {
                 }
                 self.plans.insert(plan.id.clone(), Arc::new(plan));
             }
-            Event::PlanImported { plan: imported } => {
-                let number = self.session.as_ref().map_or(1, |session| session.plans_made);
+            Event::PlanImported { number, plan: imported } => {
                 let style = imported.content.style();
-                let mut plan = Plan::begun(imported.id.clone(), self.identity.clone(), number, style, imported.created_at);
+                let mut plan = Plan::begun(imported.id.clone(), self.identity.clone(), *number, style, imported.created_at);
                 plan.status = imported.status;
                 plan.title.clone_from(&imported.title);
                 plan.content = imported.content.clone();

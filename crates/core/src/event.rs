@@ -17,7 +17,7 @@ pub enum Event {
     PlanModeDisabled { end: ModeEnd },
 
     PlanCreated(Box<Creation>),
-    PlanImported { plan: Box<ImportedPlan> },
+    PlanImported { number: u32, plan: Box<ImportedPlan> },
     ContentSet { plan: PlanId, markdown: String, title: Option<String> },
     StepRecorded { plan: PlanId, step: RecordedCall },
     MetadataSet { plan: PlanId, change: MetadataChange },
@@ -62,7 +62,7 @@ impl Event {
         match self {
             Self::SessionOpened | Self::ConversationReset | Self::PlanModeDisabled { .. } => None,
             Self::PlanCreated(creation) => Some(&creation.plan),
-            Self::PlanImported { plan } => Some(&plan.id),
+            Self::PlanImported { plan, .. } => Some(&plan.id),
             Self::PlanModeEnabled { plan, .. }
             | Self::ContentSet { plan, .. }
             | Self::StepRecorded { plan, .. }

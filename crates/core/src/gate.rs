@@ -176,15 +176,20 @@ pub fn authorize_recording(situation: &Situation, name: &str) -> Result<(), Refu
     if PlanTool::named(name).is_some() || name.starts_with("plan_") {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }
-    if name.trim().is_empty() || name.len() > 128 {
-        return Err(Refusal::invalid("The name of a tool has 1 to 128 characters."));
-    }
+    check_tool_name(name)?;
     match situation.style {
         Some(PlanStyle::Collect) => Ok(()),
         Some(PlanStyle::Document | PlanStyle::Build) | None => {
             Err(Refusal::policy_denied("Calls are only recorded as steps while a plan is collected."))
         }
     }
+}
+
+pub(crate) fn check_tool_name(name: &str) -> Result<(), Refusal> {
+    if name.trim().is_empty() || name.len() > 128 {
+        return Err(Refusal::invalid("The name of a tool has 1 to 128 characters."));
+    }
+    Ok(())
 }
 
 pub(crate) fn other_style(tool: PlanTool, style: PlanStyle) -> Refusal {

@@ -91,9 +91,21 @@ impl From<&RequestId> for ExecutionId {
     }
 }
 
+/// A plan of the older format has one execution and no name for it.
+impl From<&PlanId> for ExecutionId {
+    fn from(plan: &PlanId) -> Self {
+        Self(plan.0.clone())
+    }
+}
+
 impl StepId {
     /// The n-th step ever added to a plan.
     pub(crate) fn nth(n: u32) -> Self {
         Self(format!("s{n}"))
+    }
+
+    /// Whether it looks like one that [`nth`](Self::nth) makes.
+    pub(crate) fn is_made_here(&self) -> bool {
+        self.0.strip_prefix('s').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
     }
 }

@@ -20,6 +20,7 @@ pub mod gate;
 mod hex;
 pub mod ids;
 pub mod journal;
+pub mod legacy;
 pub mod mode;
 pub mod plan;
 pub mod policy;

@@ -24,7 +24,7 @@ use crate::session::{SessionIdentity, TransportChat};
 use crate::visible::quoted;
 
 pub use approval::Approval;
-pub use content::PlanContent;
+pub use content::{PlanContent, PlanStep};
 pub use digest::Digest;
 pub use execution::Execution;
 pub use lifecycle::PlanStatus;
@@ -164,7 +164,12 @@ impl Plan {
             .unwrap_or_else(|| "Untitled plan".to_owned())
     }
 
+    /// A plan of the older format keeps its steps' own ids, and those may look like ours: they are stepped over.
     pub(crate) fn next_step_id(&self) -> StepId {
-        StepId::nth(self.steps_made + 1)
+        let mut n = self.steps_made.saturating_add(1);
+        while self.content.has_step(&StepId::nth(n)) && n < u32::MAX {
+            n += 1;
+        }
+        StepId::nth(n)
     }
 }

@@ -64,7 +64,7 @@ pub struct Refusal {
     pub code: RefusalCode,
     pub message: String,
     /// Every single problem, where there can be several at once; empty otherwise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, rename = "errors", skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 

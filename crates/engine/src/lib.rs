@@ -1,1 +1,16 @@
+//! What can be done with Planwright, and the ports it needs for it.
+//!
+//! - [`engine::Engine`]: the use cases; every surface calls these and nothing else
+//! - [`tools`]: the tools a model sees, with their arguments, schemas and results
+//! - [`view`]: plans and sessions as JSON for people's programs
+//! - [`ledger`]: the port to the store
+//! - [`clock`]: where time and ids come from
 
+pub mod clock;
+pub mod engine;
+pub mod ledger;
+pub mod tools;
+pub mod view;
+
+pub use engine::Engine;
+pub use planwright_core as core;

@@ -1,1 +1,29 @@
+//! The ledger, on SQLite and on PostgreSQL. Both keep the same promises, which one contract suite checks.
+//!
+//! - [`Location`]: where the data is
+//! - [`open`]: the ledger there, its schema brought up to date
+//! - `carry_out`: what both do with a command, once the session's state is in hand
+//! - `sqlite`: one file, one writer thread that commits many callers' work at once
+//! - `postgres`: any number of machines on one database
 
+mod carry_out;
+mod encode;
+mod location;
+mod postgres;
+mod sqlite;
+
+use std::sync::Arc;
+
+use planwright_engine::ledger::{Ledger, LedgerResult};
+
+pub use location::Location;
+pub use postgres::PostgresLedger;
+pub use sqlite::SqliteLedger;
+
+/// Opens the ledger, making what is missing.
+pub async fn open(location: &Location) -> LedgerResult<Arc<dyn Ledger>> {
+    Ok(match location {
+        Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
+        Location::Postgres(url) => Arc::new(PostgresLedger::open(url).await?),
+    })
+}

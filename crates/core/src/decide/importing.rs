@@ -17,7 +17,8 @@ impl Case<'_> {
         if self.desk.session.is_none() {
             events.push(Event::SessionOpened);
         }
-        events.push(Event::PlanImported { plan: Box::new(imported.clone()) });
+        let number = self.desk.session.as_ref().map_or(0, |session| session.plans_made) + 1;
+        events.push(Event::PlanImported { number, plan: Box::new(imported.clone()) });
         Ok(events)
     }
 }

@@ -101,6 +101,16 @@ impl PlanContent {
         }
     }
 
+    /// Whether a step that was recorded or built has this id. The steps of a document are not counted: they have no
+    /// life of their own.
+    pub(crate) fn has_step(&self, id: &StepId) -> bool {
+        match self {
+            Self::Document(_) => false,
+            Self::Collect(collected) => collected.steps.iter().any(|step| step.id == *id),
+            Self::Build(built) => built.steps.iter().any(|step| step.id == *id),
+        }
+    }
+
     /// What people and programs measure a plan by, in bytes.
     pub fn size(&self) -> usize {
         fn texts(list: &[String]) -> usize {
@@ -134,7 +144,7 @@ impl PlanContent {
 }
 
 impl RecordedCall {
-    fn as_step(&self) -> PlanStep {
+    pub(crate) fn as_step(&self) -> PlanStep {
         let description = self.description.clone().unwrap_or_else(|| self.call());
         PlanStep { id: self.id.clone(), description, needs: Vec::new(), ticked: false }
     }

@@ -49,6 +49,34 @@ pub fn title(markdown: &str) -> Option<String> {
     first_text
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Heading {
+    /// From 1, the highest, to 6.
+    pub level: u8,
+    pub text: String,
+}
+
+/// Every heading in document order.
+pub fn headings(markdown: &str) -> Vec<Heading> {
+    let mut found = Vec::new();
+    let mut words: Option<Words> = None;
+    for event in Parser::new_ext(markdown, OPTIONS) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => words = Some(Words::default()),
+            Event::End(TagEnd::Heading(level)) => {
+                let text = words.take().unwrap_or_default().finish();
+                found.push(Heading { level: level as u8, text });
+            }
+            other => {
+                if let Some(words) = &mut words {
+                    words.take(&other);
+                }
+            }
+        }
+    }
+    found
+}
+
 const OPTIONS: Options = Options::ENABLE_TASKLISTS.union(Options::ENABLE_TABLES).union(Options::ENABLE_STRIKETHROUGH);
 
 #[derive(Default)]

@@ -1,0 +1,185 @@
+//! The use cases: everything a surface may ask for, the same for all of them.
+
+mod history;
+mod importing;
+mod reading;
+mod verifying;
+
+use std::sync::Arc;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, Decision, SessionCommand};
+use planwright_core::desk::Stamp;
+use planwright_core::ids::PlanId;
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::{Digest, Plan, PlanStyle};
+use planwright_core::policy::Policy;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+
+use crate::clock::{Clock, Ids, SystemClock, TimeOrderedIds};
+use crate::ledger::{Committed, Ledger, LedgerResult, Submission};
+
+pub use history::{History, HistoryItem, PlanVersion};
+pub use importing::{ImportReport, ImportedItem, SkippedItem};
+pub use verifying::{ChainReport, VerifyReport};
+
+/// A cheap handle on the plan engine; clones share everything.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    ledger: Arc<dyn Ledger>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    policy: Arc<Policy>,
+}
+
+impl Engine {
+    pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
+        Self { ledger, clock: Arc::new(SystemClock), ids: Arc::new(TimeOrderedIds), policy: Arc::new(policy) }
+    }
+
+    /// The same engine with another source of time and ids.
+    pub fn with_clock(mut self, clock: impl Clock, ids: impl Ids) -> Self {
+        self.clock = Arc::new(clock);
+        self.ids = Arc::new(ids);
+        self
+    }
+
+    pub fn ledger(&self) -> &Arc<dyn Ledger> {
+        &self.ledger
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Carries a command out in a session. When it answers, the outcome is on disk.
+    pub async fn submit(&self, session: &SessionIdentity, by: &Actor, command: Command) -> LedgerResult<Committed> {
+        let stamp = Stamp { at: self.clock.now(), by: by.clone(), request: self.ids.next() };
+        let name = command_name(&command);
+        let submission = Submission {
+            session: session.clone(),
+            command,
+            stamp,
+            policy: Arc::clone(&self.policy),
+            lease: None,
+        };
+        let outcome = self.ledger.submit(submission).await;
+        match &outcome {
+            Ok(committed) => tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed"),
+            Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
+        }
+        outcome
+    }
+
+    /// A key for a conversation that nobody has yet.
+    pub fn new_session(&self, channel: Channel) -> SessionIdentity {
+        let id = self.ids.next();
+        // Time-ordered ids differ at their end; twelve hexadecimal digits are easy to type and hard to guess twice.
+        let tail: String = id.as_str().chars().rev().filter(char::is_ascii_alphanumeric).take(12).collect();
+        let key = ConversationKey::new(tail).unwrap_or_else(|_| unreachable!("twelve letters and digits are a key"));
+        SessionIdentity::new(channel, key)
+    }
+
+    /// Opens the session if it is not there yet.
+    pub async fn open(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submit(session, by, Command::Session(SessionCommand::Open)).await
+    }
+
+    pub async fn enable_plan_mode(&self, session: &SessionIdentity, by: &Actor, style: PlanStyle) -> LedgerResult<Committed> {
+        self.submit(session, by, Command::Session(SessionCommand::EnablePlanMode { style })).await
+    }
+
+    pub async fn ensure_plan_mode(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        style: Option<PlanStyle>,
+    ) -> LedgerResult<Committed> {
+        self.submit(session, by, Command::Session(SessionCommand::EnsurePlanMode { style })).await
+    }
+
+    pub async fn disable_plan_mode(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submit(session, by, Command::Session(SessionCommand::DisablePlanMode)).await
+    }
+
+    pub async fn finish_plan_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submit(session, by, Command::Session(SessionCommand::FinishPlanWork)).await
+    }
+
+    pub async fn reset(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submit(session, by, Command::Session(SessionCommand::Reset)).await
+    }
+
+    /// Approves exactly the text with this digest, all of its steps or some.
+    pub async fn approve(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        digest: Digest,
+        selection: Selection,
+        note: Option<String>,
+    ) -> LedgerResult<Arc<Plan>> {
+        self.decide(session, by, Decision::Approve { plan: plan.clone(), digest, selection, note }).await
+    }
+
+    pub async fn reject(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        reason: Option<String>,
+    ) -> LedgerResult<Arc<Plan>> {
+        self.decide(session, by, Decision::Reject { plan: plan.clone(), reason }).await
+    }
+
+    /// Asks for changes. The answer is the plan that the agent now works on: the same one, or the one that took its place.
+    pub async fn revise(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        feedback: String,
+    ) -> LedgerResult<Arc<Plan>> {
+        let plan = self.decide(session, by, Decision::Revise { plan: plan.clone(), feedback }).await?;
+        match &plan.superseded_by {
+            Some(successor) => self.plan(session, successor).await,
+            None => Ok(plan),
+        }
+    }
+
+    pub async fn cancel(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        reason: Option<String>,
+    ) -> LedgerResult<Arc<Plan>> {
+        self.decide(session, by, Decision::Cancel { plan: plan.clone(), reason }).await
+    }
+
+    pub async fn resume(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
+        self.decide(session, by, Decision::Resume { plan: plan.clone() }).await
+    }
+
+    async fn decide(&self, session: &SessionIdentity, by: &Actor, decision: Decision) -> LedgerResult<Arc<Plan>> {
+        let id = decision.plan().clone();
+        let committed = self.submit(session, by, Command::Decide(decision)).await?;
+        committed.desk.plans.get(&id).cloned().ok_or_else(|| no_plan(session, &id).into())
+    }
+}
+
+fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {
+    Refusal::not_found(format!("There is no plan {id} in session {session}."))
+}
+
+fn command_name(command: &Command) -> &'static str {
+    match command {
+        Command::Session(_) => "session_command",
+        Command::Draft(_) => "draft_command",
+        Command::Decide(_) => "decision",
+        Command::Run(_) => "run_command",
+        Command::Import(_) => "import",
+    }
+}

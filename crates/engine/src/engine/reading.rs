@@ -1,0 +1,65 @@
+//! Looking at sessions and plans.
+
+use std::sync::Arc;
+
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{ConversationKey, Session, SessionIdentity};
+
+use super::{Engine, no_plan};
+use crate::ledger::{LedgerResult, Page, PlanSummary, StoredSession};
+
+impl Engine {
+    pub async fn session(&self, session: &SessionIdentity) -> LedgerResult<Session> {
+        match self.ledger.session(session).await? {
+            Some(stored) => Ok(stored.session),
+            None => Err(Refusal::not_found(format!("There is no session {session}.")).into()),
+        }
+    }
+
+    pub async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.ledger.sessions(after, limit).await
+    }
+
+    pub async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        self.ledger.sessions_with_key(key).await
+    }
+
+    /// The session and its active plan, for a look without a change.
+    pub async fn desk(&self, session: &SessionIdentity) -> LedgerResult<Desk> {
+        self.ledger.desk(session, None).await
+    }
+
+    pub async fn plan(&self, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+        let desk = self.ledger.desk(session, Some(id)).await?;
+        desk.plans.get(id).cloned().ok_or_else(|| no_plan(session, id).into())
+    }
+
+    /// The plan that a person means: the one they name, else the active one.
+    pub async fn find_plan(&self, session: &SessionIdentity, reference: Option<&PlanReference>) -> LedgerResult<Arc<Plan>> {
+        let Some(reference) = reference else { return self.active_plan(session).await };
+        let candidates = self.ledger.candidates(session, reference).await?;
+        let id = reference.choose(&candidates)?;
+        self.plan(session, &id).await
+    }
+
+    pub async fn active_plan(&self, session: &SessionIdentity) -> LedgerResult<Arc<Plan>> {
+        let desk = self.ledger.desk(session, None).await?;
+        let opened = desk.opened()?;
+        let active = opened.plan_mode.active_plan.as_ref().and_then(|id| desk.plans.get(id).cloned());
+        active.ok_or_else(|| {
+            let hint = match opened.plans_made {
+                0 => "there are none yet",
+                _ => "name one by its number",
+            };
+            Refusal::not_found(format!("No plan is active in session {session}; {hint}.")).into()
+        })
+    }
+
+    pub async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+        self.ledger.plans(session, before, limit).await
+    }
+}

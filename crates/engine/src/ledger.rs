@@ -1,0 +1,173 @@
+//! The port to the store: the journal of every session, and what is read from it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use planwright_core::command::Command;
+use planwright_core::desk::{Desk, Stamp};
+use planwright_core::event::Event;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, Head, SealedEntry};
+use planwright_core::plan::reference::Candidate;
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::policy::Policy;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::{ConversationKey, Session, SessionIdentity};
+
+/// A command on its way into a session's journal.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    pub session: SessionIdentity,
+    pub command: Command,
+    pub stamp: Stamp,
+    pub policy: Arc<Policy>,
+    /// Refused if the session has meanwhile been leased to somebody else.
+    pub lease: Option<Lease>,
+}
+
+/// What a submission came to, once it is on disk.
+#[derive(Debug, Clone)]
+pub struct Committed {
+    /// The events it led to; none if there was nothing to change.
+    pub events: Vec<Event>,
+    /// The journal's last number after it.
+    pub seq: u64,
+    /// The session, its active plan and the plan that was named, as they are afterwards.
+    pub desk: Desk,
+}
+
+/// The right to be the one that works on a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    pub session: SessionIdentity,
+    pub owner: String,
+    /// Grows with every new owner, so that an owner who lost the lease cannot write any more.
+    pub fence: u64,
+}
+
+/// A session as it is stored.
+#[derive(Debug, Clone)]
+pub struct StoredSession {
+    pub session: Session,
+    pub head: Head,
+    pub last_active: Timestamp,
+}
+
+/// A plan in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanSummary {
+    pub id: PlanId,
+    pub number: u32,
+    pub status: PlanStatus,
+    pub style: PlanStyle,
+    pub title: String,
+    pub updated_at: Timestamp,
+}
+
+/// One page of a list. Damaged rows are named and never hide the others.
+#[derive(Debug, Clone)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub damaged: Vec<DamagedRow>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedRow {
+    /// What the row is: `plan 3 of web:k3yk3y8x`.
+    pub what: String,
+    pub reason: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    #[error("the store was written by a newer Planwright (schema {found}, this program knows up to {known}); use that version")]
+    TooNew { found: u32, known: u32 },
+    #[error("{what} is damaged and was left as it is: {reason}; `planwright verify` tells more")]
+    Damaged { what: String, reason: String },
+    #[error("the store failed: {0}")]
+    Internal(String),
+}
+
+impl LedgerError {
+    pub fn damaged(what: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Damaged { what: what.into(), reason: reason.to_string() }
+    }
+
+    pub fn code(&self) -> RefusalCode {
+        match self {
+            Self::Refused(refusal) => refusal.code,
+            Self::Unavailable(_) | Self::TooNew { .. } => RefusalCode::Unavailable,
+            Self::Damaged { .. } | Self::Internal(_) => RefusalCode::Internal,
+        }
+    }
+
+    /// The same, as every surface sends it.
+    pub fn into_refusal(self) -> Refusal {
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::Unavailable(_) | Self::TooNew { .. } | Self::Damaged { .. } | Self::Internal(_) => {
+                Refusal::new(self.code(), self.to_string())
+            }
+        }
+    }
+}
+
+pub type LedgerResult<T> = Result<T, LedgerError>;
+
+/// Stores commands' events in the order of each session, durably, and gives back what is stored.
+///
+/// The promises, which one contract suite checks for every store:
+/// - `submit` answers after its entries are on disk, never before;
+/// - the commands of one session take effect one after another, each seeing all before it;
+/// - the same request is never carried out twice: sent again, it gets the outcome of the first time;
+/// - a refused or failing submission changes nothing and disturbs no other.
+#[async_trait]
+pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed>;
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>>;
+
+    /// The sessions, the most recently active first. `after` is the `next` of the page before.
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// The sessions that have this key, one per channel at most.
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>>;
+
+    /// The session, its active plan and, if it is in this session, the plan that is named.
+    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk>;
+
+    /// The plans of a session whose number or id the reference could mean; few are enough.
+    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>>;
+
+    /// The session a plan belongs to.
+    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>>;
+
+    /// The plans of a session, the newest first. `before` is the `next` of the page before.
+    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>>;
+
+    /// Entries after `after`, as they are stored, unchecked.
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>>;
+
+    /// Every entry about one plan, in order.
+    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>>;
+
+    /// The stored form of all plans of a session, for comparison with the journal.
+    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)>;
+
+    /// Takes the session for `owner`, or extends what it has, unless somebody else holds it and it has not run out.
+    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>>;
+
+    /// Gives the lease back; harmless if it is lost already.
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
+}

@@ -1,0 +1,198 @@
+//! The plan tools a model sees: their arguments, their schemas, and what they answer.
+//!
+//! A tool commits inside its own call and answers with the real outcome. Whether a call may run at all is decided
+//! by the gate in `core`, in the same transaction.
+
+mod arguments;
+mod results;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
+use planwright_core::gate::{self, Caller, PlanTool, Situation};
+use planwright_core::ids::StepId;
+use planwright_core::plan::PlanStyle;
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_core::visible::quoted;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::engine::Engine;
+use crate::ledger::{Committed, LedgerError, LedgerResult};
+
+pub type Arguments = Map<String, Value>;
+
+/// A tool as it is advertised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDefinition {
+    pub name: &'static str,
+    pub description: String,
+    pub input_schema: Value,
+    pub reads_only: bool,
+}
+
+impl Engine {
+    /// The plan tools that may be called in this session now.
+    pub async fn advertised_tools(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
+        let desk = self.ledger().desk(session, None).await?;
+        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        let style = situation.style.unwrap_or(PlanStyle::Document);
+        Ok(gate::advertised_plan_tools(&situation).map(|tool| self.define(tool, style)).collect())
+    }
+
+    fn define(&self, tool: PlanTool, style: PlanStyle) -> ToolDefinition {
+        ToolDefinition {
+            name: tool.name(),
+            description: arguments::description(tool, self.policy().agents.specialists()),
+            input_schema: arguments::schema(tool, style),
+            reads_only: matches!(tool, PlanTool::Get | PlanTool::List),
+        }
+    }
+
+    /// Carries out one tool call. In style collect, a call to anything but a plan tool is written down as a step.
+    pub async fn call_tool(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        arguments: Arguments,
+    ) -> Result<Value, Refusal> {
+        match PlanTool::named(name) {
+            Some(tool) => self.call_plan_tool(session, by, tool, arguments).await.map_err(LedgerError::into_refusal),
+            None => self.record_call(session, by, name, arguments).await.map_err(LedgerError::into_refusal),
+        }
+    }
+
+    async fn call_plan_tool(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        tool: PlanTool,
+        arguments: Arguments,
+    ) -> LedgerResult<Value> {
+        match tool {
+            PlanTool::Get => return self.get(session, arguments).await,
+            PlanTool::List => return self.list(session, arguments).await,
+            PlanTool::SetContent
+            | PlanTool::Progress
+            | PlanTool::Finalize
+            | PlanTool::CreateDraft
+            | PlanTool::SetMetadata
+            | PlanTool::AddStep
+            | PlanTool::UpdateStep
+            | PlanTool::RemoveStep
+            | PlanTool::Submit => {}
+        }
+        let command = match changing_command(tool, arguments) {
+            Ok(command) => command,
+            Err(unfit) => {
+                // Whether the tool is there at all comes before whether its arguments fit.
+                self.pass_gate(session, tool).await?;
+                return Err(unfit.into());
+            }
+        };
+        let step = match &command {
+            Command::Draft(DraftCommand::UpdateStep { step, .. } | DraftCommand::RemoveStep { step }) => Some(step.clone()),
+            Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) | Command::Import(_) => None,
+        };
+        let committed = self.submit(session, by, command).await?;
+        self.answer(tool, step, &committed)
+    }
+
+    fn answer(&self, tool: PlanTool, step: Option<StepId>, committed: &Committed) -> LedgerResult<Value> {
+        let plan = results::changed_plan(committed)?;
+        Ok(match tool {
+            PlanTool::SetContent | PlanTool::Submit => results::proposed(plan),
+            PlanTool::Progress => results::progress(plan),
+            PlanTool::Finalize => results::finalized(plan),
+            PlanTool::CreateDraft => results::named(plan),
+            PlanTool::SetMetadata => results::missing(plan, self.policy()),
+            PlanTool::AddStep => results::added_step(committed, plan),
+            PlanTool::UpdateStep | PlanTool::RemoveStep => results::changed_step(plan, step.as_ref()),
+            PlanTool::Get | PlanTool::List => json!({}),
+        })
+    }
+
+    async fn get(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
+        let style = self.pass_gate(session, PlanTool::Get).await?;
+        let reference = match style {
+            PlanStyle::Document | PlanStyle::Collect => {
+                parse::<arguments::Nothing>(PlanTool::Get, arguments)?;
+                None
+            }
+            PlanStyle::Build => parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id,
+        };
+        let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
+        let plan = self.find_plan(session, reference.as_ref()).await?;
+        Ok(results::whole(&plan, self.policy()))
+    }
+
+    async fn list(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
+        self.pass_gate(session, PlanTool::List).await?;
+        let arguments: arguments::List = parse(PlanTool::List, arguments)?;
+        let page = self.plans(session, arguments.before.map(u64::from), results::LIST_PAGE).await?;
+        Ok(results::list(&page))
+    }
+
+    /// The style of plan work, if this tool may be called in it.
+    async fn pass_gate(&self, session: &SessionIdentity, tool: PlanTool) -> LedgerResult<PlanStyle> {
+        let desk = self.ledger().desk(session, None).await?;
+        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        gate::authorize_plan_tool(&situation, tool)?;
+        Ok(situation.style.unwrap_or(PlanStyle::Document))
+    }
+
+    async fn record_call(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        name: &str,
+        arguments: Arguments,
+    ) -> LedgerResult<Value> {
+        let desk = self.ledger().desk(session, None).await?;
+        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        if situation.style != Some(PlanStyle::Collect) {
+            return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
+        }
+        let record = DraftCommand::RecordStep { tool: name.to_owned(), arguments: Value::Object(arguments) };
+        let committed = self.submit(session, by, Command::Draft(record)).await?;
+        Ok(results::planned(results::changed_plan(&committed)?))
+    }
+}
+
+fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Refusal> {
+    let draft = match tool {
+        PlanTool::SetContent => {
+            let given: arguments::SetContent = parse(tool, arguments)?;
+            DraftCommand::SetContent { markdown: given.plan_markdown, title: given.title }
+        }
+        PlanTool::Finalize => DraftCommand::Finalize { summary: parse::<arguments::Summary>(tool, arguments)?.summary },
+        PlanTool::CreateDraft => {
+            let given: arguments::CreateDraft = parse(tool, arguments)?;
+            DraftCommand::CreateDraft { goal: given.goal, title: given.title }
+        }
+        PlanTool::SetMetadata => DraftCommand::SetMetadata(parse::<arguments::SetMetadata>(tool, arguments)?.into()),
+        PlanTool::AddStep => DraftCommand::AddStep(parse::<arguments::AddStep>(tool, arguments)?.try_into()?),
+        PlanTool::UpdateStep => {
+            let given: arguments::UpdateStep = parse(tool, arguments)?;
+            DraftCommand::UpdateStep { step: StepId::new(given.step_id.clone())?, change: given.try_into()? }
+        }
+        PlanTool::RemoveStep => {
+            DraftCommand::RemoveStep { step: StepId::new(parse::<arguments::RemoveStep>(tool, arguments)?.step_id)? }
+        }
+        PlanTool::Submit => DraftCommand::Submit { summary: parse::<arguments::Summary>(tool, arguments)?.summary },
+        PlanTool::Progress => {
+            let given: arguments::Progress = parse(tool, arguments)?;
+            let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
+            return Ok(Command::Run(RunCommand::Report(ProgressReport { step: given.step, outcome })));
+        }
+        PlanTool::Get | PlanTool::List => return Err(Refusal::invalid(format!("{} changes nothing.", tool.name()))),
+    };
+    Ok(Command::Draft(draft))
+}
+
+fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T, Refusal> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| Refusal::invalid(format!("The arguments of {} do not fit: {error}.", tool.name())))
+}

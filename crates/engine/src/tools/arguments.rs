@@ -1,0 +1,242 @@
+//! What each plan tool takes. The JSON Schemas that models read are derived from these types.
+
+use planwright_core::command::{MetadataChange, NewStep, StepChange};
+use planwright_core::gate::PlanTool;
+use planwright_core::ids::StepId;
+use planwright_core::plan::PlanStyle;
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::refusal::Refusal;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SetContent {
+    /// The whole plan as one Markdown document. It replaces what was there.
+    pub(super) plan_markdown: String,
+    /// A short title; without one, the first heading serves.
+    #[serde(default)]
+    pub(super) title: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ReportedStatus {
+    InProgress,
+    Done,
+    Failed,
+    Skipped,
+}
+
+impl From<ReportedStatus> for StepStatus {
+    fn from(status: ReportedStatus) -> Self {
+        match status {
+            ReportedStatus::InProgress => Self::InProgress,
+            ReportedStatus::Done => Self::Completed,
+            ReportedStatus::Failed => Self::Failed,
+            ReportedStatus::Skipped => Self::Skipped,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Progress {
+    /// The step's number in the plan, from 1. Without it: the step in progress, else the next one.
+    #[serde(default)]
+    pub(super) step: Option<usize>,
+    pub(super) status: ReportedStatus,
+    /// What happened, in a sentence.
+    #[serde(default)]
+    pub(super) note: Option<String>,
+    /// What shows it: a command and its output, a commit, a file.
+    #[serde(default)]
+    pub(super) evidence: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Summary {
+    /// The plan in a few words, for the person who decides.
+    #[serde(default)]
+    pub(super) summary: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CreateDraft {
+    /// What is to be achieved.
+    pub(super) goal: String,
+    #[serde(default)]
+    pub(super) title: Option<String>,
+}
+
+/// Only what is given changes; a list replaces the list that was there.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SetMetadata {
+    #[serde(default)]
+    goal: Option<String>,
+    #[serde(default)]
+    title: Option<String>,
+    /// What is taken for granted.
+    #[serde(default)]
+    assumptions: Option<Vec<String>>,
+    /// What could go wrong.
+    #[serde(default)]
+    risks: Option<Vec<String>>,
+    /// How it is seen that the goal is reached.
+    #[serde(default)]
+    verification: Option<Vec<String>>,
+    /// The files that will be touched.
+    #[serde(default)]
+    files: Option<Vec<String>>,
+}
+
+impl From<SetMetadata> for MetadataChange {
+    fn from(given: SetMetadata) -> Self {
+        let SetMetadata { goal, title, assumptions, risks, verification, files } = given;
+        Self { goal, title, assumptions, risks, verification, files }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AddStep {
+    /// What is to be done.
+    description: String,
+    /// The specialist who does it.
+    agent: String,
+    /// Where to put it, from 1; at the end if absent.
+    #[serde(default)]
+    position: Option<usize>,
+    /// Ids of earlier steps whose outcome it builds on.
+    #[serde(default)]
+    needs: Option<Vec<String>>,
+    /// How it is seen that the step is done.
+    #[serde(default)]
+    verification: Option<String>,
+}
+
+impl TryFrom<AddStep> for NewStep {
+    type Error = Refusal;
+
+    fn try_from(given: AddStep) -> Result<Self, Refusal> {
+        Ok(Self {
+            description: given.description,
+            agent: given.agent,
+            position: given.position,
+            needs: step_ids(given.needs.unwrap_or_default())?,
+            verification: given.verification,
+        })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdateStep {
+    pub(super) step_id: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    agent: Option<String>,
+    /// The place to move it to, from 1.
+    #[serde(default)]
+    position: Option<usize>,
+    #[serde(default)]
+    needs: Option<Vec<String>>,
+    #[serde(default)]
+    verification: Option<String>,
+}
+
+impl TryFrom<UpdateStep> for StepChange {
+    type Error = Refusal;
+
+    fn try_from(given: UpdateStep) -> Result<Self, Refusal> {
+        Ok(Self {
+            description: given.description,
+            agent: given.agent,
+            position: given.position,
+            needs: given.needs.map(step_ids).transpose()?,
+            verification: given.verification,
+        })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RemoveStep {
+    pub(super) step_id: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Get {
+    /// Another plan of this session: its number, its id, or a piece of its id. Without it, the active plan.
+    #[serde(default)]
+    pub(super) plan_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct List {
+    /// Only plans with a smaller number, for the next page.
+    #[serde(default)]
+    pub(super) before: Option<u32>,
+}
+
+fn step_ids(ids: Vec<String>) -> Result<Vec<StepId>, Refusal> {
+    ids.into_iter().map(StepId::new).collect()
+}
+
+pub(super) fn schema(tool: PlanTool, style: PlanStyle) -> Value {
+    match (tool, style) {
+        (PlanTool::Get, PlanStyle::Document | PlanStyle::Collect) => of::<Nothing>(),
+        (PlanTool::Get, PlanStyle::Build) => of::<Get>(),
+        (PlanTool::SetContent, _) => of::<SetContent>(),
+        (PlanTool::Progress, _) => of::<Progress>(),
+        (PlanTool::Finalize | PlanTool::Submit, _) => of::<Summary>(),
+        (PlanTool::CreateDraft, _) => of::<CreateDraft>(),
+        (PlanTool::SetMetadata, _) => of::<SetMetadata>(),
+        (PlanTool::AddStep, _) => of::<AddStep>(),
+        (PlanTool::UpdateStep, _) => of::<UpdateStep>(),
+        (PlanTool::RemoveStep, _) => of::<RemoveStep>(),
+        (PlanTool::List, _) => of::<List>(),
+    }
+}
+
+fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // Models read this; what only validators need is left out.
+    schema.remove("$schema");
+    schema.remove("title");
+    let mut schema = schema.to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+    }
+    schema
+}
+
+pub(super) fn description(tool: PlanTool, agents: &[String]) -> String {
+    match tool {
+        PlanTool::Get => include_str!("descriptions/plan_get.md"),
+        PlanTool::SetContent => include_str!("descriptions/plan_set_content.md"),
+        PlanTool::Progress => include_str!("descriptions/plan_progress.md"),
+        PlanTool::Finalize => include_str!("descriptions/plan_finalize.md"),
+        PlanTool::CreateDraft => include_str!("descriptions/plan_create_draft.md"),
+        PlanTool::SetMetadata => include_str!("descriptions/plan_set_metadata.md"),
+        PlanTool::AddStep => include_str!("descriptions/plan_add_step.md"),
+        PlanTool::UpdateStep => include_str!("descriptions/plan_update_step.md"),
+        PlanTool::RemoveStep => include_str!("descriptions/plan_remove_step.md"),
+        PlanTool::Submit => include_str!("descriptions/plan_submit.md"),
+        PlanTool::List => include_str!("descriptions/plan_list.md"),
+    }
+    .trim_end()
+    .replace("{agents}", &agents.join(", "))
+}

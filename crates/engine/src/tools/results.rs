@@ -1,0 +1,170 @@
+//! What each plan tool answers: JSON, small enough for a model to read.
+
+use planwright_core::event::Event;
+use planwright_core::ids::StepId;
+use planwright_core::plan::content::PlanContent;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle, completeness};
+use planwright_core::policy::Policy;
+use serde_json::{Value, json};
+
+use crate::ledger::{Committed, LedgerError, LedgerResult, Page, PlanSummary};
+use crate::view;
+
+pub(super) const LIST_PAGE: u32 = 20;
+
+/// The plan that the committed events left behind: the new one, if one took another's place.
+pub(super) fn changed_plan(committed: &Committed) -> LedgerResult<&Plan> {
+    let superseding = committed.events.iter().find_map(|event| match event {
+        Event::PlanSuperseded { by, .. } => Some(by),
+        _ => None,
+    });
+    let id = superseding.or_else(|| committed.events.iter().find_map(Event::plan));
+    id.and_then(|id| committed.desk.plan(id))
+        .or_else(|| committed.desk.active())
+        .ok_or_else(|| LedgerError::Internal("the plan that was changed is not on the desk".to_owned()))
+}
+
+pub(super) fn named(plan: &Plan) -> Value {
+    json!({ "plan_id": plan.id, "number": plan.number, "status": plan.status })
+}
+
+/// A plan that now waits for a person.
+pub(super) fn proposed(plan: &Plan) -> Value {
+    with(named(plan), json!({ "digest": plan.digest(), "next": next(plan) }))
+}
+
+pub(super) fn finalized(plan: &Plan) -> Value {
+    let steps: Vec<_> = view::steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();
+    with(named(plan), json!({ "digest": plan.digest(), "steps": steps, "next": next(plan) }))
+}
+
+pub(super) fn planned(plan: &Plan) -> Value {
+    let last = view::steps(plan).pop();
+    let (position, tool) = last.map(|step| (step.position, step.tool.unwrap_or_default())).unwrap_or_default();
+    json!({
+        "planned": true,
+        "step": position,
+        "message": format!("[Planned] {tool} was recorded as step {position} of plan {} and not run.", plan.number),
+    })
+}
+
+pub(super) fn progress(plan: &Plan) -> Value {
+    let Some(execution) = &plan.execution else { return named(plan) };
+    let progress = execution.progress();
+    with(named(plan), json!({ "done": progress.done, "total": progress.total, "next": progress.next }))
+}
+
+pub(super) fn missing(plan: &Plan, policy: &Policy) -> Value {
+    with(named(plan), json!({ "missing": missing_parts(plan, policy) }))
+}
+
+pub(super) fn added_step(committed: &Committed, plan: &Plan) -> Value {
+    let added = committed.events.iter().find_map(|event| match event {
+        Event::StepAdded { step, .. } => Some(&step.id),
+        _ => None,
+    });
+    changed_step(plan, added)
+}
+
+pub(super) fn changed_step(plan: &Plan, step: Option<&StepId>) -> Value {
+    let steps = plan.content.steps();
+    let position = steps.iter().position(|other| Some(&other.id) == step).map(|index| index + 1);
+    with(named(plan), json!({ "step_id": step, "position": position, "steps": steps.len() }))
+}
+
+pub(super) fn whole(plan: &Plan, policy: &Policy) -> Value {
+    let common = with(named(plan), json!({ "title": plan.display_title(), "digest": plan.digest() }));
+    let steps = || {
+        let short = |step: &view::StepView| {
+            let value = serde_json::to_value(step).unwrap_or_default();
+            with(value, json!({ "step_id": step.id }))
+        };
+        view::steps(plan).iter().map(short).collect::<Vec<_>>()
+    };
+    let own = match &plan.content {
+        PlanContent::Document(document) => json!({ "markdown": document.markdown, "progress": overlay(plan) }),
+        PlanContent::Collect(collected) => json!({ "summary": collected.summary, "steps": steps() }),
+        PlanContent::Build(built) => json!({
+            "goal": built.goal,
+            "summary": built.summary,
+            "assumptions": built.assumptions,
+            "risks": built.risks,
+            "verification": built.verification,
+            "files": built.files,
+            "steps": steps(),
+            "missing": missing_parts(plan, policy),
+        }),
+    };
+    let mut whole = with(common, own);
+    for (name, text) in [
+        ("feedback", plan.feedback.as_ref().map(|feedback| feedback.text.as_str())),
+        ("approval_note", plan.approval.as_ref().and_then(|approval| approval.note.as_deref())),
+        ("ended_because", plan.ending.as_ref().and_then(|ending| ending.reason.as_deref())),
+        ("next", Some(next(plan))),
+    ] {
+        if let Some(text) = text {
+            whole[name] = json!(text);
+        }
+    }
+    whole
+}
+
+pub(super) fn list(page: &Page<PlanSummary>) -> Value {
+    let plans: Vec<_> = page
+        .items
+        .iter()
+        .map(|plan| json!({ "plan_id": plan.id, "number": plan.number, "status": plan.status, "title": plan.title }))
+        .collect();
+    let damaged: Vec<_> = page.damaged.iter().map(|row| format!("{}: {}", row.what, row.reason)).collect();
+    let mut answer = json!({ "plans": plans, "next": page.next });
+    if !damaged.is_empty() {
+        answer["damaged"] = json!(damaged);
+    }
+    answer
+}
+
+/// How far the execution of a document has come, step by step; `null` before it begins.
+fn overlay(plan: &Plan) -> Value {
+    let Some(execution) = &plan.execution else { return Value::Null };
+    let progress = execution.progress();
+    let steps: Vec<_> = execution
+        .steps
+        .iter()
+        .zip(1..)
+        .map(|(run, step)| json!({ "step": step, "description": run.description, "status": run.status, "note": run.note }))
+        .collect();
+    json!({ "done": progress.done, "total": progress.total, "next": progress.next, "steps": steps })
+}
+
+fn missing_parts(plan: &Plan, policy: &Policy) -> Value {
+    match &plan.content {
+        PlanContent::Build(built) => json!(completeness::missing(built, &policy.agents)),
+        PlanContent::Document(_) | PlanContent::Collect(_) => json!([]),
+    }
+}
+
+/// What happens next, for a model that would otherwise guess.
+fn next(plan: &Plan) -> &'static str {
+    match (plan.status, plan.style()) {
+        (PlanStatus::Collecting, PlanStyle::Document) => "Draft the plan and store it with plan_set_content.",
+        (PlanStatus::Collecting, PlanStyle::Collect) => "Propose steps as tool calls, then call plan_finalize.",
+        (PlanStatus::Collecting, PlanStyle::Build) => "Complete the draft, then call plan_submit.",
+        (PlanStatus::Ready, _) => "A person decides now. Do not start before the status is APPROVED.",
+        (PlanStatus::Approved, PlanStyle::Document) => "It is approved. Carry it out and report each step with plan_progress.",
+        (PlanStatus::Approved, PlanStyle::Collect | PlanStyle::Build) => "It is approved.",
+        (PlanStatus::Executing, PlanStyle::Document) => "Go on with the next step and report it with plan_progress.",
+        (PlanStatus::Executing, PlanStyle::Collect | PlanStyle::Build) => "It is being carried out.",
+        (PlanStatus::PartiallyCompleted, _) => "It ended with steps left open. A person decides whether to resume it.",
+        (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
+            "It is finished and is not to be worked on. A person begins the next plan with `/plan on`."
+        }
+        (PlanStatus::Superseded, _) => "Another plan took its place.",
+    }
+}
+
+fn with(mut value: Value, more: Value) -> Value {
+    if let (Value::Object(object), Value::Object(more)) = (&mut value, more) {
+        object.extend(more);
+    }
+    value
+}

@@ -1,0 +1,33 @@
+//! What both stores do with a command once the session's state is in hand: decide, apply, seal.
+
+use std::collections::BTreeSet;
+
+use planwright_core::decide;
+use planwright_core::desk::Desk;
+use planwright_core::event::Event;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Head, SealedEntry};
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::Submission;
+
+/// What is to be written for one submission.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) events: Vec<Event>,
+    pub(crate) entries: Vec<SealedEntry>,
+    /// The plans whose stored form changes.
+    pub(crate) plans: BTreeSet<PlanId>,
+}
+
+/// Decides and, if the command is not refused, moves `desk` and `head` on. A refusal leaves both as they were.
+pub(crate) fn carry_out(desk: &mut Desk, head: &mut Head, submission: &Submission) -> Result<Prepared, Refusal> {
+    let events = decide(desk, &submission.command, &submission.stamp, &submission.policy)?;
+    let mut entries = Vec::with_capacity(events.len());
+    let mut plans = BTreeSet::new();
+    for event in &events {
+        desk.apply(event, &submission.stamp);
+        entries.push(head.seal(&submission.session, &submission.stamp, event));
+        plans.extend(event.plan().cloned());
+    }
+    Ok(Prepared { events, entries, plans })
+}
