@@ -1,1 +1,32 @@
-fn main(){}
+//! How far Planwright is from the limit. Each figure stands beside the limit measured in the same run, as a ratio,
+//! because absolute times say more about the machine than about the program.
+//!
+//! `planwright-bench commits [FOLDER]`   durable commits on SQLite, and on PostgreSQL if `PLANWRIGHT_TEST_POSTGRES` is set
+//! `planwright-bench size [FOLDER]`      the same with 10 and with 100,000 plans in the store
+//! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
+
+mod bare;
+mod commits;
+mod ledger;
+mod mcp;
+mod size;
+
+use std::path::PathBuf;
+
+fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let folder = arguments.next();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    match command.as_str() {
+        "commits" => runtime.block_on(commits::run(&scratch(folder)?)),
+        "size" => runtime.block_on(size::run(&scratch(folder)?)),
+        "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
+        _ => anyhow::bail!("say what to measure: commits [FOLDER], size [FOLDER] or mcp PLANWRIGHT"),
+    }
+}
+
+/// A folder on the disk that is to be measured; the system's temporary folder may be in memory.
+fn scratch(folder: Option<String>) -> anyhow::Result<tempfile::TempDir> {
+    Ok(tempfile::tempdir_in(folder.unwrap_or_else(|| ".".to_owned()))?)
+}

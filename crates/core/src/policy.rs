@@ -50,6 +50,13 @@ impl Limits {
         Ok(())
     }
 
+    pub(crate) fn check_list(&self, what: &str, count: usize) -> Result<(), Refusal> {
+        if count > self.steps {
+            return Err(Refusal::limit(format!("The list of {what} has {count} items; at most {} are taken.", self.steps)));
+        }
+        Ok(())
+    }
+
     pub(crate) fn check_steps(&self, count: usize) -> Result<(), Refusal> {
         if count > self.steps {
             return Err(Refusal::limit(format!("The plan would have {count} steps; at most {} are taken.", self.steps)));

@@ -1,1 +1,54 @@
-fn main(){}
+//! The program `planwright`: command line, configuration and wiring. What a plan is and what may be done with it is
+//! decided in `core` and carried out by `engine`; this crate asks, and shows the answer.
+//!
+//! - [`cli`]: the arguments as they are typed
+//! - [`config`]: what the flags, the environment and the file come to
+//! - [`context`]: the store, the engine and the session a command works on
+//! - [`commands`]: one module per command
+//! - [`terminal`]: how plans, differences and lists look
+//! - [`failure`]: what goes wrong, in words and in exit codes
+//! - [`tour`]: a plan's life, shown on a store that is thrown away
+
+mod cli;
+mod commands;
+mod config;
+mod context;
+mod failure;
+mod terminal;
+mod tour;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::Cli;
+use crate::failure::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::report_usage(&error),
+    };
+    terminal::screen::choose_colors(cli.global.color);
+    config::start_logging(cli.global.verbose);
+    let json = cli.global.json;
+    let outcome = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => {
+            let outcome = runtime.block_on(commands::run(cli));
+            // A read from stdin that is still under way must not keep the program.
+            runtime.shutdown_background();
+            outcome
+        }
+        Err(error) => Err(Failure::unexpected(format!("the program could not start its threads: {error}"))),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(json),
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

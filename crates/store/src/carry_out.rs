@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planwright_core::command::{Command, RunCommand, SessionCommand};
 use planwright_core::decide;
 use planwright_core::desk::Desk;
 use planwright_core::event::Event;
@@ -30,4 +31,31 @@ pub(crate) fn carry_out(desk: &mut Desk, head: &mut Head, submission: &Submissio
         plans.extend(event.plan().cloned());
     }
     Ok(Prepared { events, entries, plans })
+}
+
+impl Prepared {
+    /// The plans that were not there before.
+    pub(crate) fn made(&self) -> impl Iterator<Item = &PlanId> {
+        self.events.iter().filter_map(|event| match event {
+            Event::PlanCreated(creation) => Some(&creation.plan),
+            Event::PlanImported { plan, .. } => Some(&plan.id),
+            _ => None,
+        })
+    }
+}
+
+/// Whether the command is about the active plan, so that it cannot do without it.
+pub(crate) fn needs_active_plan(command: &Command) -> bool {
+    match command {
+        Command::Draft(_) | Command::Run(RunCommand::Report(_)) => true,
+        Command::Session(_) | Command::Decide(_) | Command::Run(_) | Command::Import(_) => false,
+    }
+}
+
+/// Whether the command can begin a session that is not there yet.
+pub(crate) fn may_open_session(command: &Command) -> bool {
+    match command {
+        Command::Session(SessionCommand::Open) | Command::Import(_) => true,
+        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) => false,
+    }
 }

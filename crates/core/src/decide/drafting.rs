@@ -1,5 +1,7 @@
 //! What an agent may do to the active plan while it drafts.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::command::{DraftCommand, MetadataChange, NewStep, StepChange};
@@ -112,7 +114,7 @@ impl Case<'_> {
     }
 
     fn set_metadata(&self, change: &MetadataChange) -> Result<Vec<Event>, Refusal> {
-        let (plan, _) = self.editable(PlanTool::SetMetadata)?;
+        let (plan, built) = self.editable(PlanTool::SetMetadata)?;
         if *change == MetadataChange::default() {
             return Err(Refusal::invalid("Nothing was given to set: goal, title, assumptions, risks, verification or files."));
         }
@@ -124,9 +126,16 @@ impl Case<'_> {
             verification: self.list("verification", &change.verification)?,
             files: self.list("files", &change.files)?,
         };
-        let given = [&change.assumptions, &change.risks, &change.verification, &change.files];
-        let bytes = given.into_iter().flatten().flatten().map(String::len).sum::<usize>();
-        self.check_growth(plan, bytes + change.goal.as_ref().map_or(0, String::len), 0)?;
+        let goal = change.goal.as_deref().map(|goal| goal.len().saturating_sub(built.goal.as_ref().map_or(0, String::len)));
+        let lists = [
+            (&change.assumptions, &built.assumptions),
+            (&change.risks, &built.risks),
+            (&change.verification, &built.verification),
+            (&change.files, &built.files),
+        ];
+        let bytes = |list: &[String]| list.iter().map(String::len).sum::<usize>();
+        let grown = lists.into_iter().filter_map(|(given, present)| Some(bytes(given.as_ref()?).saturating_sub(bytes(present))));
+        self.check_growth(plan, grown.sum::<usize>() + goal.unwrap_or_default(), 0)?;
         Ok(vec![Event::MetadataSet { plan: plan.id.clone(), change }])
     }
 
@@ -140,7 +149,7 @@ impl Case<'_> {
             id: plan.next_step_id(),
             description: self.line("description", &new.description)?,
             agent: new.agent.clone(),
-            needs: new.needs.clone(),
+            needs: once_each(&new.needs),
             verification: new.verification.as_deref().map(|text| self.line("verification", text)).transpose()?,
         };
         self.check_growth(plan, step.size(), 1)?;
@@ -167,7 +176,7 @@ impl Case<'_> {
             step.agent.clone_from(agent);
         }
         if let Some(needs) = &change.needs {
-            step.needs.clone_from(needs);
+            step.needs = once_each(needs);
         }
         if let Some(verification) = &change.verification {
             step.verification = Some(self.line("verification", verification)?);
@@ -177,7 +186,7 @@ impl Case<'_> {
         let index = position - 1;
         steps.insert(index, step.clone());
         check_needs(&steps)?;
-        self.check_growth(plan, step.size(), 0)?;
+        self.check_growth(plan, step.size().saturating_sub(built.steps[before].size()), 0)?;
         Ok(vec![Event::StepUpdated { plan: plan.id.clone(), index, step }])
     }
 
@@ -237,8 +246,9 @@ impl Case<'_> {
 
     fn list(&self, what: &str, list: &Option<Vec<String>>) -> Result<Option<Vec<String>>, Refusal> {
         let Some(list) = list else { return Ok(None) };
-        self.policy.limits.check_steps(list.len())?;
-        list.iter().map(|item| self.line(what, item)).collect::<Result<Vec<_>, _>>().map(Some)
+        self.policy.limits.check_list(what, list.len())?;
+        let what = format!("item of {what}");
+        list.iter().map(|item| self.line(&what, item)).collect::<Result<Vec<_>, _>>().map(Some)
     }
 
     fn check_growth(&self, plan: &Plan, bytes: usize, steps: usize) -> Result<(), Refusal> {
@@ -252,6 +262,11 @@ fn check_position(position: usize, last: usize) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::invalid(format!("There is no position {position}; positions go from 1 to {last} here.")))
+}
+
+fn once_each(needs: &[StepId]) -> Vec<StepId> {
+    let mut seen = BTreeSet::new();
+    needs.iter().filter(|need| seen.insert(*need)).cloned().collect()
 }
 
 /// A step may only need steps that come before it, so there can be no cycle.

@@ -11,8 +11,14 @@ impl Case<'_> {
         if self.desk.plan(&imported.id).is_some() {
             return Err(Refusal::conflict(format!("Plan {} is here already.", imported.id)));
         }
-        self.policy.limits.check_plan(imported.content.size())?;
-        self.policy.limits.check_steps(imported.content.steps().len())?;
+        // What was done counts like what is to be done: both are kept and shown.
+        let runs = imported.execution.iter().flat_map(|execution| &execution.steps);
+        let outcomes = runs.map(|run| run.description.len() + run.note.as_ref().map_or(0, String::len));
+        self.policy.limits.check_plan(imported.content.size() + outcomes.sum::<usize>())?;
+        let steps = imported.execution.as_ref().map_or(0, |execution| execution.steps.len());
+        self.policy.limits.check_steps(steps.max(imported.content.steps().len()))?;
+        self.policy.limits.check_line("title", imported.title.as_deref().unwrap_or_default())?;
+        self.policy.limits.check_line("description", imported.origin.description.as_deref().unwrap_or_default())?;
         let mut events = Vec::new();
         if self.desk.session.is_none() {
             events.push(Event::SessionOpened);

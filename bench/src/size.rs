@@ -1,0 +1,56 @@
+//! Whether a write costs the same in a store with 10 and with 100,000 plans.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::plan::PlanStyle;
+use planwright_engine::Engine;
+use planwright_engine::core as planwright_core;
+use planwright_store::Location;
+use tempfile::TempDir;
+
+use crate::ledger;
+
+const TIME: Duration = Duration::from_secs(3);
+const FEW: usize = 10;
+const MANY: usize = 100_000;
+const SESSIONS: usize = 1_000;
+
+pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
+    println!("{:>10} {:>16} {:>16} {:>14}", "plans", "1 caller /s", "256 callers /s", "file, MiB");
+    for (plans, sessions) in [(FEW, 1), (MANY, SESSIONS)] {
+        let file = folder.path().join(format!("plans-{plans}.db"));
+        let engine = ledger::open(&Location::Sqlite(file.clone())).await?;
+        fill(&engine, plans, sessions).await?;
+        let one = ledger::set_content(&engine, 1, TIME).await?;
+        let many = ledger::set_content(&engine, 256, TIME).await?;
+        let size = std::fs::metadata(&file)?.len() as f64 / f64::from(1 << 20);
+        println!("{plans:>10} {one:>16.0} {many:>16.0} {size:>14.1}");
+    }
+    Ok(())
+}
+
+/// Plans of ordinary size, spread over the sessions, the same way an agent makes them.
+async fn fill(engine: &Engine, plans: usize, sessions: usize) -> anyhow::Result<()> {
+    let all = ledger::sessions(engine, sessions).await?;
+    let each = plans / sessions;
+    let work = (0..sessions).map(|n| {
+        let (engine, all) = (engine.clone(), Arc::clone(&all));
+        async move {
+            for _ in 0..each {
+                let draft = planwright_core::command::DraftCommand::SetContent {
+                    markdown: ledger::MARKDOWN.to_owned(),
+                    title: None,
+                };
+                let command = planwright_core::command::Command::Draft(draft);
+                engine.submit(&all[n], &ledger::agent(), command).await?;
+                engine.enable_plan_mode(&all[n], &ledger::agent(), PlanStyle::Document).await?;
+            }
+            anyhow::Ok(())
+        }
+    });
+    for outcome in futures::future::join_all(work).await {
+        outcome?;
+    }
+    Ok(())
+}

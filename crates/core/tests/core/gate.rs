@@ -1,0 +1,149 @@
+//! The gate: what is advertised is what may be called, and what becomes of the tools of others.
+
+use planwright_core::gate::{
+    Caller, PlanTool, Situation, ToolEffect, Verdict, advertised_plan_tools, authorize_plan_tool, authorize_recording,
+    judge_other_tool,
+};
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::policy::{DocumentTools, Policy};
+use planwright_core::refusal::RefusalCode;
+
+use crate::world::*;
+
+fn situation(style: Option<PlanStyle>, status: Option<PlanStatus>, caller: Caller) -> Situation {
+    Situation { style, status, caller, document_tools: DocumentTools::All }
+}
+
+#[test]
+fn each_style_has_its_tools() {
+    let build = "plan_get plan_create_draft plan_set_metadata plan_add_step plan_update_step plan_remove_step plan_submit plan_list";
+    for (style, status, expected) in [
+        (None, None, ""),
+        (Some(PlanStyle::Document), Some(PlanStatus::Collecting), "plan_get plan_set_content"),
+        (Some(PlanStyle::Document), Some(PlanStatus::Ready), "plan_get plan_set_content"),
+        (Some(PlanStyle::Document), Some(PlanStatus::Approved), "plan_get plan_set_content plan_progress"),
+        (Some(PlanStyle::Document), Some(PlanStatus::Executing), "plan_get plan_set_content plan_progress"),
+        (Some(PlanStyle::Document), Some(PlanStatus::PartiallyCompleted), "plan_get plan_set_content"),
+        (Some(PlanStyle::Document), None, "plan_get plan_set_content"),
+        (Some(PlanStyle::Collect), Some(PlanStatus::Collecting), "plan_get plan_finalize"),
+        (Some(PlanStyle::Collect), Some(PlanStatus::Executing), "plan_get plan_finalize"),
+        (Some(PlanStyle::Build), Some(PlanStatus::Collecting), build),
+        (Some(PlanStyle::Build), Some(PlanStatus::Ready), build),
+    ] {
+        let situation = situation(style, status, Caller::Conversation);
+        let found: Vec<_> = advertised_plan_tools(&situation).map(PlanTool::name).collect();
+        assert_eq!(found.join(" "), expected, "{style:?} {status:?}");
+    }
+}
+
+#[test]
+fn what_is_advertised_is_exactly_what_may_be_called() {
+    let styles = [None, Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build)];
+    for style in styles {
+        for status in PlanStatus::ALL.into_iter().map(Some).chain([None]) {
+            let situation = situation(style, status, Caller::Conversation);
+            let advertised: Vec<_> = advertised_plan_tools(&situation).collect();
+            for tool in PlanTool::all() {
+                let authorized = authorize_plan_tool(&situation, tool);
+                assert_eq!(authorized.is_ok(), advertised.contains(&tool), "{tool:?} in {situation:?}");
+                let codes = [RefusalCode::PolicyDenied, RefusalCode::WrongStatus];
+                assert!(authorized.is_ok() || codes.contains(&authorized.unwrap_err().code));
+            }
+        }
+    }
+}
+
+#[test]
+fn tools_are_found_by_their_names() {
+    assert_eq!(PlanTool::all().count(), 11);
+    for tool in PlanTool::all() {
+        assert_eq!(PlanTool::named(tool.name()), Some(tool));
+    }
+    for name in ["", "plan", "Plan_get", "plan_get ", "plan_approve"] {
+        assert_eq!(PlanTool::named(name), None, "{name:?}");
+    }
+}
+
+#[test]
+fn the_tools_of_others_run_are_recorded_or_denied() {
+    use Caller::{Conversation, Execution, Specialist};
+    use ToolEffect::{Changes, ReadsOnly, Repeatable};
+    let (document, collect, build) = (Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build));
+    for (caller, style, reads, repeats, changes) in [
+        (Conversation, None, "run", "run", "run"),
+        (Conversation, document, "run", "run", "run"),
+        (Conversation, collect, "record", "record", "record"),
+        (Conversation, build, "run", "deny", "deny"),
+        (Specialist, None, "run", "deny", "deny"),
+        (Specialist, document, "run", "deny", "deny"),
+        (Specialist, collect, "run", "deny", "deny"),
+        (Specialist, build, "run", "deny", "deny"),
+        (Execution, None, "run", "run", "run"),
+        (Execution, document, "run", "run", "run"),
+        (Execution, collect, "run", "run", "run"),
+        (Execution, build, "run", "run", "run"),
+    ] {
+        for (effect, expected) in [(ReadsOnly, reads), (Repeatable, repeats), (Changes, changes)] {
+            for status in PlanStatus::ALL {
+                let verdict = judge_other_tool(&situation(style, Some(status), caller), "send", effect);
+                assert_eq!(word(&verdict), expected, "{caller:?} {style:?} {effect:?} {status}");
+            }
+        }
+    }
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Run => "run",
+        Verdict::Record => "record",
+        Verdict::Deny(refusal) => {
+            assert_eq!(refusal.code, RefusalCode::PolicyDenied);
+            assert!(refusal.message.contains("`send`"), "{refusal}");
+            "deny"
+        }
+    }
+}
+
+#[test]
+fn the_setting_read_only_holds_until_a_document_is_approved() {
+    for status in PlanStatus::ALL {
+        let drafting = matches!(status, PlanStatus::Collecting | PlanStatus::Ready);
+        let situation = Situation {
+            document_tools: DocumentTools::ReadOnly,
+            ..situation(Some(PlanStyle::Document), Some(status), Caller::Conversation)
+        };
+        let changing = judge_other_tool(&situation, "send", ToolEffect::Changes);
+        assert_eq!(word(&changing), if drafting { "deny" } else { "run" }, "{status}");
+        assert_eq!(judge_other_tool(&situation, "send", ToolEffect::ReadsOnly), Verdict::Run);
+    }
+}
+
+#[test]
+fn calls_are_recorded_only_while_a_plan_is_collected() {
+    for (style, taken) in [(None, false), (Some(PlanStyle::Document), false), (Some(PlanStyle::Collect), true), (Some(PlanStyle::Build), false)] {
+        let situation = situation(style, Some(PlanStatus::Collecting), Caller::Conversation);
+        assert_eq!(authorize_recording(&situation, "send").is_ok(), taken, "{style:?}");
+    }
+}
+
+#[test]
+fn the_situation_is_read_from_the_session() {
+    let policy = Policy { document_tools: DocumentTools::ReadOnly, ..Policy::default() };
+    let of = |world: &World| {
+        let situation = Situation::of(&world.desk, &policy, Caller::Conversation);
+        assert_eq!(situation.document_tools, DocumentTools::ReadOnly);
+        (situation.style, situation.status)
+    };
+    let mut world = World::unopened(SESSION);
+    assert_eq!(of(&world), (None, None));
+    world.person(open()).unwrap();
+    assert_eq!(of(&world), (None, None));
+    world.person(on(PlanStyle::Document)).unwrap();
+    assert_eq!(of(&world), (Some(PlanStyle::Document), Some(PlanStatus::Collecting)));
+    world.agent(set("x")).unwrap();
+    world.approve(Selection::All).unwrap();
+    assert_eq!(of(&world), (Some(PlanStyle::Document), Some(PlanStatus::Approved)));
+    world.person(off()).unwrap();
+    assert_eq!(of(&world), (None, None));
+}

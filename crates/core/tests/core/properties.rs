@@ -1,0 +1,287 @@
+//! What holds whatever is asked, in whatever order.
+
+mod acts;
+mod contents;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planwright_core::event::Event;
+use planwright_core::ids::{PlanId, StepId};
+use planwright_core::plan::diff::{DiffLine, Version, diff};
+use planwright_core::plan::{Plan, PlanContent, PlanStatus, PlanStyle, markdown};
+use planwright_core::visible::visible;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+use crate::journal::replay;
+use crate::world::World;
+use acts::{Act, act};
+use contents::{any_content, any_title, markdown_text, position_ids};
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(500))]
+
+    #[test]
+    fn any_sequence_of_commands_keeps_every_promise(acts in prop::collection::vec(act(), 1..60)) {
+        let mut world = World::unopened("cli:k3yk3y8x");
+        let mut ids_seen = BTreeMap::new();
+        for act in &acts {
+            let before = world.clone();
+            let (by, command) = act.on(&world);
+            let decided = world.send(by, command);
+            if decided.is_err() {
+                prop_assert_eq!(&world.desk, &before.desk);
+                prop_assert_eq!(world.journal.len(), before.journal.len());
+            }
+            check_state(&world)?;
+            check_step(&before, &world, act)?;
+            check_step_ids(&world, &mut ids_seen)?;
+        }
+        let (desk, head) = replay(&world.desk.identity, &world.journal).unwrap();
+        prop_assert_eq!(&desk, &world.desk);
+        prop_assert_eq!(head, world.head);
+    }
+}
+
+/// The promises are worth something only if the random commands lead everywhere.
+#[test]
+fn random_commands_reach_every_status_and_every_event() {
+    let mut runner = TestRunner::deterministic();
+    let mut statuses = BTreeSet::new();
+    let mut events = BTreeSet::new();
+    for _ in 0..400 {
+        let acts = prop::collection::vec(act(), 60).new_tree(&mut runner).unwrap().current();
+        let mut world = World::unopened("cli:k3yk3y8x");
+        for act in acts {
+            let (by, command) = act.on(&world);
+            events.extend(world.send(by, command).iter().flatten().map(Event::name));
+            statuses.extend(world.statuses());
+        }
+    }
+    assert_eq!(statuses, PlanStatus::ALL.into_iter().collect());
+    assert_eq!(events.len(), 22, "{events:?}");
+}
+
+/// What is true of every state.
+fn check_state(world: &World) -> Result<(), TestCaseError> {
+    let plans: Vec<_> = world.desk.plans.values().collect();
+    let Some(session) = &world.desk.session else {
+        prop_assert!(plans.is_empty());
+        return Ok(());
+    };
+    let mode = &session.plan_mode;
+    prop_assert_eq!(mode.enabled, mode.active_plan.is_some(), "the mode is on exactly while a plan is active");
+    if let Some(id) = &mode.active_plan {
+        let active = world.desk.plan(id);
+        prop_assert!(active.is_some_and(|plan| plan.session == session.identity && plan.style() == mode.style));
+    }
+    let numbers: BTreeSet<_> = plans.iter().map(|plan| plan.number).collect();
+    prop_assert_eq!(numbers, (1..=session.plans_made).collect());
+    prop_assert_eq!(plans.len(), session.plans_made as usize, "a number was given twice");
+    for plan in plans {
+        check_plan(plan)?;
+    }
+    Ok(())
+}
+
+fn check_plan(plan: &Plan) -> Result<(), TestCaseError> {
+    use PlanStatus::{Approved, Collecting, Completed, Executing, PartiallyCompleted, Ready, Superseded};
+    let steps = plan.content.steps();
+    let ids: BTreeSet<_> = steps.iter().map(|step| &step.id).collect();
+    prop_assert_eq!(ids.len(), steps.len(), "a step's id is used twice");
+    for (index, step) in steps.iter().enumerate() {
+        prop_assert!(step.needs.iter().all(|need| steps[..index].iter().any(|earlier| earlier.id == *need)));
+    }
+    let decided = matches!(plan.status, Approved | Executing | Completed | PartiallyCompleted);
+    if decided && plan.origin.is_none() {
+        let approval = plan.approval.as_ref().expect("nobody approved it");
+        prop_assert_eq!(approval.digest, plan.digest());
+        prop_assert_eq!(approval.approved.len() + approval.skipped.len(), steps.len());
+        prop_assert!(!plan.content.is_empty());
+    }
+    prop_assert!(!(matches!(plan.status, Collecting | Ready) && plan.approval.is_some()));
+    let running = plan.execution.as_ref().is_some_and(|execution| execution.finished_at.is_none());
+    prop_assert_eq!(running, plan.status == Executing, "a run goes on exactly while the plan is executed");
+    prop_assert_eq!(plan.superseded_by.is_some(), plan.status == Superseded);
+    Ok(())
+}
+
+/// What is true of every change.
+fn check_step(before: &World, after: &World, act: &Act) -> Result<(), TestCaseError> {
+    for (id, was) in &before.desk.plans {
+        let is = after.plan(id);
+        if was.status.is_final() {
+            prop_assert_eq!(was.as_ref(), is, "a plan that had ended changed");
+            continue;
+        }
+        prop_assert!(was.status == is.status || may_follow(was.status, is.status), "{} > {}", was.status, is.status);
+        let overwritten = was.status == PlanStatus::Ready && was.style() == PlanStyle::Document && act.sets_content();
+        if was.status != PlanStatus::Collecting && !overwritten {
+            prop_assert_eq!(was.digest(), is.digest(), "a frozen text changed");
+        }
+        prop_assert_eq!(was.number, is.number);
+        prop_assert_eq!(was.style(), is.style());
+    }
+    Ok(())
+}
+
+fn may_follow(from: PlanStatus, to: PlanStatus) -> bool {
+    use PlanStatus::{Approved, Cancelled, Collecting, Completed, Executing, PartiallyCompleted, Ready, Rejected, Superseded};
+    match from {
+        Collecting => matches!(to, Ready | Cancelled),
+        Ready => matches!(to, Approved | Rejected | Cancelled | Superseded),
+        // A report on the only step of a document begins and ends its execution.
+        Approved => matches!(to, Executing | Completed | PartiallyCompleted | Cancelled | Superseded),
+        Executing => matches!(to, Completed | PartiallyCompleted | Cancelled | Superseded),
+        PartiallyCompleted => matches!(to, Executing | Cancelled | Superseded),
+        Completed | Rejected | Cancelled | Superseded => false,
+    }
+}
+
+/// An id that a step of a draft had is never given to another one.
+fn check_step_ids(world: &World, seen: &mut BTreeMap<PlanId, (BTreeSet<StepId>, BTreeSet<StepId>)>) -> Result<(), TestCaseError> {
+    for plan in world.desk.plans.values().filter(|plan| plan.style() != PlanStyle::Document) {
+        let (present, gone) = seen.entry(plan.id.clone()).or_default();
+        let now: BTreeSet<_> = plan.content.steps().into_iter().map(|step| step.id).collect();
+        gone.extend(present.difference(&now).cloned());
+        prop_assert!(now.is_disjoint(gone), "a removed step's id came back");
+        *present = now;
+    }
+    Ok(())
+}
+
+fn plan_with(title: Option<&str>, content: &PlanContent) -> Plan {
+    let id = PlanId::new("p").unwrap();
+    let mut plan = Plan::begun(id, "cli:k3yk3y8x".parse().unwrap(), 1, content.style(), jiff::Timestamp::UNIX_EPOCH);
+    plan.title = title.map(str::to_owned);
+    plan.content = content.clone();
+    plan
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn the_digest_changes_exactly_when_the_content_does(
+        one in (any_title(), any_content()),
+        two in (any_title(), any_content()),
+        status in prop::sample::select(PlanStatus::ALL.to_vec()),
+        number in 1..9_u32,
+    ) {
+        let first = plan_with(one.0.as_deref(), &one.1);
+        let second = plan_with(two.0.as_deref(), &two.1);
+        prop_assert_eq!(first.digest() == second.digest(), one == two);
+        let mut elsewhere = Plan { status, number, version: 7, id: PlanId::new("q").unwrap(), ..first.clone() };
+        elsewhere.session = "web:another1".parse().unwrap();
+        prop_assert_eq!(elsewhere.digest(), first.digest());
+    }
+
+    #[test]
+    fn a_diff_is_empty_exactly_when_nothing_changed(
+        one in (any_title(), any_content()),
+        two in (any_title(), any_content()),
+    ) {
+        let version = |(title, content): &'_ (Option<String>, PlanContent)| (title.clone(), content.clone());
+        let (one, two) = (version(&one), version(&two));
+        let of = |from: &(Option<String>, PlanContent), to: &(Option<String>, PlanContent)| {
+            diff(
+                Version { title: from.0.as_deref(), content: &from.1 },
+                Version { title: to.0.as_deref(), content: &to.1 },
+            )
+        };
+        prop_assert!(of(&one, &one.clone()).is_empty());
+        if (&one.0, position_ids(&one.1)) != (&two.0, position_ids(&two.1)) {
+            prop_assert!(!of(&one, &two).is_empty());
+        }
+        let found = of(&one, &two);
+        let written = serde_json::to_string(&found).unwrap();
+        prop_assert_eq!(serde_json::from_str::<planwright_core::plan::diff::PlanDiff>(&written).unwrap(), found);
+    }
+
+    #[test]
+    fn the_lines_of_a_diff_lead_from_one_text_to_the_other(one in markdown_text(), two in markdown_text()) {
+        let content = |markdown: &str| PlanContent::Document(planwright_core::plan::content::Document { markdown: markdown.to_owned() });
+        let (from, to) = (content(&one), content(&two));
+        let found = diff(Version { title: None, content: &from }, Version { title: None, content: &to });
+        if found.lines.is_empty() {
+            prop_assert_eq!(one, two);
+            return Ok(());
+        }
+        let older: Vec<_> = one.split_inclusive('\n').collect();
+        let (mut at, mut rebuilt) = (0, String::new());
+        for line in &found.lines {
+            match line {
+                DiffLine::Gap { lines } => {
+                    rebuilt.extend(older[at..at + lines].iter().copied());
+                    at += lines;
+                }
+                DiffLine::Same { from, .. } => {
+                    prop_assert_eq!(*from, at + 1);
+                    rebuilt.push_str(older[at]);
+                    at += 1;
+                }
+                DiffLine::Removed { unended, .. } => {
+                    let ended = if *unended { "" } else { "\n" };
+                    prop_assert_eq!(format!("{}{ended}", line.text()), older[at]);
+                    at += 1;
+                }
+                DiffLine::Added { unended, .. } => {
+                    rebuilt.push_str(&line.text());
+                    rebuilt.push_str(if *unended { "" } else { "\n" });
+                }
+            }
+        }
+        prop_assert_eq!(at, older.len());
+        prop_assert_eq!(rebuilt, two);
+    }
+
+    #[test]
+    fn steps_are_read_from_any_text(text in markdown_text()) {
+        let steps = markdown::steps(&text);
+        prop_assert_eq!(&steps, &markdown::steps(&text));
+        prop_assert_eq!(steps.is_empty(), text.trim().is_empty());
+        for (index, step) in steps.iter().enumerate() {
+            prop_assert_eq!(step.id.as_str(), format!("s{}", index + 1));
+            prop_assert!(!step.description.trim().is_empty());
+            prop_assert!(!step.description.contains('\n'));
+        }
+        prop_assert_eq!(markdown::title(&text), markdown::title(&text));
+    }
+
+    #[test]
+    fn what_is_shown_can_be_read_back(text in hidden_text()) {
+        let shown = visible(&text);
+        prop_assert_eq!(read_back(&shown), text.replace("\r\n", "\n"));
+        prop_assert!(shown.chars().all(|c| c == '\n' || c == '\t' || !(c.is_control() || HIDDEN.contains(&c))));
+    }
+}
+
+const HIDDEN: [char; 10] =
+    ['\u{200b}', '\u{202e}', '\u{2066}', '\u{feff}', '\u{ad}', '\u{61c}', '\u{2028}', '\u{e0041}', '\u{180e}', '\u{3164}'];
+
+fn hidden_text() -> impl Strategy<Value = String> {
+    let pieces = prop_oneof![
+        any::<char>().prop_map(String::from),
+        prop::sample::select(HIDDEN.to_vec()).prop_map(String::from),
+        prop::sample::select(vec!["⟦", "⟧", "U+202E", "⟦U+202E⟧", "\r\n", "\r", "\n", "a", "\u{1b}[0m"]).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(pieces, 0..20).prop_map(|pieces| pieces.concat())
+}
+
+/// Undoes the notation. That it can be undone means that no two texts look the same.
+fn read_back(shown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = shown;
+    while let Some((plain, noted)) = rest.split_once("⟦U+") {
+        text.push_str(plain);
+        let (code, after) = noted.split_once('⟧').unwrap();
+        text.push(char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap());
+        rest = after;
+    }
+    text + rest
+}

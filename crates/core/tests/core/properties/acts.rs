@@ -1,0 +1,216 @@
+//! Random commands. They name plans and steps by number, so that most of them hit something that is there.
+
+use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::command::{
+    Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, RunCommand, StepChange, UncertainChoice,
+};
+use planwright_core::ids::{ExecutionId, PlanId, StepId};
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::content::{Collected, RecordedCall};
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Origin, Plan, PlanContent, PlanStatus, PlanStyle};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::world::*;
+
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    Session(Command),
+    Draft(DraftCommand),
+    /// A decision on the plan with this number, by somebody.
+    Decide(u8, Deciding, ActorKind),
+    Run(u8, Running),
+    Report(Option<usize>, StepStatus),
+    Import(u8, PlanStatus),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Deciding {
+    Approve(Selection),
+    ApproveAnotherText,
+    Reject,
+    Revise,
+    Cancel,
+    Resume,
+    Settle(u8, UncertainChoice),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Running {
+    Start,
+    Begin(u8),
+    End(u8, StepStatus),
+    Finish,
+    FinishAnother,
+}
+
+impl Act {
+    pub(super) fn sets_content(&self) -> bool {
+        matches!(self, Self::Draft(DraftCommand::SetContent { .. }))
+    }
+
+    pub(super) fn on(&self, world: &World) -> (Actor, Command) {
+        let agent = Actor::agent("coder", "mcp");
+        match self {
+            Self::Session(command) => (Actor::person("ada", "cli"), command.clone()),
+            Self::Draft(command) => (agent, Command::Draft(command.clone())),
+            Self::Decide(number, deciding, by) => {
+                (Actor::new(*by, "someone", "cli"), Command::Decide(deciding.on(named(world, *number), world)))
+            }
+            Self::Run(number, running) => (Actor::system("executor"), Command::Run(running.on(named(world, *number)))),
+            Self::Report(step, status) => (agent, report(*step, *status)),
+            Self::Import(n, status) => (Actor::person("ada", "cli"), Command::Import(Box::new(imported(*n, *status)))),
+        }
+    }
+}
+
+/// The plan with a number near this one, or the active one for 0.
+fn named(world: &World, number: u8) -> Option<&Plan> {
+    if number == 0 {
+        return world.desk.active();
+    }
+    world.desk.plans.values().map(AsRef::as_ref).find(|plan| plan.number == u32::from(number))
+}
+
+fn id_of(plan: Option<&Plan>) -> PlanId {
+    plan.map_or_else(|| PlanId::new("not-there").unwrap(), |plan| plan.id.clone())
+}
+
+fn nth(n: u8) -> StepId {
+    step(&format!("s{n}"))
+}
+
+impl Deciding {
+    fn on(&self, found: Option<&Plan>, world: &World) -> Decision {
+        let plan = id_of(found);
+        let digest = |other: bool| {
+            let shown = found.map(|plan| Plan { title: plan.title.clone().or(other.then(|| "other".to_owned())), ..plan.clone() });
+            let fallback = || Plan::begun(plan.clone(), world.desk.identity.clone(), 1, PlanStyle::Document, jiff::Timestamp::UNIX_EPOCH);
+            shown.unwrap_or_else(fallback).digest()
+        };
+        match self {
+            Self::Approve(selection) => {
+                Decision::Approve { digest: digest(false), plan, selection: selection.clone(), note: None }
+            }
+            Self::ApproveAnotherText => Decision::Approve { digest: digest(true), plan, selection: Selection::All, note: None },
+            Self::Reject => Decision::Reject { plan, reason: None },
+            Self::Revise => Decision::Revise { plan, feedback: "shorter".to_owned() },
+            Self::Cancel => Decision::Cancel { plan, reason: None },
+            Self::Resume => Decision::Resume { plan },
+            Self::Settle(n, choice) => Decision::Settle { plan, step: nth(*n), choice: *choice },
+        }
+    }
+}
+
+impl Running {
+    fn on(&self, found: Option<&Plan>) -> RunCommand {
+        let plan = id_of(found);
+        let another = ExecutionId::new("another").unwrap();
+        let execution = found.and_then(|plan| plan.execution.as_ref()).map_or(another.clone(), |execution| execution.id.clone());
+        match self {
+            Self::Start => RunCommand::Start { plan },
+            Self::Begin(n) => RunCommand::BeginStep { plan, execution, step: nth(*n) },
+            Self::End(n, status) => RunCommand::EndStep { plan, execution, step: nth(*n), outcome: outcome(*status) },
+            Self::Finish => RunCommand::Finish { plan, execution },
+            Self::FinishAnother => RunCommand::Finish { plan, execution: another },
+        }
+    }
+}
+
+fn imported(n: u8, status: PlanStatus) -> ImportedPlan {
+    let call = RecordedCall { id: nth(n), tool: "send".to_owned(), arguments: json!({ "n": n }), description: None };
+    ImportedPlan {
+        id: PlanId::new(format!("imported-{n}")).unwrap(),
+        status,
+        title: None,
+        content: PlanContent::Collect(Collected { summary: None, steps: vec![call] }),
+        execution: None,
+        origin: Origin::default(),
+        created_at: jiff::Timestamp::UNIX_EPOCH,
+        updated_at: jiff::Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn style() -> impl Strategy<Value = PlanStyle> {
+    prop::sample::select(PlanStyle::ALL.to_vec())
+}
+
+fn step_status() -> impl Strategy<Value = StepStatus> {
+    prop_oneof![3 => Just(StepStatus::Completed), 2 => prop::sample::select(StepStatus::ALL.to_vec())]
+}
+
+fn draft() -> impl Strategy<Value = DraftCommand> {
+    let text = prop::sample::select(vec!["1. a\n2. b", "# T\n- [ ] a\n- [x] b", "just do it", " "]);
+    let title = prop::option::weighted(0.2, prop::sample::select(vec!["Move", "Stay", ""]));
+    let owned = |text: &str| text.to_owned();
+    let needs = prop::collection::vec((1..6_u8).prop_map(nth), 0..3);
+    let position = prop::option::of(0..5_usize);
+    let added = (position.clone(), needs.clone()).prop_map(|(position, needs)| NewStep { position, needs, ..new_step("do") });
+    let changed = (position, prop::option::of(needs)).prop_map(|(position, needs)| StepChange {
+        position,
+        needs,
+        description: Some("redo".to_owned()),
+        ..StepChange::default()
+    });
+    prop_oneof![
+        6 => (text, title).prop_map(move |(markdown, title)| DraftCommand::SetContent { markdown: owned(markdown), title: title.map(owned) }),
+        4 => (0..3_i32).prop_map(|n| DraftCommand::RecordStep { tool: "send".to_owned(), arguments: json!({ "n": n }) }),
+        2 => Just(DraftCommand::Finalize { summary: None }),
+        1 => Just(DraftCommand::CreateDraft { goal: "g".to_owned(), title: None }),
+        3 => Just(DraftCommand::SetMetadata(complete())),
+        1 => Just(DraftCommand::SetMetadata(MetadataChange { risks: Some(Vec::new()), ..MetadataChange::default() })),
+        6 => added.prop_map(DraftCommand::AddStep),
+        2 => ((1..6_u8).prop_map(nth), changed).prop_map(|(step, change)| DraftCommand::UpdateStep { step, change }),
+        2 => (1..6_u8).prop_map(nth).prop_map(|step| DraftCommand::RemoveStep { step }),
+        3 => Just(DraftCommand::Submit { summary: None }),
+    ]
+}
+
+fn deciding() -> impl Strategy<Value = Deciding> {
+    let positions = prop::collection::btree_set(0..4_usize, 0..3);
+    let choice = prop::sample::select(vec![UncertainChoice::Retry, UncertainChoice::Skip, UncertainChoice::Stop]);
+    prop_oneof![
+        8 => Just(Deciding::Approve(Selection::All)),
+        1 => positions.clone().prop_map(|positions| Deciding::Approve(Selection::Only(positions))),
+        2 => positions.prop_map(|positions| Deciding::Approve(Selection::Skip(positions))),
+        1 => Just(Deciding::ApproveAnotherText),
+        1 => Just(Deciding::Reject),
+        2 => Just(Deciding::Revise),
+        1 => Just(Deciding::Cancel),
+        2 => Just(Deciding::Resume),
+        2 => ((1..4_u8), choice).prop_map(|(n, choice)| Deciding::Settle(n, choice)),
+    ]
+}
+
+fn running() -> impl Strategy<Value = Running> {
+    prop_oneof![
+        4 => Just(Running::Start),
+        4 => (1..4_u8).prop_map(Running::Begin),
+        4 => ((1..4_u8), step_status()).prop_map(|(n, status)| Running::End(n, status)),
+        2 => Just(Running::Finish),
+        1 => Just(Running::FinishAnother),
+    ]
+}
+
+pub(super) fn act() -> impl Strategy<Value = Act> {
+    let plan = || prop_oneof![4 => Just(0_u8), 1 => 1..6_u8];
+    let by = prop_oneof![8 => Just(ActorKind::Person), 1 => Just(ActorKind::Policy), 1 => Just(ActorKind::Agent)];
+    let older = vec![PlanStatus::Collecting, PlanStatus::Ready, PlanStatus::Approved, PlanStatus::Completed];
+    let session = prop_oneof![
+        2 => Just(open()),
+        5 => style().prop_map(on),
+        1 => prop::option::of(style()).prop_map(ensure),
+        1 => Just(off()),
+        1 => Just(done()),
+        1 => Just(reset()),
+    ];
+    prop_oneof![
+        4 => session.prop_map(Act::Session),
+        14 => draft().prop_map(Act::Draft),
+        6 => (plan(), deciding(), by).prop_map(|(plan, deciding, by)| Act::Decide(plan, deciding, by)),
+        6 => (plan(), running()).prop_map(|(plan, running)| Act::Run(plan, running)),
+        3 => (prop::option::of(0..4_usize), step_status()).prop_map(|(step, status)| Act::Report(step, status)),
+        1 => ((1..4_u8), prop::sample::select(older)).prop_map(|(n, status)| Act::Import(n, status)),
+    ]
+}

@@ -1,0 +1,255 @@
+//! The arguments as they are typed. What they mean is decided elsewhere.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Digest, PlanStyle};
+
+/// A planning runtime for LLM agents: durable, reviewable plans that a person approves.
+#[derive(Debug, Parser)]
+#[command(
+    name = "planwright",
+    version,
+    after_help = "`planwright --help` shows examples and the exit codes. `planwright tour` shows a plan's life.",
+    after_long_help = include_str!("help/after.txt"),
+    max_term_width = 110,
+    propagate_version = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options for every command")]
+pub(crate) struct Global {
+    /// The folder for the store and the configuration [default: the platform's data folder]
+    #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA")]
+    pub(crate) data: Option<PathBuf>,
+    /// The store: `sqlite:FILE` or `postgres://USER@HOST/DATABASE` [default: sqlite:{data}/planwright.db]
+    #[arg(long, global = true, value_name = "URL", env = "PLANWRIGHT_DATABASE", hide_env_values = true)]
+    pub(crate) database: Option<String>,
+    /// The configuration [default: {data}/planwright.toml, if it is there]
+    #[arg(long, global = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Answer in JSON, for programs; errors go to stderr as {"code", "message"}
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Colours; `auto` means on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorWhen,
+    /// Say what happens, on stderr; twice for more (PLANWRIGHT_LOG takes a finer filter)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Look at plans and decide about them
+    Plan(PlanArgs),
+    /// List the sessions, the most recently active first
+    Sessions(SessionsArgs),
+    /// Serve the plan tools to an agent, over MCP on stdin and stdout
+    Mcp(McpArgs),
+    /// Take over plans from an older `plans.json`
+    Import(ImportArgs),
+    /// Check every journal, and name the first damaged entry of each
+    Verify,
+    /// Show the life of a plan, step by step, on a store that is thrown away
+    Tour(TourArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// The session: its key, or channel:key [default: the only one there is]
+    #[arg(long, global = true, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
+    pub(crate) session: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: PlanCommand,
+}
+
+/// A plan is named by its number in the session, its id, or any unique piece of its id of six characters or more.
+/// Without a name, the active plan is meant.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanCommand {
+    /// Turn plan work on: the agent drafts, you decide
+    On {
+        /// What kind of plan: one Markdown document, recorded tool calls, or steps built for specialists
+        #[arg(value_parser = style(), default_value = "document")]
+        style: PlanStyle,
+    },
+    /// Turn plan work off; the plan is parked as it is
+    Off,
+    /// End plan work: an empty plan is cancelled, a running one is closed by what was done
+    Done,
+    /// Say whether plan work is on, and how far the active plan is
+    Status,
+    /// List the plans of the session, the newest first
+    List {
+        /// Only plans with a smaller number, for the next page
+        #[arg(long, value_name = "NUMBER")]
+        before: Option<u64>,
+    },
+    /// Show a plan
+    Show {
+        plan: Option<PlanReference>,
+        /// The text as it was written, not rendered
+        #[arg(long)]
+        raw: bool,
+    },
+    /// Approve a plan, after showing it and asking
+    Approve(ApproveArgs),
+    /// Reject a plan
+    #[command(after_help = "Words after `--` are the reason: planwright plan reject 3 -- too risky on a Friday")]
+    Reject(ReasonArgs),
+    /// Ask for changes
+    #[command(after_help = "Words after `--` are the feedback: planwright plan revise 3 -- keep the old table")]
+    Revise(ReviseArgs),
+    /// Cancel a plan; if it is running, it stops
+    #[command(after_help = "Words after `--` are the reason: planwright plan cancel 3 -- no longer needed")]
+    Cancel(ReasonArgs),
+    /// Go on with an approved or partially completed plan
+    Resume { plan: Option<PlanReference> },
+    /// Show what changed between two versions of a plan, or between two plans
+    Diff(DiffArgs),
+    /// Write a plan as Markdown
+    Export(ExportArgs),
+    /// Show everything that happened to a plan
+    History { plan: Option<PlanReference> },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArgs {
+    pub(crate) plan: Option<PlanReference>,
+    /// Approve only these steps
+    #[arg(long, value_name = "STEPS", value_delimiter = ',', conflicts_with = "skip")]
+    pub(crate) only: Vec<usize>,
+    /// Approve all but these steps; what needs a skipped step is skipped with it
+    #[arg(long, value_name = "STEPS", value_delimiter = ',')]
+    pub(crate) skip: Vec<usize>,
+    /// Something to say to the agent with the approval
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// Approve exactly this text, without being asked: all 64 digits, as `plan show` shows them
+    #[arg(long, value_name = "HEX")]
+    pub(crate) digest: Option<Digest>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReasonArgs {
+    pub(crate) plan: Option<PlanReference>,
+    /// Why
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    /// Why, in words after `--`
+    #[arg(last = true, value_name = "REASON", conflicts_with = "reason")]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviseArgs {
+    pub(crate) plan: Option<PlanReference>,
+    /// What to change; `-` reads it from stdin
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "words")]
+    pub(crate) feedback: Option<String>,
+    /// What to change, in words after `--`
+    #[arg(last = true, value_name = "FEEDBACK", conflicts_with = "feedback")]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// Without a second plan: what changed in this one
+    pub(crate) plan: Option<PlanReference>,
+    /// What changed from the first plan to this one
+    pub(crate) other: Option<PlanReference>,
+    /// The version to compare with [default: the one before]
+    #[arg(long, value_name = "N", conflicts_with = "other")]
+    pub(crate) from: Option<u32>,
+    /// The version that is compared [default: the last]
+    #[arg(long, value_name = "N", conflicts_with = "other")]
+    pub(crate) to: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    pub(crate) plan: Option<PlanReference>,
+    /// The file to write [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    /// Where the next page begins, as the page before says
+    #[arg(long, value_name = "NEXT")]
+    pub(crate) after: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// The session to come back to: its key (of channel mcp), or channel:key [default: a new one]
+    #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
+    pub(crate) session: Option<String>,
+    /// The kind of plan to work on, or `off` [default: as it was; document in a new session]
+    #[arg(long, value_name = "STYLE", value_parser = start())]
+    pub(crate) plan: Option<McpStart>,
+}
+
+/// How plan work stands when the server starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum McpStart {
+    On(PlanStyle),
+    Off,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The file; `-` reads stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TourArgs {
+    /// Do not wait for Enter between chapters
+    #[arg(long)]
+    pub(crate) no_pause: bool,
+}
+
+fn style() -> impl TypedValueParser<Value = PlanStyle> {
+    PossibleValuesParser::new(PlanStyle::ALL.map(PlanStyle::as_str)).try_map(|name| name.parse::<PlanStyle>())
+}
+
+fn start() -> impl TypedValueParser<Value = McpStart> {
+    const OFF: &str = "off";
+    let names = PlanStyle::ALL.into_iter().map(PlanStyle::as_str).chain([OFF]);
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        OFF => Ok(McpStart::Off),
+        style => style.parse().map(McpStart::On),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,55 @@
+//! `planwright mcp`
+
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_surfaces::mcp::{McpError, McpOptions, PlanStart, serve_stdio};
+
+use crate::cli::{McpArgs, McpStart};
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+
+pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
+    let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => named(name)?,
+        None => {
+            let session = context.engine.new_session(Channel::Mcp);
+            // stdout belongs to the protocol.
+            eprintln!("planwright: new session {session}; come back to it with `--session {}`", session.conversation);
+            session
+        }
+    };
+    let start = match arguments.plan {
+        None => PlanStart::Ensure(None),
+        Some(McpStart::On(style)) => PlanStart::Ensure(Some(style)),
+        Some(McpStart::Off) => PlanStart::Off,
+    };
+    let options = McpOptions { engine: context.engine.clone(), session, start };
+    match serve_stdio(options, asked_to_stop()).await {
+        Ok(()) => Ok(Exit::Done),
+        Err(McpError::Start { error, .. }) => Err(error.into()),
+        Err(error @ McpError::Broken(_)) => Err(Failure::unexpected(error.to_string())),
+    }
+}
+
+fn named(name: &str) -> Result<SessionIdentity, Failure> {
+    if name.contains(':') {
+        return Ok(name.parse()?);
+    }
+    Ok(SessionIdentity::new(Channel::Mcp, ConversationKey::existing(name)?))
+}
+
+/// Ready when the person or the system wants the program to end.
+async fn asked_to_stop() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = interrupted => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = interrupted.await;
+}

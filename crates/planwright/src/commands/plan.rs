@@ -1,0 +1,80 @@
+//! `planwright plan …`
+
+mod approve;
+pub(crate) mod damaged;
+mod decide;
+mod diff;
+mod export;
+mod history;
+mod list;
+mod mode;
+mod show;
+
+use std::sync::Arc;
+
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
+
+use crate::cli::{PlanArgs, PlanCommand};
+use crate::context::{Context, Purpose, Store};
+use crate::failure::{Failure, Outcome};
+
+/// Only one of them begins something.
+pub(crate) fn needs(command: &PlanCommand) -> Store {
+    match command {
+        PlanCommand::On { .. } => Store::MayBeMade,
+        PlanCommand::Off
+        | PlanCommand::Done
+        | PlanCommand::Status
+        | PlanCommand::List { .. }
+        | PlanCommand::Show { .. }
+        | PlanCommand::Approve(_)
+        | PlanCommand::Reject(_)
+        | PlanCommand::Revise(_)
+        | PlanCommand::Cancel(_)
+        | PlanCommand::Resume { .. }
+        | PlanCommand::Diff(_)
+        | PlanCommand::Export(_)
+        | PlanCommand::History { .. } => Store::MustExist,
+    }
+}
+
+pub(crate) async fn run(context: &Context, arguments: PlanArgs) -> Outcome {
+    let purpose = match needs(&arguments.command) {
+        Store::MayBeMade => Purpose::Begin,
+        Store::MustExist => Purpose::Use,
+    };
+    let session = &context.session(arguments.session.as_deref(), purpose).await?;
+    match arguments.command {
+        PlanCommand::On { style } => mode::on(context, session, style).await,
+        PlanCommand::Off => mode::off(context, session).await,
+        PlanCommand::Done => mode::done(context, session).await,
+        PlanCommand::Status => mode::status(context, session).await,
+        PlanCommand::List { before } => list::run(context, session, before).await,
+        PlanCommand::Show { plan, raw } => show::run(context, session, plan.as_ref(), raw).await,
+        PlanCommand::Approve(arguments) => approve::run(context, session, arguments).await,
+        PlanCommand::Reject(arguments) => decide::reject(context, session, arguments).await,
+        PlanCommand::Revise(arguments) => decide::revise(context, session, arguments).await,
+        PlanCommand::Cancel(arguments) => decide::cancel(context, session, arguments).await,
+        PlanCommand::Resume { plan } => decide::resume(context, session, plan.as_ref()).await,
+        PlanCommand::Diff(arguments) => diff::run(context, session, &arguments).await,
+        PlanCommand::Export(arguments) => export::run(context, session, &arguments).await,
+        PlanCommand::History { plan } => history::run(context, session, plan.as_ref()).await,
+    }
+}
+
+/// The plan that is meant, or what to type to find it.
+async fn find(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> Result<Arc<Plan>, Failure> {
+    context.engine.find_plan(session, plan).await.map_err(|error| {
+        let hint = || format!("planwright plan list --session {session}");
+        Failure::from(error).hint_on(RefusalCode::NotFound, hint).hint_on(RefusalCode::Conflict, hint)
+    })
+}
+
+/// A refused decision, with the way to see where the plan stands.
+fn refused(plan: &Plan) -> impl FnOnce(planwright_engine::ledger::LedgerError) -> Failure {
+    let show = format!("planwright plan show {} --session {}", plan.number, plan.session);
+    move |error| Failure::from(error).hint_on(RefusalCode::WrongStatus, || show)
+}

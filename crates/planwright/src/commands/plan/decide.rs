@@ -1,0 +1,62 @@
+//! `plan reject`, `revise`, `cancel` and `resume`
+
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Plan, PlanStyle};
+use planwright_core::session::SessionIdentity;
+use planwright_engine::view::PlanView;
+use serde_json::json;
+
+use crate::cli::{ReasonArgs, ReviseArgs};
+use crate::context::{Context, read_stdin};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::card;
+
+pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+    let plan = super::find(context, session, arguments.plan.as_ref()).await?;
+    let reason = one_text(arguments.reason, &arguments.words);
+    let rejected = context.engine.reject(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
+    said(context, &rejected)
+}
+
+pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+    let plan = super::find(context, session, arguments.plan.as_ref()).await?;
+    let reason = one_text(arguments.reason, &arguments.words);
+    let cancelled = context.engine.cancel(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
+    said(context, &cancelled)
+}
+
+pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> Outcome {
+    let plan = super::find(context, session, arguments.plan.as_ref()).await?;
+    let feedback = match one_text(arguments.feedback, &arguments.words).unwrap_or_default() {
+        stdin if stdin == "-" => read_stdin()?,
+        feedback => feedback,
+    };
+    let revised = context.engine.revise(session, &context.person, &plan.id, feedback).await.map_err(super::refused(&plan))?;
+    said(context, &revised)
+}
+
+pub(super) async fn resume(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> Outcome {
+    let plan = super::find(context, session, plan).await?;
+    match plan.style() {
+        PlanStyle::Document => {}
+        style @ (PlanStyle::Collect | PlanStyle::Build) => {
+            return Err(Failure::unavailable(format!(
+                "Plan {} is of style {style}, and this version of Planwright does not carry out such plans yet.",
+                plan.number
+            )));
+        }
+    }
+    let resumed = context.engine.resume(session, &context.person, &plan.id).await.map_err(super::refused(&plan))?;
+    said(context, &resumed)
+}
+
+/// What was given as an option, or as words after `--`.
+fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
+    option.or_else(|| (!words.is_empty()).then(|| words.join(" ")))
+}
+
+fn said(context: &Context, plan: &Plan) -> Outcome {
+    let words = || format!("{}{}{}", card::line(plan), card::progress(plan, context.screen.width), card::next(plan));
+    context.screen.answer(|| json!(PlanView::from(plan)), words)?;
+    Ok(Exit::Done)
+}

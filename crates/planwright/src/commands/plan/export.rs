@@ -1,0 +1,52 @@
+//! `plan export`: the text itself, byte for byte.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use planwright_core::session::SessionIdentity;
+use serde_json::json;
+
+use crate::cli::ExportArgs;
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::card;
+
+pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &ExportArgs) -> Outcome {
+    let plan = super::find(context, session, arguments.plan.as_ref()).await?;
+    let text = plan.markdown();
+    match &arguments.output {
+        Some(path) => {
+            write(path, &text, arguments.force)?;
+            let file = path.display().to_string();
+            let view = || json!({ "id": plan.id, "number": plan.number, "file": file, "bytes": text.len() });
+            context.screen.answer(view, || format!("Plan {} is in {file} ({} bytes).\n", plan.number, text.len()))?;
+        }
+        None if context.screen.json => {
+            let view = json!({ "id": plan.id, "number": plan.number, "digest": plan.digest(), "markdown": text });
+            context.screen.print_json(&view)?;
+        }
+        // A terminal would obey what is hidden in the text; a file or a pipe gets exactly what was written.
+        None if std::io::stdout().is_terminal() => context.screen.print(&card::lines(&text))?,
+        None => {
+            let mut stdout = std::io::stdout().lock();
+            stdout.write_all(text.as_bytes())?;
+            stdout.flush()?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// All of it or nothing: the file appears under its name when it is complete.
+fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            return Failure::usage(format!("{} is there already", path.display())).hint("`--force` writes over it");
+        }
+        Failure::unavailable(format!("{} cannot be written: {error}", path.display()))
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let placed = if force { file.persist(path) } else { file.persist_noclobber(path) };
+    placed.map(drop).map_err(|error| failed(error.error))
+}

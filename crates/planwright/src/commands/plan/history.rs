@@ -1,0 +1,26 @@
+//! `plan history`
+
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::view::{HistoryView, VersionView};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Exit, Outcome};
+use crate::terminal::{card, history};
+
+pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> Outcome {
+    let plan = super::find(context, session, plan).await?;
+    let found = context.engine.history(session, &plan.id).await?;
+    let view = || {
+        json!({
+            "id": plan.id,
+            "number": plan.number,
+            "items": found.items.iter().map(HistoryView::from).collect::<Vec<_>>(),
+            "versions": found.versions.iter().map(VersionView::from).collect::<Vec<_>>(),
+        })
+    };
+    let words = || format!("{}\n{}", card::line(&plan), history::render(&found, &plan, context.screen.width));
+    context.screen.answer(view, words)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,60 @@
+//! `plan list`
+
+use planwright_core::session::SessionIdentity;
+use planwright_engine::view::{PlanModeView, PlanSummaryView};
+use serde_json::json;
+
+use super::damaged;
+use crate::context::{Context, PAGE};
+use crate::failure::{Exit, Outcome};
+use crate::terminal::palette::{self, BOLD, DIM, PLAIN};
+use crate::terminal::table::{Cell, table};
+use crate::terminal::text::{paint, shown_line};
+use crate::terminal::time;
+
+pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Option<u64>) -> Outcome {
+    let opened = context.engine.session(session).await?;
+    let page = context.engine.plans(session, before, PAGE).await?;
+    let view = || {
+        json!({
+            "sessionId": session.conversation,
+            "channel": session.channel,
+            "planMode": PlanModeView::from(&opened.plan_mode),
+            "plans": page.items.iter().map(PlanSummaryView::from).collect::<Vec<_>>(),
+            "next": page.next,
+            "damaged": damaged::view(&page.damaged),
+        })
+    };
+    let words = || {
+        let mut text = format!("{}\n", paint(&format!("session {session}"), DIM));
+        if page.items.is_empty() && page.damaged.is_empty() {
+            text.push_str("There are no plans here yet.\n");
+        } else {
+            let rows: Vec<_> = page
+                .items
+                .iter()
+                .map(|plan| {
+                    let active = opened.plan_mode.active_plan.as_ref() == Some(&plan.id);
+                    [
+                        Cell::new(if active { "▸" } else { " " }, BOLD),
+                        Cell::new(format!("{}", plan.number), BOLD),
+                        Cell::new(plan.status.as_str(), palette::status(plan.status)),
+                        Cell::new(shown_line(&plan.title), PLAIN),
+                        Cell::new(plan.id.short(), DIM),
+                        Cell::new(time::ago(plan.updated_at), DIM),
+                    ]
+                })
+                .collect();
+            if !rows.is_empty() {
+                text.push_str(&table([" ", "NO", "STATUS", "TITLE", "ID", "UPDATED"], &rows, 3, context.screen.width));
+            }
+        }
+        text.push_str(&damaged::words(&page.damaged));
+        if let Some(next) = page.next {
+            text.push_str(&format!("{}\n", paint(&format!("more: planwright plan list --before {next}"), DIM)));
+        }
+        text
+    };
+    context.screen.answer(view, words)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,87 @@
+//! `plan on`, `off`, `done` and `status`: whether plan work is on, and on which plan.
+
+use planwright_core::desk::Desk;
+use planwright_core::plan::PlanStyle;
+use planwright_core::session::{Session, SessionIdentity};
+use planwright_engine::view::{PlanModeView, PlanView};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::card;
+use crate::terminal::palette::{BOLD, DIM, GOOD};
+use crate::terminal::text::paint;
+
+pub(super) async fn on(context: &Context, session: &SessionIdentity, style: PlanStyle) -> Outcome {
+    let opened = context.engine.open(session, &context.person).await?;
+    let desk = context.engine.enable_plan_mode(session, &context.person, style).await?.desk;
+    answer(context, &desk, |desk| {
+        let mut text = String::new();
+        if !opened.events.is_empty() {
+            text.push_str(&format!("New session {}\n", paint(&session.to_string(), BOLD)));
+        }
+        text.push_str(&status_words(context, desk));
+        text.push_str(&paint(&format!("An agent works on it through: planwright mcp --session {session}"), DIM));
+        text.push('\n');
+        text
+    })
+}
+
+pub(super) async fn off(context: &Context, session: &SessionIdentity) -> Outcome {
+    let before = context.engine.desk(session).await?;
+    let desk = context.engine.disable_plan_mode(session, &context.person).await?.desk;
+    answer(context, &desk, |desk| {
+        let parked = before.active().map_or_else(String::new, |plan| {
+            format!("{}{}\n", card::line(plan), paint("It is parked as it is, and does not come back by itself.", DIM))
+        });
+        format!("{}{parked}", status_words(context, desk))
+    })
+}
+
+pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcome {
+    let before = context.engine.desk(session).await?;
+    let desk = context.engine.finish_plan_work(session, &context.person).await?.desk;
+    let left = match before.active() {
+        Some(plan) => Some(context.engine.plan(session, &plan.id).await?),
+        None => None,
+    };
+    answer(context, &desk, |desk| {
+        let left = left.as_deref().map_or_else(String::new, card::line);
+        format!("{}{left}", status_words(context, desk))
+    })
+}
+
+pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outcome {
+    let desk = context.engine.desk(session).await?;
+    desk.opened()?;
+    answer(context, &desk, |desk| status_words(context, desk))
+}
+
+fn answer(context: &Context, desk: &Desk, words: impl FnOnce(&Desk) -> String) -> Outcome {
+    let opened = desk.opened()?;
+    context.screen.answer(|| view(opened, desk), || words(desk))?;
+    Ok::<_, Failure>(Exit::Done)
+}
+
+fn view(session: &Session, desk: &Desk) -> Value {
+    json!({
+        "sessionId": session.identity.conversation,
+        "channel": session.identity.channel,
+        "planMode": PlanModeView::from(&session.plan_mode),
+        "activePlan": desk.active().map(PlanView::from),
+    })
+}
+
+fn status_words(context: &Context, desk: &Desk) -> String {
+    let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+    let Some(mode) = mode else {
+        return format!("Plan work is {} in {}.\n", paint("off", BOLD), desk.identity);
+    };
+    let mut text = format!("Plan work is {} in {}, style {}.\n", paint("on", GOOD.bold()), desk.identity, mode.style);
+    if let Some(plan) = desk.active() {
+        text.push_str(&card::line(plan));
+        text.push_str(&card::progress(plan, context.screen.width));
+        text.push_str(&card::next(plan));
+    }
+    text
+}

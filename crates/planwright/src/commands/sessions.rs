@@ -1,0 +1,38 @@
+//! `planwright sessions`
+
+use serde_json::json;
+
+use crate::cli::SessionsArgs;
+use crate::commands::plan::damaged;
+use crate::context::{Context, PAGE};
+use crate::failure::{Exit, Outcome};
+use crate::terminal::palette::DIM;
+use crate::terminal::sessions::{ListedSession, list};
+use crate::terminal::text::paint;
+
+pub(crate) async fn run(context: &Context, arguments: &SessionsArgs) -> Outcome {
+    let page = context.engine.sessions(arguments.after, PAGE).await?;
+    let mut listed = Vec::with_capacity(page.items.len());
+    for stored in &page.items {
+        listed.push(context.listed(stored).await?);
+    }
+    let views = || {
+        let sessions: Vec<_> = listed.iter().map(ListedSession::view).collect();
+        json!({ "sessions": sessions, "next": page.next, "damaged": damaged::view(&page.damaged) })
+    };
+    let words = || {
+        let mut text = match listed.as_slice() {
+            [] if page.damaged.is_empty() => "There are no sessions yet; `planwright plan on` begins one.\n".to_owned(),
+            [] => String::new(),
+            sessions => list(sessions, &context.screen),
+        };
+        text.push_str(&damaged::words(&page.damaged));
+        if let Some(next) = page.next {
+            text.push_str(&paint(&format!("more: planwright sessions --after {next}"), DIM));
+            text.push('\n');
+        }
+        text
+    };
+    context.screen.answer(views, words)?;
+    Ok(Exit::Done)
+}

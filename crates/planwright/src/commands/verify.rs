@@ -1,0 +1,91 @@
+//! `planwright verify`
+
+use std::io::{IsTerminal as _, Write as _};
+
+use planwright_engine::engine::{ChainReport, VerifyReport};
+use serde_json::{Value, json};
+
+use crate::commands::plan::damaged;
+use crate::context::Context;
+use crate::failure::{Exit, Outcome};
+use crate::terminal::palette::{BOLD, ERROR, GOOD};
+use crate::terminal::text::{paint, shown_line};
+
+pub(crate) async fn run(context: &Context) -> Outcome {
+    let watched = !context.screen.json && std::io::stderr().is_terminal();
+    let mut sessions = 0_u64;
+    let mut entries = 0_u64;
+    let report = context
+        .engine
+        .verify(|chain| {
+            sessions += 1;
+            entries += chain.entries;
+            if watched {
+                eprint!("\r{sessions} sessions, {entries} entries");
+                let _ = std::io::stderr().flush();
+            }
+        })
+        .await;
+    if watched {
+        eprint!("\r\u{1b}[K");
+    }
+    let report = report?;
+    context.screen.answer(|| view(&report), || words(&report))?;
+    Ok(if report.is_whole() { Exit::Done } else { Exit::Damaged })
+}
+
+fn view(report: &VerifyReport) -> Value {
+    let chains: Vec<_> = report
+        .chains
+        .iter()
+        .map(|chain| {
+            json!({
+                "sessionId": chain.session.conversation,
+                "channel": chain.session.channel,
+                "entries": chain.entries,
+                "whole": chain.is_whole(),
+                "damage": chain.damage,
+                "disagreements": damaged::view(&chain.disagreements),
+            })
+        })
+        .collect();
+    json!({ "whole": report.is_whole(), "sessions": chains, "damaged": damaged::view(&report.damaged) })
+}
+
+fn words(report: &VerifyReport) -> String {
+    let mut text = String::new();
+    for chain in report.chains.iter().filter(|chain| !chain.is_whole()) {
+        text.push_str(&broken(chain));
+    }
+    text.push_str(&damaged::words(&report.damaged));
+    let entries: u64 = report.chains.iter().map(|chain| chain.entries).sum();
+    let whole = report.chains.iter().filter(|chain| chain.is_whole()).count();
+    let sessions = report.chains.len() + report.damaged.len();
+    if report.is_whole() {
+        let words = format!("Every journal is whole: {}, {}.", count(sessions, "session"), count(entries, "entry"));
+        text.push_str(&paint(&words, GOOD));
+    } else {
+        text.push_str(&format!("{whole} of {} whole. Nothing was changed.", count(sessions, "session")));
+    }
+    text.push('\n');
+    text
+}
+
+fn broken(chain: &ChainReport) -> String {
+    let mut text = format!("{} {}\n", paint("damaged:", ERROR), paint(&chain.session.to_string(), BOLD));
+    if let Some(damage) = &chain.damage {
+        text.push_str(&format!("  {}\n", shown_line(damage)));
+    }
+    for row in &chain.disagreements {
+        text.push_str(&format!("  {}: {}\n", shown_line(&row.what), shown_line(&row.reason)));
+    }
+    text
+}
+
+fn count(number: impl TryInto<u64>, name: &str) -> String {
+    match (number.try_into().unwrap_or(u64::MAX), name) {
+        (1, name) => format!("1 {name}"),
+        (number, "entry") => format!("{number} entries"),
+        (number, name) => format!("{number} {name}s"),
+    }
+}

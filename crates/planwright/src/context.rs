@@ -1,0 +1,202 @@
+//! What a command works with: the engine on its store, the person who asks, and the session that is meant.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use planwright_core::actor::Actor;
+use planwright_core::plan::Plan;
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::Engine;
+use planwright_engine::ledger::StoredSession;
+use planwright_store::Location;
+use serde_json::{Value, json};
+
+use crate::cli::Global;
+use crate::config::Settings;
+use crate::failure::Failure;
+use crate::terminal::screen::Screen;
+use crate::terminal::sessions::{self, ListedSession};
+
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) engine: Engine,
+    pub(crate) person: Actor,
+    pub(crate) screen: Screen,
+    pub(crate) location: Location,
+}
+
+/// What a missing store means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Store {
+    MayBeMade,
+    /// The command looks at what is there; a store that is not there is an answer, and more often a wrong path.
+    MustExist,
+}
+
+/// What a session is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Something begins, so a session that is not there yet may be made.
+    Begin,
+    Use,
+}
+
+/// How many sessions are listed a page.
+pub(crate) const PAGE: u32 = 64;
+
+impl Context {
+    pub(crate) async fn open(global: &Global, store: Store) -> Result<Self, Failure> {
+        let settings = Settings::read(global)?;
+        match (&settings.location, store) {
+            (Location::Sqlite(path), Store::MustExist) if !exists(path)? => {
+                return Err(Failure::not_found(format!("There is no store at {} yet.", path.display()))
+                    .hint("`planwright plan on` begins one; `--data` and `--database` name another"));
+            }
+            (Location::Sqlite(_) | Location::Postgres(_), Store::MustExist) => {}
+            (_, Store::MayBeMade) => settings.own_folder.as_deref().map_or(Ok(()), make_folder)?,
+        }
+        let ledger = planwright_store::open(&settings.location).await?;
+        Ok(Self {
+            engine: Engine::new(ledger, settings.policy),
+            person: person(),
+            screen: Screen::new(global.json),
+            location: settings.location,
+        })
+    }
+
+    /// The session that is meant. Between several it is never guessed.
+    pub(crate) async fn session(&self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+        match named.map(str::trim).filter(|name| !name.is_empty()) {
+            Some(name) if name.contains(':') => self.existing(name.parse()?, purpose).await,
+            Some(key) => self.with_key(ConversationKey::existing(key)?, purpose).await,
+            None => self.only_session(purpose).await,
+        }
+    }
+
+    async fn existing(&self, session: SessionIdentity, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+        if purpose == Purpose::Use && self.engine.ledger().session(&session).await?.is_none() {
+            return Err(Failure::not_found(format!("There is no session {session}.")).hint("planwright sessions"));
+        }
+        Ok(session)
+    }
+
+    async fn with_key(&self, key: ConversationKey, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+        let found = self.engine.sessions_with_key(&key).await?;
+        match (found.as_slice(), purpose) {
+            ([session], _) => Ok(session.clone()),
+            ([], Purpose::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
+            ([], Purpose::Use) => {
+                Err(Failure::not_found(format!("There is no session with the key {key}.")).hint("planwright sessions"))
+            }
+            (several, _) => {
+                let names: Vec<_> = several.iter().map(ToString::to_string).collect();
+                let message = format!("the key {key} is used on several channels: {}", names.join(", "));
+                let hint = format!("say which: `--session {}`", names[0]);
+                Err(Failure::usage(message).hint(hint).with("sessions", json!(names)))
+            }
+        }
+    }
+
+    async fn only_session(&self, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+        let page = self.engine.sessions(None, PAGE).await?;
+        match (page.items.as_slice(), page.damaged.as_slice(), purpose) {
+            ([only], [], _) => Ok(only.session.identity.clone()),
+            ([], [], Purpose::Begin) => Ok(self.engine.new_session(Channel::Cli)),
+            ([], [], Purpose::Use) => {
+                Err(Failure::not_found("There are no sessions yet.").hint("`planwright plan on` begins one"))
+            }
+            (items, damaged, _) => {
+                let mut listed = Vec::with_capacity(items.len());
+                for stored in items {
+                    listed.push(self.listed(stored).await?);
+                }
+                self.ask_which(&listed, damaged.len(), page.next.is_some(), purpose)
+            }
+        }
+    }
+
+    fn ask_which(
+        &self,
+        listed: &[ListedSession],
+        damaged: usize,
+        more: bool,
+        purpose: Purpose,
+    ) -> Result<SessionIdentity, Failure> {
+        let mut text = sessions::numbered(listed, &self.screen);
+        if damaged > 0 {
+            text.push_str(&format!("and {damaged} that cannot be read; `planwright verify` tells more\n"));
+        }
+        if more {
+            text.push_str("and older ones; `planwright sessions` lists them all\n");
+        }
+        if !self.screen.interactive {
+            if !self.screen.json {
+                write!(anstream::stderr(), "{text}")?;
+            }
+            let names: Vec<Value> = listed.iter().map(ListedSession::view).collect();
+            let example = listed.first().map_or_else(|| "KEY".to_owned(), |first| first.identity().to_string());
+            return Err(Failure::usage("there are several sessions, and it is not clear which one is meant")
+                .hint(format!("say which: `--session {example}`, or set PLANWRIGHT_SESSION"))
+                .with("sessions", Value::from(names)));
+        }
+        self.screen.print(&text)?;
+        let new = if purpose == Purpose::Begin { ", n for a new one" } else { "" };
+        let question = format!("Which session? [1-{}{new}] ", listed.len());
+        let answer = self.screen.ask(&question)?.unwrap_or_default();
+        let chosen = answer.parse::<usize>().ok().and_then(|number| listed.get(number.checked_sub(1)?));
+        match chosen {
+            Some(session) => Ok(session.identity().clone()),
+            None if purpose == Purpose::Begin && answer.eq_ignore_ascii_case("n") => {
+                Ok(self.engine.new_session(Channel::Cli))
+            }
+            None => Err(Failure::declined("No session was chosen; nothing was done.")),
+        }
+    }
+
+    /// A session with what people know it by: the plan it works on.
+    pub(crate) async fn listed(&self, stored: &StoredSession) -> Result<ListedSession, Failure> {
+        let identity = &stored.session.identity;
+        let active = match &stored.session.plan_mode.active_plan {
+            None => None,
+            // A damaged plan must not hide its session, and says so itself when it is looked at.
+            Some(id) => self.engine.plan(identity, id).await.ok(),
+        };
+        Ok(ListedSession::new(stored, active.as_deref()))
+    }
+
+    /// Who wrote what the plan says now, and when.
+    pub(crate) async fn drafted_by(&self, plan: &Plan) -> Result<Option<(Actor, jiff::Timestamp)>, Failure> {
+        let history = self.engine.history(&plan.session, &plan.id).await?;
+        let version = history.versions.last().map(|version| (version.by.clone(), version.at));
+        Ok(version.or_else(|| history.items.first().map(|item| (item.by.clone(), item.at))))
+    }
+}
+
+fn exists(path: &Path) -> Result<bool, Failure> {
+    path.try_exists().map_err(|error| Failure::unavailable(format!("{} cannot be looked at: {error}", path.display())))
+}
+
+/// Plans are the person's own business, so the folder is theirs alone.
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(folder)
+        .map_err(|error| Failure::unavailable(format!("the folder {} cannot be made: {error}", folder.display())))
+}
+
+fn person() -> Actor {
+    let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    Actor::person(name.unwrap_or_else(|| "person".to_owned()), "cli")
+}
+
+/// `-` means stdin, wherever a file or a text is asked for.
+pub(crate) fn read_stdin() -> Result<String, Failure> {
+    std::io::read_to_string(std::io::stdin()).map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))
+}
+
+pub(crate) fn read_file(path: &PathBuf) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{} cannot be read: {error}", path.display())))
+}

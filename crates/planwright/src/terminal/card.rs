@@ -1,0 +1,179 @@
+//! A plan as a person sees it: what it is, what it says, and how far it has come.
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_engine::view;
+
+use super::palette::{self, BOLD, DIM, PLAIN};
+use super::text::{Span, paint, painted, shown, shown_line, wrap};
+use super::{markdown, time};
+
+/// Who wrote what the plan says now, and when.
+pub(crate) type Drafted = Option<(Actor, Timestamp)>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Rendered,
+    /// As it was written, with only what hides made visible.
+    Raw,
+}
+
+/// Everything: the head, the whole text, and how far it has come.
+pub(crate) fn whole(plan: &Plan, drafted: &Drafted, form: Form, width: usize) -> String {
+    let rule = paint(&"─".repeat(width), DIM);
+    let text = match form {
+        Form::Rendered => markdown::render(&plan.markdown(), width),
+        Form::Raw => lines(&plan.markdown()),
+    };
+    let text = if text.trim().is_empty() { format!("{}\n", paint("(nothing in it yet)", DIM)) } else { text };
+    let mut card = format!("{}{rule}\n{text}{rule}\n", head(plan, drafted, width));
+    card.push_str(&progress(plan, width));
+    card
+}
+
+pub(crate) fn head(plan: &Plan, drafted: &Drafted, width: usize) -> String {
+    let mut version = format!("{}", plan.style());
+    if plan.version > 1 {
+        version.push_str(&format!(", version {}", plan.version));
+    }
+    let mut head = format!(
+        "{}  {}  {}\n",
+        paint(&format!("Plan {}", plan.number), BOLD),
+        paint(plan.status.as_str(), palette::status(plan.status)),
+        paint(&version, DIM)
+    );
+    for line in wrap(&[Span::new(&shown_line(&plan.display_title()), BOLD)], width) {
+        head.push_str(&painted(&line));
+        head.push('\n');
+    }
+    head.push('\n');
+    let mut field = |name: &str, value: &str| head.push_str(&labelled(name, value, width));
+    field("session", &plan.session.to_string());
+    field("id", plan.id.as_str());
+    field("digest", &plan.digest().to_string());
+    if let Some((by, at)) = drafted {
+        field("drafted", &format!("by {}, {}", shown_line(&by.to_string()), time::both(*at)));
+    }
+    if let Some(origin) = &plan.origin {
+        field("imported", &origin.description.as_deref().map_or_else(|| "from an older plans.json".to_owned(), shown_line));
+    }
+    if let Some(feedback) = &plan.feedback {
+        field("to change", &format!("{} (asked by {}, {})", shown_line(&feedback.text), who(&feedback.by), time::ago(feedback.at)));
+    }
+    if let Some(approval) = &plan.approval {
+        field("approved", &format!("by {}, {}", who(&approval.by), time::both(approval.at)));
+        if let Some(note) = &approval.note {
+            field("note", &shown_line(note));
+        }
+        for skipped in &approval.skipped {
+            field("skipped", &format!("step {}: {}", skipped.position, skipped.why));
+        }
+    }
+    if let Some(ending) = &plan.ending {
+        let reason = ending.reason.as_deref().map_or_else(String::new, |reason| format!(": {}", shown_line(reason)));
+        field("ended", &format!("by {}, {}{reason}", who(&ending.by), time::ago(ending.at)));
+    }
+    head
+}
+
+fn who(actor: &Actor) -> String {
+    shown_line(&actor.to_string())
+}
+
+fn labelled(name: &str, value: &str, width: usize) -> String {
+    const ROOM: usize = 11;
+    let mut text = String::new();
+    for (index, line) in wrap(&[Span::plain(value)], width.saturating_sub(ROOM)).iter().enumerate() {
+        let label = if index == 0 { name } else { "" };
+        text.push_str(&format!("{}{}\n", paint(&format!("{label:<ROOM$}"), DIM), painted(line)));
+    }
+    text
+}
+
+/// The text with its own line breaks and nothing hidden in it.
+pub(crate) fn lines(text: &str) -> String {
+    shown(text).lines().map(|line| format!("{}\n", paint(line, PLAIN))).collect()
+}
+
+/// The steps with their outcomes; nothing before the plan is carried out.
+pub(crate) fn progress(plan: &Plan, width: usize) -> String {
+    let Some(execution) = &plan.execution else { return String::new() };
+    let done = execution.progress();
+    let mut text = format!("{}\n", paint(&format!("{} of {} done", done.done, done.total), BOLD));
+    for (run, position) in execution.steps.iter().zip(1..) {
+        let (mark, style) = palette::step(run.status);
+        text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&run.description)), width));
+        for (name, words) in [("", &run.note), ("evidence: ", &run.evidence)] {
+            if let Some(words) = words {
+                text.push_str(&indented(&format!("{name}{}", shown_line(words)), 5, width));
+            }
+        }
+    }
+    text
+}
+
+/// The steps of a plan that would not be done, with the reason for each.
+pub(crate) fn left_out<'a>(plan: &Plan, skipped: impl Iterator<Item = (usize, &'a str)>, width: usize) -> String {
+    let steps = view::steps(plan);
+    let (mark, style) = palette::step(StepStatus::Skipped);
+    let mut text = String::new();
+    for (position, why) in skipped {
+        let words = steps.get(position - 1).map_or_else(String::new, |step| shown_line(&step.description));
+        text.push_str(&item(mark, style, &format!("step {position}: {words}"), width));
+        text.push_str(&indented(why, 5, width));
+    }
+    if text.is_empty() { text } else { format!("{}\n{text}", paint("These steps will not be done:", palette::WARNING)) }
+}
+
+fn item(mark: &str, style: anstyle::Style, words: &str, width: usize) -> String {
+    let mut text = String::new();
+    for (index, line) in wrap(&[Span::plain(words)], width.saturating_sub(4)).iter().enumerate() {
+        let mark = if index == 0 { paint(mark, style) } else { " ".to_owned() };
+        text.push_str(&format!("  {mark} {}\n", painted(line)));
+    }
+    text
+}
+
+fn indented(words: &str, by: usize, width: usize) -> String {
+    wrap(&[Span::new(words, DIM)], width.saturating_sub(by))
+        .iter()
+        .map(|line| format!("{}{}\n", " ".repeat(by), painted(line)))
+        .collect()
+}
+
+/// What a person can do with it now.
+pub(crate) fn next(plan: &Plan) -> String {
+    let number = plan.number;
+    let words = match (plan.status, plan.style()) {
+        (PlanStatus::Collecting, _) if plan.feedback.is_some() => "The agent has your feedback and drafts again.".to_owned(),
+        (PlanStatus::Collecting, _) => "The agent is drafting it.".to_owned(),
+        (PlanStatus::Ready, _) if plan.feedback.is_some() => "The agent has your feedback and drafts again.".to_owned(),
+        (PlanStatus::Ready, _) => format!("It waits for you: planwright plan approve {number}, or reject, or revise"),
+        (PlanStatus::Approved, PlanStyle::Document) => "The agent may begin.".to_owned(),
+        (PlanStatus::Approved, PlanStyle::Collect | PlanStyle::Build) => {
+            "It is approved. This version of Planwright does not carry out such plans by itself yet.".to_owned()
+        }
+        (PlanStatus::Executing, _) => "It is being carried out.".to_owned(),
+        (PlanStatus::PartiallyCompleted, PlanStyle::Document) => {
+            format!("Steps are left open: planwright plan resume {number} goes on with them")
+        }
+        (PlanStatus::PartiallyCompleted, PlanStyle::Collect | PlanStyle::Build) => "Steps are left open.".to_owned(),
+        (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
+            "It is finished. The next one begins with planwright plan on".to_owned()
+        }
+        (PlanStatus::Superseded, _) => "Another plan took its place.".to_owned(),
+    };
+    format!("{}\n", paint(&words, DIM))
+}
+
+/// One line: `Plan 3  READY  Move the tables`.
+pub(crate) fn line(plan: &Plan) -> String {
+    format!(
+        "{}  {}  {}\n",
+        paint(&format!("Plan {}", plan.number), BOLD),
+        paint(plan.status.as_str(), palette::status(plan.status)),
+        paint(&shown_line(&plan.display_title()), PLAIN)
+    )
+}

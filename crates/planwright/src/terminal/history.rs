@@ -1,0 +1,135 @@
+//! What happened to a plan, line by line.
+
+use planwright_core::event::Event;
+use planwright_core::mode::ModeEnd;
+use planwright_core::ids::StepId;
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::execution::StepStatus;
+use planwright_engine::engine::{History, HistoryItem};
+
+use super::palette::{self, BOLD, DIM};
+use super::text::{Span, paint, painted, shown_line, wrap};
+use super::time;
+
+pub(crate) fn render(history: &History, plan: &Plan, width: usize) -> String {
+    let mut text = String::new();
+    for item in &history.items {
+        text.push_str(&entry(item, plan, width));
+    }
+    match history.versions.len() {
+        0 => {}
+        1 => text.push_str("\n1 version\n"),
+        count => text.push_str(&format!("\n{count} versions; `planwright plan diff --from N --to N` compares two\n")),
+    }
+    for version in &history.versions {
+        text.push_str(&format!(
+            "  {} {} {}\n",
+            paint(&format!("version {}", version.version), BOLD),
+            paint(&version.digest.short(), DIM),
+            paint(&format!("{} by {}", time::both(version.at), shown_line(&version.by.to_string())), DIM)
+        ));
+    }
+    text
+}
+
+fn entry(item: &HistoryItem, plan: &Plan, width: usize) -> String {
+    let when = format!("{}  {:<16} ", time::absolute(item.at), time::ago(item.at));
+    let mut words = vec![describe(&item.event, plan)];
+    words.push(Span::new(&format!("  {}", shown_line(&item.by.to_string())), DIM));
+    let room = width.saturating_sub(when.chars().count());
+    let mut text = String::new();
+    for (index, line) in wrap(&words, room).iter().enumerate() {
+        let label = if index == 0 { when.clone() } else { " ".repeat(when.chars().count()) };
+        text.push_str(&format!("{}{}\n", paint(&label, DIM), painted(line)));
+    }
+    text
+}
+
+fn describe(event: &Event, plan: &Plan) -> Span {
+    let plain = |words: String| Span::plain(&words);
+    match event {
+        Event::SessionOpened => plain("the session began".to_owned()),
+        Event::ConversationReset => plain("the conversation was reset".to_owned()),
+        Event::PlanModeEnabled { style, .. } => plain(format!("plan work on it is on ({style})")),
+        Event::PlanModeDisabled { end } => plain(mode_end(*end).to_owned()),
+        Event::PlanCreated(creation) => match &creation.succeeds {
+            None => plain(format!("plan {} began ({})", creation.number, creation.style)),
+            Some(succession) => plain(format!("plan {} began in place of {}", creation.number, succession.of.short())),
+        },
+        Event::PlanImported { number, plan } => plain(format!("taken over as plan {number}, {}", plan.status)),
+        Event::ContentSet { markdown, .. } => Span::new(
+            &format!("the text was set: {} lines; ready for a decision", markdown.lines().count()),
+            palette::status(PlanStatus::Ready),
+        ),
+        Event::StepRecorded { step, .. } => plain(format!("step recorded: {}", shown_line(&step.call()))),
+        Event::MetadataSet { .. } => plain("what it says beside its steps was changed".to_owned()),
+        Event::StepAdded { index, step, .. } => {
+            plain(format!("step {} added for {}: {}", index + 1, shown_line(&step.agent), shown_line(&step.description)))
+        }
+        Event::StepUpdated { index, step, .. } => {
+            plain(format!("step {} changed: {}", index + 1, shown_line(&step.description)))
+        }
+        Event::StepRemoved { step, .. } => plain(format!("step {step} removed")),
+        Event::PlanFinalized { .. } => {
+            Span::new("ready for a decision", palette::status(PlanStatus::Ready))
+        }
+        Event::PlanApproved { approval, .. } => {
+            let mut words = match approval.skipped.len() {
+                0 => "approved".to_owned(),
+                1 => "approved, but for 1 step".to_owned(),
+                count => format!("approved, but for {count} steps"),
+            };
+            words.push_str(&because(approval.note.as_deref()));
+            Span::new(&words, palette::status(PlanStatus::Approved))
+        }
+        Event::PlanRejected { reason, .. } => Span::new(
+            &format!("rejected{}", because(reason.as_deref())),
+            palette::status(PlanStatus::Rejected),
+        ),
+        Event::RevisionRequested { feedback, .. } => {
+            Span::new(&format!("changes asked for: {}", shown_line(feedback)), palette::CHANGED)
+        }
+        Event::PlanCancelled { reason, .. } => Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED),
+        Event::PlanSuperseded { by, .. } => plain(format!("{} took its place", by.short())),
+        Event::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
+        Event::StepBegun { step, .. } => plain(format!("{} begun", name(step, plan))),
+        Event::StepEnded { step, outcome, .. } => {
+            let (mark, style) = palette::step(outcome.status);
+            let words = format!("{mark} {} {}{}", name(step, plan), in_words(outcome.status), because(outcome.note.as_deref()));
+            Span::new(&words, style)
+        }
+        Event::ExecutionFinished { status, .. } => {
+            Span::new(&format!("the execution ended: {status}"), palette::status(*status))
+        }
+    }
+}
+
+/// People count steps; ids are for programs.
+fn name(step: &StepId, plan: &Plan) -> String {
+    let position = plan.content.steps().iter().position(|known| known.id == *step);
+    position.map_or_else(|| format!("step {step}"), |index| format!("step {}", index + 1))
+}
+
+const fn mode_end(end: ModeEnd) -> &'static str {
+    match end {
+        ModeEnd::Off => "plan work was turned off",
+        ModeEnd::Done => "plan work is done",
+        ModeEnd::Reset => "plan work ended with the conversation",
+        ModeEnd::NothingCollected => "plan work ended: nothing was collected",
+    }
+}
+
+const fn in_words(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Pending => "is to be done again",
+        StepStatus::InProgress => "is in progress",
+        StepStatus::Completed => "is done",
+        StepStatus::Failed => "failed",
+        StepStatus::Skipped => "is skipped",
+        StepStatus::Uncertain => "has an unknown end",
+    }
+}
+
+fn because(reason: Option<&str>) -> String {
+    reason.map_or_else(String::new, |reason| format!(": {}", shown_line(reason)))
+}

@@ -1,0 +1,396 @@
+//! Markdown for the terminal.
+//!
+//! People approve what they see here, so nothing of the text may stay unseen: HTML and comments are shown as they are
+//! written, links with their targets, character references undecoded, and whatever Markdown itself would drop is
+//! listed at the end.
+
+mod unseen;
+
+use std::ops::Range;
+
+use anstyle::Style;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use self::unseen::Seen;
+use super::palette::{BOLD, CODE, DIM, LINK, PLAIN};
+use super::text::{Span, painted, shown, width, wrap};
+
+const OPTIONS: Options = Options::ENABLE_TASKLISTS.union(Options::ENABLE_TABLES).union(Options::ENABLE_STRIKETHROUGH);
+
+pub(crate) fn render(markdown: &str, width: usize) -> String {
+    let source = shown(markdown);
+    let mut parser = Parser::new_ext(&source, OPTIONS).into_offset_iter();
+    let mut renderer = Renderer::new(&source, width);
+    for (event, range) in parser.by_ref() {
+        renderer.take(event, range);
+    }
+    renderer.flush();
+    let mut definitions: Vec<_> = parser.reference_definitions().iter().map(|(_, definition)| definition.span.clone()).collect();
+    definitions.sort_by_key(|span| span.start);
+    renderer.append_sources(&definitions);
+    let unseen = renderer.seen.missing(&source);
+    renderer.append_unseen(&unseen);
+    renderer.out
+}
+
+struct Renderer<'a> {
+    source: &'a str,
+    width: usize,
+    out: String,
+    /// What stands before every line: bars of quotations, bullets and the room below them.
+    prefixes: Vec<Prefix>,
+    /// The text of the block that is being read.
+    inline: Vec<Span>,
+    styles: Vec<Style>,
+    /// The next number of each open list, if it is numbered.
+    lists: Vec<Option<u64>>,
+    targets: Vec<Target>,
+    table: Option<Table>,
+    in_code: bool,
+    /// A blank line belongs before the next block.
+    gap: bool,
+    seen: Seen,
+}
+
+struct Prefix {
+    /// On the first line only.
+    first: Option<Span>,
+    rest: Span,
+}
+
+struct Target {
+    text: String,
+    begins: usize,
+}
+
+#[derive(Default)]
+struct Table {
+    rows: Vec<Vec<Vec<Span>>>,
+    row: Vec<Vec<Span>>,
+}
+
+impl<'a> Renderer<'a> {
+    fn new(source: &'a str, width: usize) -> Self {
+        Self {
+            source,
+            width,
+            out: String::new(),
+            prefixes: Vec::new(),
+            inline: Vec::new(),
+            styles: Vec::new(),
+            lists: Vec::new(),
+            targets: Vec::new(),
+            table: None,
+            in_code: false,
+            gap: false,
+            seen: Seen::default(),
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) if self.in_code => self.code_lines(&text, range),
+            Event::Text(text) => {
+                self.seen.add(range.clone());
+                // A decoded character reference could hide what `visible` shows, so it stays as it was written.
+                let written = &self.source[range];
+                let text = if written.starts_with('&') { written } else { &text };
+                self.push(text, self.style());
+            }
+            Event::Code(text) => {
+                self.seen.add(range);
+                self.push(&text, self.style().fg_color(CODE.get_fg_color()));
+            }
+            Event::Html(html) => {
+                self.seen.add(range);
+                self.push(html.trim_end_matches('\n'), DIM);
+                self.flush();
+            }
+            Event::InlineHtml(html) | Event::InlineMath(html) | Event::DisplayMath(html) => {
+                self.seen.add(range);
+                self.push(&html, DIM);
+            }
+            Event::FootnoteReference(name) => self.push(&format!("[^{name}]"), DIM),
+            Event::SoftBreak => self.push(" ", self.style()),
+            Event::HardBreak => self.flush(),
+            Event::Rule => {
+                self.begin_block();
+                self.push(&"─".repeat(self.width.min(40)), DIM);
+                self.flush();
+                self.gap = true;
+            }
+            Event::TaskListMarker(ticked) => {
+                self.seen.add(range);
+                if let Some(prefix) = self.prefixes.last_mut() {
+                    prefix.first = Some(Span::plain(if ticked { "☑ " } else { "☐ " }));
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
+        match tag {
+            Tag::Heading { level, .. } => {
+                self.begin_block();
+                self.gap |= !self.out.is_empty();
+                self.push(&format!("{} ", "#".repeat(level as usize)), DIM);
+                self.styles.push(BOLD);
+            }
+            Tag::BlockQuote(_) => {
+                self.begin_block();
+                self.prefixes.push(Prefix { first: None, rest: Span::new("│ ", DIM) });
+            }
+            Tag::CodeBlock(kind) => self.start_code(&kind, range),
+            Tag::List(first) => {
+                self.flush();
+                self.lists.push(first);
+            }
+            Tag::Item => self.start_item(),
+            Tag::Strong => self.styles.push(self.style().bold()),
+            Tag::Emphasis => self.styles.push(self.style().italic()),
+            Tag::Strikethrough => self.styles.push(self.style().strikethrough()),
+            Tag::Link { dest_url, title, .. } => {
+                self.seen.add(range);
+                self.start_link(&dest_url, &title);
+            }
+            Tag::Image { dest_url, title, .. } => {
+                self.seen.add(range);
+                self.push("image: ", DIM);
+                self.start_link(&dest_url, &title);
+            }
+            Tag::Table(_) => {
+                self.begin_block();
+                self.table = Some(Table::default());
+            }
+            Tag::Paragraph | Tag::HtmlBlock => self.begin_block(),
+            Tag::TableHead => self.styles.push(BOLD),
+            Tag::TableRow
+            | Tag::TableCell
+            | Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) => {
+                self.styles.pop();
+                self.end_block();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.prefixes.pop();
+                self.gap = true;
+            }
+            TagEnd::CodeBlock => {
+                self.in_code = false;
+                self.gap = true;
+            }
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+                self.gap |= self.lists.is_empty();
+            }
+            TagEnd::Item => {
+                self.flush();
+                if self.prefixes.last().is_some_and(|prefix| prefix.first.is_some()) {
+                    self.line(&[]);
+                }
+                self.prefixes.pop();
+            }
+            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough => {
+                self.styles.pop();
+            }
+            TagEnd::Link | TagEnd::Image => self.end_link(),
+            TagEnd::Table => self.end_table(),
+            TagEnd::TableHead => {
+                self.styles.pop();
+                self.end_row();
+            }
+            TagEnd::TableRow => self.end_row(),
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.inline);
+                if let Some(table) = &mut self.table {
+                    table.row.push(cell);
+                }
+            }
+            TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
+            TagEnd::FootnoteDefinition
+            | TagEnd::DefinitionList
+            | TagEnd::DefinitionListTitle
+            | TagEnd::DefinitionListDefinition
+            | TagEnd::Superscript
+            | TagEnd::Subscript
+            | TagEnd::MetadataBlock(_) => {}
+        }
+    }
+
+    fn start_item(&mut self) {
+        self.flush();
+        let bullet = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                let bullet = format!("{number}. ");
+                *number = number.saturating_add(1);
+                bullet
+            }
+            Some(None) | None => "• ".to_owned(),
+        };
+        let bullet = Span::new(&bullet, DIM);
+        let rest = Span::plain(&" ".repeat(width(std::slice::from_ref(&bullet))));
+        self.prefixes.push(Prefix { first: Some(bullet), rest });
+    }
+
+    fn start_code(&mut self, kind: &CodeBlockKind<'_>, range: Range<usize>) {
+        self.begin_block();
+        self.in_code = true;
+        if let CodeBlockKind::Fenced(info) = kind {
+            let first_line = self.source[range.clone()].find('\n').map_or(range.end, |length| range.start + length);
+            self.seen.add(range.start..first_line);
+            if !info.is_empty() {
+                self.push(&format!("  {}", shown(info)), DIM);
+                self.flush();
+            }
+        }
+    }
+
+    /// Code keeps its line breaks; a long line is left to the terminal.
+    fn code_lines(&mut self, text: &str, range: Range<usize>) {
+        self.seen.add(range);
+        for line in text.lines() {
+            self.line(&[Span::plain("    "), Span::new(line, CODE)]);
+        }
+    }
+
+    fn start_link(&mut self, target: &str, title: &str) {
+        let mut text = shown(target).into_owned();
+        if !title.is_empty() {
+            text = format!("{text} \"{}\"", shown(title));
+        }
+        self.targets.push(Target { text, begins: self.inline.len() });
+        self.styles.push(self.style().underline());
+    }
+
+    /// A link may say one thing and lead to another, so its target always stands beside it.
+    fn end_link(&mut self) {
+        self.styles.pop();
+        let Some(Target { text, begins }) = self.targets.pop() else { return };
+        let words: String = self.inline[begins.min(self.inline.len())..].iter().map(Span::text).collect();
+        if words != text {
+            self.push(" (", DIM);
+            self.push(&text, LINK);
+            self.push(")", DIM);
+        }
+    }
+
+    fn end_row(&mut self) {
+        if let Some(table) = &mut self.table {
+            let row = std::mem::take(&mut table.row);
+            table.rows.push(row);
+        }
+    }
+
+    fn end_table(&mut self) {
+        let rows = self.table.take().unwrap_or_default().rows;
+        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<_> =
+            (0..columns).map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0)).collect();
+        let fits = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1) <= self.room();
+        for (index, row) in rows.into_iter().enumerate() {
+            for (column, cell) in row.into_iter().enumerate() {
+                if column > 0 {
+                    self.push(" │ ", DIM);
+                }
+                let room = widths[column].saturating_sub(width(&cell));
+                self.inline.extend(cell);
+                if fits && column + 1 < columns {
+                    self.push(&" ".repeat(room), PLAIN);
+                }
+            }
+            self.flush();
+            if index == 0 && fits {
+                let rule: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
+                self.push(&rule.join("─┼─"), DIM);
+                self.flush();
+            }
+        }
+        self.gap = true;
+    }
+
+    /// Definitions of link targets are text that an agent reads, used or not.
+    fn append_sources(&mut self, spans: &[Range<usize>]) {
+        for span in spans {
+            self.seen.add(span.clone());
+            let written = &self.source[span.clone()];
+            self.push(written.trim(), DIM);
+            self.flush();
+        }
+        self.gap |= !spans.is_empty();
+    }
+
+    fn append_unseen(&mut self, lines: &[&str]) {
+        if lines.is_empty() {
+            return;
+        }
+        self.gap = true;
+        self.push("Also in the text, though Markdown would not show it:", BOLD);
+        self.flush();
+        for line in lines {
+            self.push(line, PLAIN);
+            self.flush();
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or(PLAIN)
+    }
+
+    fn push(&mut self, text: &str, style: Style) {
+        self.inline.push(Span::new(text, style));
+    }
+
+    fn begin_block(&mut self) {
+        self.flush();
+    }
+
+    fn end_block(&mut self) {
+        self.flush();
+        self.gap = true;
+    }
+
+    fn room(&self) -> usize {
+        let taken: usize = self.prefixes.iter().map(|prefix| width(std::slice::from_ref(&prefix.rest))).sum();
+        self.width.saturating_sub(taken)
+    }
+
+    fn flush(&mut self) {
+        let inline = std::mem::take(&mut self.inline);
+        if !inline.is_empty() {
+            for line in wrap(&inline, self.room()) {
+                self.line(&line);
+            }
+        }
+    }
+
+    fn line(&mut self, spans: &[Span]) {
+        if std::mem::take(&mut self.gap) && !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        let mut line: Vec<Span> = Vec::with_capacity(self.prefixes.len() + spans.len());
+        for prefix in &mut self.prefixes {
+            line.push(prefix.first.take().unwrap_or_else(|| prefix.rest.clone()));
+        }
+        line.extend_from_slice(spans);
+        self.out.push_str(painted(&line).trim_end());
+        self.out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests;

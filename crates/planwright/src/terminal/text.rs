@@ -1,0 +1,197 @@
+//! Styled text, measured and broken into lines by the room it takes on a screen.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use planwright_core::visible::visible;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::palette::PLAIN;
+
+/// A piece of one line in one style. It never holds a control character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    text: String,
+    style: Style,
+}
+
+impl Span {
+    pub(crate) fn new(text: &str, style: Style) -> Self {
+        Self { text: harmless(text), style }
+    }
+
+    pub(crate) fn plain(text: &str) -> Self {
+        Self::new(text, PLAIN)
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn width(&self) -> usize {
+        self.text.width()
+    }
+}
+
+/// Text of others as a person may trust it.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    visible(text)
+}
+
+/// The same on one line.
+pub(crate) fn shown_line(text: &str) -> String {
+    visible(text.trim()).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The last guard before the screen: a control character is written out, whatever way it came.
+fn harmless(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => safe.push_str("    "),
+            '\n' => safe.push(' '),
+            c if c.is_control() => {
+                let _ = write!(safe, "⟦U+{:04X}⟧", u32::from(c));
+            }
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+pub(crate) fn width(spans: &[Span]) -> usize {
+    spans.iter().map(Span::width).sum()
+}
+
+/// One line as it is written to the terminal.
+pub(crate) fn painted(spans: &[Span]) -> String {
+    let mut line = String::new();
+    for Span { text, style } in spans {
+        if style.is_plain() {
+            line.push_str(text);
+        } else {
+            let _ = write!(line, "{style}{text}{style:#}");
+        }
+    }
+    line
+}
+
+/// `text` in `style`, as it is written to the terminal.
+pub(crate) fn paint(text: &str, style: Style) -> String {
+    painted(&[Span::new(text, style)])
+}
+
+/// Not wider than `width`; what does not fit ends in `…`.
+pub(crate) fn fit(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut room = width.saturating_sub(1);
+    for c in text.chars() {
+        let needed = c.width().unwrap_or(0);
+        if needed > room {
+            break;
+        }
+        room -= needed;
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}
+
+/// Filled up with spaces to `width`.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// Breaks at spaces where it can, and inside words that are longer than a line.
+pub(crate) fn wrap(spans: &[Span], width: usize) -> Vec<Vec<Span>> {
+    let room = width.max(10);
+    let mut lines = vec![Vec::new()];
+    let mut used = 0;
+    let mut gap: Vec<Span> = Vec::new();
+    for (is_space, token) in tokens(spans) {
+        if is_space {
+            gap = token;
+            continue;
+        }
+        let needed = self::width(&token);
+        if used > 0 && used + self::width(&gap) + needed > room {
+            lines.push(Vec::new());
+            used = 0;
+        } else if used > 0 {
+            used += self::width(&gap);
+            current(&mut lines).append(&mut gap);
+        }
+        gap.clear();
+        for span in token {
+            for c in span.text.chars() {
+                let needed = c.width().unwrap_or(0);
+                if used > 0 && used + needed > room {
+                    lines.push(Vec::new());
+                    used = 0;
+                }
+                used += needed;
+                push(current(&mut lines), c, span.style);
+            }
+        }
+    }
+    lines
+}
+
+fn current(lines: &mut [Vec<Span>]) -> &mut Vec<Span> {
+    let last = lines.len() - 1;
+    &mut lines[last]
+}
+
+fn push(spans: &mut Vec<Span>, c: char, style: Style) {
+    match spans.last_mut().filter(|last| last.style == style) {
+        Some(last) => last.text.push(c),
+        None => spans.push(Span { text: c.to_string(), style }),
+    }
+}
+
+/// Words and the gaps between them; a word may change its style in the middle.
+fn tokens(spans: &[Span]) -> Vec<(bool, Vec<Span>)> {
+    let mut tokens: Vec<(bool, Vec<Span>)> = Vec::new();
+    for span in spans {
+        for c in span.text.chars() {
+            let is_space = c == ' ';
+            match tokens.last_mut().filter(|(kind, _)| *kind == is_space) {
+                Some((_, token)) => push(token, c, span.style),
+                None => tokens.push((is_space, vec![Span { text: c.to_string(), style: span.style }])),
+            }
+        }
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str, width: usize) -> Vec<String> {
+        wrap(&[Span::plain(text)], width).iter().map(|line| painted(line)).collect()
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_long_words_inside() {
+        assert_eq!(lines("one two three four", 10), ["one two", "three four"]);
+        assert_eq!(lines("abcdefghijklmnop", 10), ["abcdefghij", "klmnop"]);
+        assert_eq!(lines("", 10), [""]);
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        assert_eq!(lines("漢字漢字漢字", 10), ["漢字漢字漢", "字"]);
+        assert_eq!(fit("漢字漢字", 5), "漢字…");
+        assert_eq!(pad("漢", 4), "漢  ");
+    }
+
+    #[test]
+    fn no_control_character_gets_through() {
+        assert_eq!(paint("\u{1b}[31mred\u{7}\tend", PLAIN), "⟦U+001B⟧[31mred⟦U+0007⟧    end");
+    }
+}

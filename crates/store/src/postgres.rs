@@ -1,0 +1,110 @@
+//! The ledger in a PostgreSQL database, which any number of machines may share.
+//!
+//! - `connect`, `connection`: what the URL says; a pool for readers, a connection of its own for each writer
+//! - `schema`: migrations
+//! - `lanes`: the writers, and what they do when the database goes away
+//! - `batch`: many callers' commands in one transaction
+//! - `readers`: everything that only looks
+//! - `leases`: who works on a session
+//!
+//! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
+//! without being it can take its place.
+
+mod batch;
+mod connect;
+mod connection;
+mod errors;
+mod lanes;
+mod leases;
+mod readers;
+mod rows;
+mod schema;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_engine::ledger::{
+    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+};
+
+use connect::Target;
+use lanes::Lanes;
+use readers::Readers;
+
+#[derive(Debug)]
+pub struct PostgresLedger {
+    lanes: Lanes,
+    readers: Readers,
+}
+
+impl PostgresLedger {
+    /// Reaches the database and brings its schema up to date.
+    pub async fn open(url: &str) -> LedgerResult<Self> {
+        let target = Target::parse(url)?;
+        let client = target.connect().await.map_err(|failure| failure.to_error())?;
+        schema::migrate(&client).await.map_err(|failure| failure.to_error())?;
+        Ok(Self { lanes: Lanes::start(&target), readers: Readers::new(&target)? })
+    }
+}
+
+#[async_trait]
+impl Ledger for PostgresLedger {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        self.lanes.submit(submission).await
+    }
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        self.readers.session(session).await
+    }
+
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.readers.sessions(after, limit).await
+    }
+
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        self.readers.sessions_with_key(key).await
+    }
+
+    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+        self.readers.desk(session, plan).await
+    }
+
+    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+        self.readers.candidates(session, reference).await
+    }
+
+    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
+        self.readers.session_of(plan).await
+    }
+
+    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+        self.readers.plans(session, before, limit).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        self.readers.journal(session, after, limit).await
+    }
+
+    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+        self.readers.plan_journal(session, plan).await
+    }
+
+    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
+        self.readers.stored_plans(session).await
+    }
+
+    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>> {
+        leases::acquire(&self.readers, session, owner, ttl).await
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
+        leases::release(&self.readers, lease).await
+    }
+}

@@ -1,0 +1,137 @@
+//! Reads, in two or three rounds, all that the commands of a batch look at. The sessions are locked first, in the
+//! order of their ids, so that batches of any number of machines wait for each other and never in a circle.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use futures::try_join;
+use planwright_core::event::Event;
+use planwright_core::ids::PlanId;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::{LedgerResult, Submission};
+use tokio_postgres::{Error, Row};
+
+use super::place::{Holder, Place};
+use super::{Batch, Done};
+use crate::carry_out::may_open_session;
+use crate::encode;
+use crate::postgres::connection::Connection;
+use crate::postgres::errors::Failure;
+use crate::postgres::rows;
+
+pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submission]) -> Result<Batch<'a>, Failure> {
+    let sessions: BTreeSet<_> = submissions.iter().map(|submission| &submission.session).collect();
+    let opening: BTreeSet<_> =
+        submissions.iter().filter(|s| may_open_session(&s.command)).map(|submission| &submission.session).collect();
+    let requests: Vec<_> = submissions.iter().map(|submission| submission.stamp.request.as_str()).collect();
+    let (channels, conversations) = names(&sessions);
+    let (new_channels, new_conversations) = names(&opening);
+
+    // Sent in one go, carried out one after the other: the requests are looked up once the sessions are locked, when
+    // nobody else can be carrying them out any more.
+    let ((), fresh, locked, repeated) = try_join!(
+        connection.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
+        connection.query(opening.len(), &connection.make_sessions, [&new_channels, &new_conversations]),
+        connection.query(sessions.len(), &connection.lock_sessions, [&channels, &conversations]),
+        connection.query(requests.len(), &connection.find_requests, [&requests]),
+    )?;
+
+    let places = sessions.into_iter().map(|session| (session, Place::new(session))).collect();
+    let mut batch = Batch { places, done: HashMap::new(), homes: HashMap::new(), entries: Vec::new() };
+    let fresh = fresh.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<i64>, Error>>()?;
+    batch.lay_out_sessions(&locked, &fresh)?;
+    for row in &repeated {
+        batch.recall(connection, submissions, row).await?;
+    }
+    let plans = batch.wanted_plans(submissions);
+    let leased = batch.leased(submissions);
+    let (plans, leases) = try_join!(
+        connection.query(plans.len(), &connection.find_plans, [&plans]),
+        connection.query(leased.len(), &connection.find_leases, [&leased]),
+    )?;
+    batch.lay_out_plans(&plans)?;
+    batch.note_holders(&leases)?;
+    Ok(batch)
+}
+
+fn names<'a>(sessions: &BTreeSet<&'a SessionIdentity>) -> (Vec<&'static str>, Vec<&'a str>) {
+    sessions.iter().map(|session| (session.channel.as_str(), session.conversation.as_str())).unzip()
+}
+
+impl<'a> Batch<'a> {
+    fn lay_out_sessions(&mut self, locked: &[Row], fresh: &BTreeSet<i64>) -> Result<(), Failure> {
+        for row in locked {
+            // The rows were asked for by these names.
+            let Ok(identity) = rows::identity(row)? else { continue };
+            let Some(place) = self.places.get_mut(&identity) else { continue };
+            let id = row.try_get("id")?;
+            place.id = Some(id);
+            place.fresh = fresh.contains(&id);
+            if place.fresh {
+                continue;
+            }
+            match encode::set_damage_aside(rows::session(row, &identity)?)? {
+                Ok((session, head)) => {
+                    place.desk.session = Some(session);
+                    place.head = head;
+                }
+                Err(damage) => place.damage = Some(damage),
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the events of a request that was carried out before.
+    async fn recall(&mut self, connection: &Connection, submissions: &[&'a Submission], row: &Row) -> Result<(), Failure> {
+        let (request, session_id, first): (&str, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let same = submissions.iter().find(|submission| submission.stamp.request.as_str() == request);
+        let Some(submission) = same else { return Ok(()) };
+        let rows = connection.client.query(&connection.request_entries, &[&session_id, &first]).await?;
+        let events = rows.iter().map(|row| rows::entry(row).map(|entry| entry.map(|entry| entry.event)));
+        let events = events.collect::<Result<LedgerResult<Vec<Event>>, Error>>()?;
+        let done = Done { session_id, events: encode::set_damage_aside(events)? };
+        self.done.insert(&submission.stamp.request, done);
+        Ok(())
+    }
+
+    fn wanted_plans(&self, submissions: &[&'a Submission]) -> Vec<String> {
+        let subjects = submissions.iter().filter_map(|submission| submission.command.subject());
+        let active = self.places.values().filter_map(Place::active);
+        let recalled = self.done.values().filter_map(|done| done.events.as_ref().ok()).flatten().filter_map(Event::plan);
+        let wanted: BTreeSet<_> = subjects.chain(active).chain(recalled).collect();
+        wanted.into_iter().map(PlanId::to_string).collect()
+    }
+
+    fn leased(&self, submissions: &[&'a Submission]) -> Vec<i64> {
+        let sessions = submissions.iter().filter(|submission| submission.lease.is_some()).map(|s| &s.session);
+        let places: BTreeSet<_> = sessions.filter_map(|session| self.places.get(session)?.id).collect();
+        places.into_iter().collect()
+    }
+
+    /// Puts each plan on the desk of its own session; a plan of a session that is not here is only known to exist.
+    fn lay_out_plans(&mut self, plans: &[Row]) -> Result<(), Failure> {
+        let mut places: BTreeMap<i64, &mut Place> =
+            self.places.values_mut().filter_map(|place| Some((place.id?, place))).collect();
+        for row in plans {
+            let Ok(id) = PlanId::new(row.try_get::<_, &str>("id")?) else { continue };
+            let home: i64 = row.try_get("session_id")?;
+            self.homes.insert(id.clone(), home);
+            let Some(place) = places.get_mut(&home) else { continue };
+            match encode::set_damage_aside(rows::plan(row, &place.desk.identity)?)? {
+                Ok(plan) => drop(place.desk.plans.insert(id, plan.into())),
+                Err(damage) => drop(place.unreadable.insert(id, damage)),
+            }
+        }
+        Ok(())
+    }
+
+    fn note_holders(&mut self, leases: &[Row]) -> Result<(), Failure> {
+        for row in leases {
+            let session_id: i64 = row.try_get(0)?;
+            let holder = Holder { owner: row.try_get(1)?, fence: row.try_get(2)? };
+            if let Some(place) = self.places.values_mut().find(|place| place.id == Some(session_id)) {
+                place.holder = Some(holder);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Writes what a batch came to: one statement for each table, however many commands there were.
+
+use futures::try_join;
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::plan::Plan;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use tokio_postgres::types::ToSql;
+
+use super::place::Place;
+use super::{Batch, NewEntry};
+use crate::encode;
+use crate::postgres::connection::Connection;
+use crate::postgres::errors::Failure;
+
+pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<(), Failure> {
+    let entries = EntryColumns::of(&batch.entries);
+    let sessions = SessionColumns::of(batch)?;
+    let made = PlanColumns::of(batch, |place, plan| place.made.contains(plan))?;
+    let changed = PlanColumns::of(batch, |place, plan| place.changed.contains(plan))?;
+    let unbegun: Vec<_> =
+        batch.places.values().filter(|place| place.fresh && place.desk.session.is_none()).filter_map(|place| place.id).collect();
+    let (_, _, plans, rows, _) = try_join!(
+        connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
+        connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
+        connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
+        connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
+        connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
+    )?;
+    if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
+        return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct EntryColumns<'a> {
+    session_id: Vec<i64>,
+    seq: Vec<i64>,
+    plan: Vec<Option<&'a str>>,
+    request: Vec<Option<&'a str>>,
+    body: Vec<&'a str>,
+    hash: Vec<&'a [u8]>,
+}
+
+impl<'a> EntryColumns<'a> {
+    fn of(entries: &'a [NewEntry<'a>]) -> Self {
+        let mut columns = Self::default();
+        for entry in entries {
+            columns.session_id.push(entry.session_id);
+            columns.seq.push(entry.seq as i64);
+            columns.plan.push(entry.plan.as_ref().map(PlanId::as_str));
+            columns.request.push(entry.request.map(RequestId::as_str));
+            columns.body.push(&entry.body);
+            columns.hash.push(&entry.hash);
+        }
+        columns
+    }
+
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 6] {
+        [&self.session_id, &self.seq, &self.plan, &self.request, &self.body, &self.hash]
+    }
+}
+
+#[derive(Default)]
+struct SessionColumns<'a> {
+    id: Vec<i64>,
+    head_seq: Vec<i64>,
+    head_hash: Vec<&'a [u8]>,
+    state: Vec<String>,
+    last_active: Vec<i64>,
+}
+
+impl<'a> SessionColumns<'a> {
+    fn of(batch: &'a Batch<'_>) -> LedgerResult<Self> {
+        let mut columns = Self::default();
+        for place in batch.places.values() {
+            let (Some(id), Some(session), Some(at)) = (place.id, &place.desk.session, place.last_active) else { continue };
+            columns.id.push(id);
+            columns.head_seq.push(place.head.seq as i64);
+            columns.head_hash.push(&place.head.hash.0);
+            columns.state.push(encode::session_to_text(session)?);
+            columns.last_active.push(at.as_microsecond());
+        }
+        Ok(columns)
+    }
+
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 5] {
+        [&self.id, &self.head_seq, &self.head_hash, &self.state, &self.last_active]
+    }
+}
+
+#[derive(Default)]
+struct PlanColumns<'a> {
+    id: Vec<&'a str>,
+    session_id: Vec<i64>,
+    number: Vec<i64>,
+    status: Vec<&'static str>,
+    style: Vec<&'static str>,
+    title: Vec<String>,
+    body: Vec<String>,
+    updated_at: Vec<i64>,
+}
+
+impl<'a> PlanColumns<'a> {
+    fn of(batch: &'a Batch<'_>, wanted: impl Fn(&Place, &PlanId) -> bool) -> LedgerResult<Self> {
+        let mut columns = Self::default();
+        for place in batch.places.values() {
+            let Some(session_id) = place.id else { continue };
+            for plan in place.desk.plans.values().filter(|plan| wanted(place, &plan.id)) {
+                columns.push(session_id, plan)?;
+            }
+        }
+        Ok(columns)
+    }
+
+    fn push(&mut self, session_id: i64, plan: &'a Plan) -> LedgerResult<()> {
+        self.id.push(plan.id.as_str());
+        self.session_id.push(session_id);
+        self.number.push(plan.number.into());
+        self.status.push(plan.status.as_str());
+        self.style.push(plan.style().as_str());
+        // The one character that PostgreSQL has no room for; in JSON it is escaped, so only the title has to give way.
+        self.title.push(plan.display_title().replace('\0', "\u{2400}"));
+        self.body.push(encode::plan_to_text(plan)?);
+        self.updated_at.push(plan.updated_at.as_microsecond());
+        Ok(())
+    }
+
+    fn for_insert(&self) -> [&(dyn ToSql + Sync); 8] {
+        [
+            &self.id,
+            &self.session_id,
+            &self.number,
+            &self.status,
+            &self.style,
+            &self.title,
+            &self.body,
+            &self.updated_at,
+        ]
+    }
+
+    fn for_update(&self) -> [&(dyn ToSql + Sync); 6] {
+        [&self.id, &self.session_id, &self.status, &self.title, &self.body, &self.updated_at]
+    }
+}

@@ -1,0 +1,96 @@
+//! Reaching the database: what the URL says, single connections for the writers, a pool for the readers.
+
+use std::fmt;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, NoTls};
+
+use super::errors::{Failure, words};
+use crate::Location;
+
+const CONNECT: Duration = Duration::from_secs(5);
+const READERS: usize = 8;
+const WAIT_FOR_READER: Duration = Duration::from_secs(10);
+
+/// Which database. Its words never have the password in them.
+#[derive(Clone)]
+pub(super) struct Target {
+    config: Config,
+    name: String,
+}
+
+impl Target {
+    pub(super) fn parse(url: &str) -> LedgerResult<Self> {
+        let name = Location::Postgres(url.to_owned()).to_string();
+        let tls = || {
+            LedgerError::Unavailable(format!(
+                "{name} asks for an encrypted connection (sslmode), which this version cannot make yet; use a local socket \
+                 or a private network with sslmode=disable"
+            ))
+        };
+        if url.contains("sslmode=verify") || url.contains("sslrootcert=") {
+            return Err(tls());
+        }
+        // The driver's own words may quote a piece of a password that was not written as a URL wants it.
+        let mut config: Config = url.parse().map_err(|_| {
+            LedgerError::Unavailable(format!(
+                "the URL of {name} cannot be understood; it is postgres://USER:PASSWORD@HOST/DATABASE, and special characters \
+                 in the password are percent-encoded"
+            ))
+        })?;
+        if config.get_ssl_mode() == SslMode::Require {
+            return Err(tls());
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("planwright");
+        }
+        Ok(Self { config, name })
+    }
+
+    pub(super) async fn connect(&self) -> Result<Client, Failure> {
+        let attempt = tokio::time::timeout(2 * CONNECT, self.config.connect(NoTls)).await;
+        let unreachable = |why: String| Failure::Unreachable(format!("{} cannot be reached: {why}", self.name));
+        let (client, connection) = match attempt {
+            Ok(Ok(connected)) => connected,
+            Ok(Err(error)) => return Err(unreachable(words(&error))),
+            Err(_) => return Err(unreachable("it does not answer".to_owned())),
+        };
+        // It carries the messages of this client and ends with it, or with the server.
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(error = %words(&error), "a connection to the database ended");
+            }
+        });
+        Ok(client)
+    }
+
+    pub(super) fn pool(&self) -> LedgerResult<Pool> {
+        let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        Pool::builder(Manager::from_config(self.config.clone(), NoTls, settings))
+            .max_size(READERS)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(WAIT_FOR_READER))
+            .create_timeout(Some(2 * CONNECT))
+            .recycle_timeout(Some(CONNECT))
+            .build()
+            .map_err(|error| LedgerError::Internal(format!("the readers cannot be set up: {error}")))
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}

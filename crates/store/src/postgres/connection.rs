@@ -1,0 +1,96 @@
+//! A writer's own connection, with everything it says prepared.
+
+use futures::try_join;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error, Row, Statement};
+
+use super::connect::Target;
+use super::errors::{Failure, Remedy};
+
+/// A writer that hangs or dies must not hold others up for ever, and a commit is on disk when it is answered, whatever
+/// the server's own setting says. Plans of statements are made for the tables as they are, not as they were when the
+/// store was empty. A database that lacks one of these settings does without it.
+const SETTINGS: [&str; 4] = [
+    "SET lock_timeout = '10s'",
+    "SET idle_in_transaction_session_timeout = '60s'",
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+    "SET plan_cache_mode = 'force_custom_plan'",
+];
+
+pub(super) struct Connection {
+    pub(super) client: Client,
+    pub(super) make_sessions: Statement,
+    pub(super) lock_sessions: Statement,
+    pub(super) find_requests: Statement,
+    pub(super) request_entries: Statement,
+    pub(super) find_plans: Statement,
+    pub(super) find_leases: Statement,
+    pub(super) insert_entries: Statement,
+    pub(super) insert_plans: Statement,
+    pub(super) update_plans: Statement,
+    pub(super) update_sessions: Statement,
+    pub(super) delete_sessions: Statement,
+}
+
+impl Connection {
+    pub(super) async fn open(target: &Target) -> Result<Self, Failure> {
+        let client = target.connect().await?;
+        for setting in SETTINGS {
+            if let Err(error) = client.batch_execute(setting).await {
+                let failure = Failure::from(error);
+                if failure.remedy() == Remedy::Reconnect {
+                    return Err(failure);
+                }
+                tracing::debug!(setting, error = %failure.to_error(), "the database does not take a setting");
+            }
+        }
+        let (make_sessions, lock_sessions, find_requests, request_entries, find_plans, find_leases) = try_join!(
+            client.prepare(include_str!("sql/make_sessions.sql")),
+            client.prepare(include_str!("sql/lock_sessions.sql")),
+            client.prepare(include_str!("sql/find_requests.sql")),
+            client.prepare(include_str!("sql/request_entries.sql")),
+            client.prepare(include_str!("sql/find_plans.sql")),
+            client.prepare(include_str!("sql/find_leases.sql")),
+        )?;
+        let (insert_entries, insert_plans, update_plans, update_sessions, delete_sessions) = try_join!(
+            client.prepare(include_str!("sql/insert_entries.sql")),
+            client.prepare(include_str!("sql/insert_plans.sql")),
+            client.prepare(include_str!("sql/update_plans.sql")),
+            client.prepare(include_str!("sql/update_sessions.sql")),
+            client.prepare(include_str!("sql/delete_sessions.sql")),
+        )?;
+        Ok(Self {
+            client,
+            make_sessions,
+            lock_sessions,
+            find_requests,
+            request_entries,
+            find_plans,
+            find_leases,
+            insert_entries,
+            insert_plans,
+            update_plans,
+            update_sessions,
+            delete_sessions,
+        })
+    }
+    /// Asks about `count` things; not at all if there are none.
+    pub(super) async fn query<const N: usize>(
+        &self,
+        count: usize,
+        statement: &Statement,
+        parameters: [&(dyn ToSql + Sync); N],
+    ) -> Result<Vec<Row>, Error> {
+        if count == 0 { Ok(Vec::new()) } else { self.client.query(statement, &parameters).await }
+    }
+
+    /// Writes `count` rows and says how many there were; not at all if there are none.
+    pub(super) async fn execute<const N: usize>(
+        &self,
+        count: usize,
+        statement: &Statement,
+        parameters: [&(dyn ToSql + Sync); N],
+    ) -> Result<u64, Error> {
+        if count == 0 { Ok(0) } else { self.client.execute(statement, &parameters).await }
+    }
+}

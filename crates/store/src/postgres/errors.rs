@@ -1,0 +1,170 @@
+//! What went wrong with the database: whether trying again helps, and words that say what to do.
+
+use std::error::Error as _;
+use std::fmt::Write as _;
+
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::LedgerError;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+/// Why a piece of work did not come about.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Database(Error),
+    /// The answer did not come in time; it may have been done all the same.
+    TimedOut,
+    /// There is no connection, in words.
+    Unreachable(String),
+    /// It is not the database's fault.
+    Ledger(LedgerError),
+}
+
+/// What to do about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Others were in the way; at once again.
+    Again,
+    /// The connection is of no use any more. Whether the work was done is not known.
+    Reconnect,
+    /// Nobody can store anything now.
+    Wait,
+    /// It is about this piece of work, not about the database.
+    None,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+impl Failure {
+    pub(super) fn remedy(&self) -> Remedy {
+        match self {
+            Self::Database(error) => remedy(error),
+            Self::TimedOut | Self::Unreachable(_) => Remedy::Reconnect,
+            Self::Ledger(_) => Remedy::None,
+        }
+    }
+
+    /// What to tell whoever wanted something written in `session`. A journal or a numbering that goes on past what the
+    /// session's row says has been tampered with; an id that is taken is simply taken.
+    pub(super) fn to_error_in(&self, session: &SessionIdentity) -> LedgerError {
+        let constraint = match self {
+            Self::Database(error) => error.as_db_error().and_then(|error| error.constraint()),
+            Self::TimedOut | Self::Unreachable(_) | Self::Ledger(_) => None,
+        };
+        let damaged = |reason| LedgerError::damaged(format!("session {session}"), reason);
+        match constraint {
+            Some("journal_pkey") => damaged("its journal goes on past the end that its row names"),
+            Some("plan_number") => damaged("it has more plans than its row says"),
+            Some("plan_pkey") => Refusal::conflict("A plan with this id is here already.").into(),
+            Some("journal_request") => Refusal::conflict("This request was made in another session.").into(),
+            Some(_) | None => self.to_error(),
+        }
+    }
+
+    pub(super) fn to_error(&self) -> LedgerError {
+        match self {
+            Self::Database(error) => translate(error),
+            Self::TimedOut => LedgerError::Unavailable("the database did not answer in time".to_owned()),
+            Self::Unreachable(words) => LedgerError::Unavailable(words.clone()),
+            Self::Ledger(error) => again(error),
+        }
+    }
+}
+
+/// An error for each of those who wait for the same work.
+fn again(error: &LedgerError) -> LedgerError {
+    match error {
+        LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),
+        LedgerError::Unavailable(words) => LedgerError::Unavailable(words.clone()),
+        LedgerError::TooNew { found, known } => LedgerError::TooNew { found: *found, known: *known },
+        LedgerError::Damaged { what, reason } => LedgerError::damaged(what.clone(), reason),
+        LedgerError::Internal(words) => LedgerError::Internal(words.clone()),
+    }
+}
+
+fn remedy(error: &Error) -> Remedy {
+    let Some(code) = error.code() else {
+        // What the driver itself cannot encode or decode says nothing about the connection.
+        return if error.is_closed() || is_io(error) { Remedy::Reconnect } else { Remedy::None };
+    };
+    match code.code() {
+        "40001" | "40P01" => Remedy::Again,
+        // The server is going down, coming up, or has ended this connection.
+        "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => Remedy::Reconnect,
+        // A statement that waited too long for somebody else's lock, or was told to stop.
+        "55P03" | "57014" => Remedy::Wait,
+        code if code.starts_with("08") => Remedy::Reconnect,
+        // Out of disk, memory or connections; read-only; damaged.
+        code if code.starts_with("53") || code.starts_with("58") || code == "25006" => Remedy::Wait,
+        _ => Remedy::None,
+    }
+}
+
+fn is_io(error: &Error) -> bool {
+    error.source().is_some_and(|source| source.is::<std::io::Error>())
+}
+
+pub(super) fn is_undefined_table(error: &Error) -> bool {
+    error.code() == Some(&SqlState::UNDEFINED_TABLE)
+}
+
+/// Two programs that make the same table at once can both be told that it exists.
+pub(super) fn is_already_made(error: &Error) -> bool {
+    let made = [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
+    error.code().is_some_and(|code| made.contains(code))
+}
+
+pub(super) fn translate(error: &Error) -> LedgerError {
+    let words = words(error);
+    let Some(code) = error.code() else {
+        return match remedy(error) {
+            Remedy::Reconnect => LedgerError::Unavailable(format!("the connection to the database broke: {words}")),
+            Remedy::Again | Remedy::Wait | Remedy::None => LedgerError::Internal(words),
+        };
+    };
+    match code.code() {
+        "53100" => LedgerError::Unavailable(format!("the database's disk is full; nothing was stored ({words})")),
+        "53300" => LedgerError::Unavailable(format!("the database has no connection left for us ({words})")),
+        "25006" => LedgerError::Unavailable(format!("the database is read-only; nothing was stored ({words})")),
+        "55P03" | "57014" => {
+            LedgerError::Unavailable(format!("another program holds the session for too long; nothing was stored ({words})"))
+        }
+        "42501" => LedgerError::Unavailable(format!("the database user lacks a permission ({words})")),
+        "40001" | "40P01" => LedgerError::Unavailable(format!("too many others write at the same time ({words})")),
+        "23505" => LedgerError::Refused(Refusal::conflict("The store already holds something with this id.")),
+        _ => match remedy(error) {
+            Remedy::Reconnect => LedgerError::Unavailable(format!("the database ended the connection: {words}")),
+            Remedy::Wait => LedgerError::Unavailable(words),
+            Remedy::Again | Remedy::None => LedgerError::Internal(words),
+        },
+    }
+}
+
+/// The whole story in one line; the driver's own words alone are often just "db error".
+pub(super) fn words(error: &Error) -> String {
+    if let Some(database) = error.as_db_error() {
+        let mut words = format!("{}, code {}", database.message(), database.code().code());
+        if let Some(hint) = database.hint() {
+            let _ = write!(words, "; {hint}");
+        }
+        return words;
+    }
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let _ = write!(words, ": {cause}");
+        source = cause.source();
+    }
+    words
+}

@@ -1,0 +1,38 @@
+//! Who works on a session, by the database's clock, which is the same for every machine.
+
+use std::time::Duration;
+
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::{Lease, LedgerError, LedgerResult};
+
+use super::readers::Readers;
+
+/// Nobody holds a session longer without saying so again.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+pub(super) async fn acquire(
+    readers: &Readers,
+    session: &SessionIdentity,
+    owner: &str,
+    ttl: Duration,
+) -> LedgerResult<Option<Lease>> {
+    let micros = ttl.min(LONGEST).as_micros() as f64;
+    let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+    let rows = readers.query(include_str!("sql/acquire_lease.sql"), &[&conversation, &channel, &owner, &micros]).await?;
+    if let Some(row) = rows.first() {
+        let fence: i64 = row.try_get(0).map_err(|error| LedgerError::Internal(error.to_string()))?;
+        return Ok(Some(Lease { session: session.clone(), owner: owner.to_owned(), fence: fence.unsigned_abs() }));
+    }
+    match readers.session(session).await? {
+        Some(_) => Ok(None),
+        None => Err(Refusal::not_found(format!("There is no session {session}.")).into()),
+    }
+}
+
+pub(super) async fn release(readers: &Readers, lease: &Lease) -> LedgerResult<()> {
+    let (conversation, channel) = (lease.session.conversation.as_str(), lease.session.channel.as_str());
+    let fence = i64::try_from(lease.fence).unwrap_or(i64::MAX);
+    readers.query(include_str!("sql/release_lease.sql"), &[&conversation, &channel, &lease.owner, &fence]).await?;
+    Ok(())
+}

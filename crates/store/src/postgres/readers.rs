@@ -1,0 +1,241 @@
+//! Reading, beside the writers and never in their way.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use deadpool_postgres::{Object, Pool, PoolError};
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_engine::ledger::{DamagedRow, LedgerResult, Page, PlanSummary, StoredSession};
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{IsolationLevel, Row};
+
+use super::connect::Target;
+use super::errors::{Failure, Remedy, words};
+use super::rows;
+use crate::encode;
+
+const READ: Duration = Duration::from_secs(30);
+/// A pooled connection may have died unnoticed; a read can simply be done again.
+const ATTEMPTS: u32 = 3;
+
+#[derive(Debug)]
+pub(super) struct Readers {
+    pool: Pool,
+    target: Target,
+}
+
+/// What one round to the database asks.
+type Query<'a> = (&'a str, &'a [&'a (dyn ToSql + Sync)]);
+
+impl Readers {
+    pub(super) fn new(target: &Target) -> LedgerResult<Self> {
+        Ok(Self { pool: target.pool()?, target: target.clone() })
+    }
+
+    pub(super) async fn query(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> LedgerResult<Vec<Row>> {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.try_query((sql, parameters)).await {
+                Err(failure) if failure.remedy() == Remedy::Reconnect && attempts < ATTEMPTS => {}
+                outcome => return outcome.map_err(|failure| failure.to_error()),
+            }
+        }
+    }
+
+    async fn try_query(&self, (sql, parameters): Query<'_>) -> Result<Vec<Row>, Failure> {
+        let client = self.client().await?;
+        let work = async {
+            let statement = client.prepare_cached(sql).await?;
+            Ok(client.query(&statement, parameters).await?)
+        };
+        let outcome = timeout(READ, work).await.unwrap_or(Err(Failure::TimedOut));
+        give_back(client, &outcome);
+        outcome
+    }
+
+    async fn client(&self) -> Result<Object, Failure> {
+        let unreachable = |why: String| Failure::Unreachable(format!("{} cannot be reached: {why}", self.target));
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => unreachable(words(&error)),
+            PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
+            error => unreachable(error.to_string()),
+        })
+    }
+
+    pub(super) async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        let sql = "SELECT channel, conversation, head_seq, head_hash, state, last_active FROM session
+                   WHERE conversation = $1 AND channel = $2";
+        let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
+        found.first().map(|row| sound(rows::stored_session(row))).transpose()
+    }
+
+    pub(super) async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        let sql = "SELECT channel, conversation, head_seq, head_hash, state, last_active FROM session
+                   ORDER BY last_active DESC, id DESC LIMIT $1 OFFSET $2";
+        let offset = after.unwrap_or(0);
+        let found = self.query(sql, &[&i64::from(limit), &small(offset)]).await?;
+        let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+        for row in &found {
+            encode::note(&mut page, sound(rows::stored_session(row)))?;
+        }
+        page.next = (found.len() == limit as usize).then_some(offset + u64::from(limit));
+        Ok(page)
+    }
+
+    pub(super) async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        let sql = "SELECT channel, conversation FROM session WHERE conversation = $1 ORDER BY channel";
+        let found = self.query(sql, &[&key.as_str()]).await?;
+        found.iter().map(|row| sound(rows::identity(row))).collect()
+    }
+
+    pub(super) async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.try_desk(session, plan).await {
+                Err(failure) if failure.remedy() == Remedy::Reconnect && attempts < ATTEMPTS => {}
+                outcome => return outcome.map_err(|failure| failure.to_error()),
+            }
+        }
+    }
+
+    async fn try_desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Failure> {
+        let mut client = self.client().await?;
+        let outcome = timeout(READ, read_desk(&mut client, session, plan)).await.unwrap_or(Err(Failure::TimedOut));
+        give_back(client, &outcome);
+        outcome
+    }
+
+    pub(super) async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+        let sql = "SELECT plan.id, plan.number FROM plan JOIN session ON session.id = plan.session_id
+                   WHERE session.conversation = $1 AND session.channel = $2
+                       AND (plan.number = $3 OR position($4::text IN plan.id) > 0)
+                   ORDER BY plan.number = $3 DESC, plan.id = $4 DESC, plan.number LIMIT 10";
+        // Numbers begin at 1, and no id has a space in it.
+        let number = reference.number().map_or(0, i64::from);
+        let piece = reference.piece().unwrap_or_else(|| " ".to_owned());
+        let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str(), &number, &piece]).await?;
+        let candidate = |row: &Row| {
+            let (id, number): (String, i64) = (get(row, 0)?, get(row, 1)?);
+            Ok(Candidate { id: PlanId::new(id)?, number: u32::try_from(number).unwrap_or(u32::MAX) })
+        };
+        found.iter().map(candidate).collect()
+    }
+
+    pub(super) async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
+        let sql = "SELECT session.channel, session.conversation FROM plan JOIN session ON session.id = plan.session_id
+                   WHERE plan.id = $1";
+        let found = self.query(sql, &[&plan.as_str()]).await?;
+        found.first().map(|row| sound(rows::identity(row))).transpose()
+    }
+
+    pub(super) async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+        let sql = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at
+                   FROM plan JOIN session ON session.id = plan.session_id
+                   WHERE session.conversation = $1 AND session.channel = $2 AND plan.number < $3
+                   ORDER BY plan.number DESC LIMIT $4";
+        let before = before.map_or(i64::MAX, small);
+        let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+        let found = self.query(sql, &[&conversation, &channel, &before, &i64::from(limit)]).await?;
+        let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+        let mut last = None;
+        for row in &found {
+            last = Some(get::<i64>(row, 1)?);
+            encode::note(&mut page, sound(rows::plan_summary(row, session)))?;
+        }
+        page.next = last.filter(|last| found.len() == limit as usize && *last > 1).map(i64::unsigned_abs);
+        Ok(page)
+    }
+
+    pub(super) async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        let sql = "SELECT journal.seq, journal.body, journal.hash FROM journal JOIN session ON session.id = journal.session_id
+                   WHERE session.conversation = $1 AND session.channel = $2 AND journal.seq > $3
+                   ORDER BY journal.seq LIMIT $4";
+        let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+        let found = self.query(sql, &[&conversation, &channel, &small(after), &i64::from(limit)]).await?;
+        found.iter().map(|row| Ok(rows::sealed_entry(row).map_err(Failure::from).map_err(|error| error.to_error())?)).collect()
+    }
+
+    pub(super) async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+        let sql = "SELECT journal.seq, journal.body FROM journal JOIN session ON session.id = journal.session_id
+                   WHERE session.conversation = $1 AND session.channel = $2 AND journal.plan_id = $3
+                   ORDER BY journal.seq";
+        let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+        let found = self.query(sql, &[&conversation, &channel, &plan.as_str()]).await?;
+        found.iter().map(|row| sound(rows::entry(row))).collect()
+    }
+
+    pub(super) async fn stored_plans(
+        &self,
+        session: &SessionIdentity,
+    ) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
+        let sql = "SELECT plan.id, plan.number, plan.body FROM plan JOIN session ON session.id = plan.session_id
+                   WHERE session.conversation = $1 AND session.channel = $2 ORDER BY plan.number";
+        let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
+        let (mut plans, mut damaged) = (BTreeMap::new(), Vec::new());
+        for row in &found {
+            match encode::set_damage_aside(sound(rows::plan(row, session)))? {
+                Ok(plan) => drop(plans.insert(plan.id.clone(), plan)),
+                Err(row) => damaged.push(row),
+            }
+        }
+        Ok((plans, damaged))
+    }
+}
+
+/// The session and its plans as they were at one moment, whoever writes meanwhile. A damaged active plan is left off,
+/// unless it is what was asked for.
+async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Failure> {
+    let find_session = "SELECT id, channel, conversation, head_seq, head_hash, state FROM session
+                        WHERE conversation = $1 AND channel = $2";
+    let find_plans = "SELECT id, number, body FROM plan WHERE session_id = $1 AND id = ANY($2::text[])";
+    let mut desk = Desk::new(session.clone());
+    let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
+    let statement = moment.prepare_cached(find_session).await?;
+    let found = moment.query_opt(&statement, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
+    if let Some(row) = found {
+        let (opened, _) = rows::session(&row, session)??;
+        let active = opened.plan_mode.active_plan.clone();
+        desk.session = Some(opened);
+        let wanted: Vec<_> = active.iter().chain(plan).map(PlanId::as_str).collect();
+        let statement = moment.prepare_cached(find_plans).await?;
+        for row in moment.query(&statement, &[&row.try_get::<_, i64>("id")?, &wanted]).await? {
+            let needed = plan.is_none_or(|plan| row.try_get("id").is_ok_and(|id: &str| id == plan.as_str()));
+            match encode::set_damage_aside(rows::plan(&row, session)?)? {
+                Ok(plan) => drop(desk.plans.insert(plan.id.clone(), plan.into())),
+                Err(_) if !needed => {}
+                Err(row) => return Err(planwright_engine::ledger::LedgerError::damaged(row.what, row.reason).into()),
+            }
+        }
+    }
+    moment.commit().await?;
+    Ok(desk)
+}
+
+/// A connection on which something may still be under way does not go back into the pool.
+fn give_back<T>(client: Object, outcome: &Result<T, Failure>) {
+    if let Err(Failure::TimedOut) = outcome {
+        drop(Object::take(client));
+    }
+}
+
+/// The database's and the row's own trouble as one error.
+fn sound<T>(read: Result<LedgerResult<T>, tokio_postgres::Error>) -> LedgerResult<T> {
+    read.map_err(|error| Failure::from(error).to_error())?
+}
+
+fn get<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: usize) -> LedgerResult<T> {
+    row.try_get(column).map_err(|error| Failure::from(error).to_error())
+}
+
+/// Numbers past what the database counts to are past everything that is stored.
+fn small(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,87 @@
+//! Single rows, read the same way by writers and readers. The outer result is the database's, the inner one says
+//! whether the row makes sense.
+
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::session::{Session, SessionIdentity};
+use planwright_engine::ledger::{LedgerError, LedgerResult, PlanSummary, StoredSession};
+use serde_json::Value;
+use tokio_postgres::{Error, Row};
+
+use crate::encode;
+
+type Read<T> = Result<LedgerResult<T>, Error>;
+
+pub(super) fn identity(row: &Row) -> Read<SessionIdentity> {
+    let name = format!("{}:{}", row.try_get::<_, &str>("channel")?, row.try_get::<_, &str>("conversation")?);
+    Ok(name.parse().map_err(|error| LedgerError::damaged(format!("session {name}"), error)))
+}
+
+pub(super) fn session(row: &Row, identity: &SessionIdentity) -> Read<(Session, Head)> {
+    let what = || format!("session {identity}");
+    let (seq, hash, state): (i64, &[u8], &str) =
+        (row.try_get("head_seq")?, row.try_get("head_hash")?, row.try_get("state")?);
+    Ok(encode::head(what, seq, hash).and_then(|head| {
+        let session = encode::session_from_text(what, state)?;
+        if session.identity != *identity {
+            return Err(LedgerError::damaged(what(), format!("it says that it is session {}", session.identity)));
+        }
+        Ok((session, head))
+    }))
+}
+
+pub(super) fn stored_session(row: &Row) -> Read<StoredSession> {
+    let identity = match identity(row)? {
+        Ok(identity) => identity,
+        Err(damaged) => return Ok(Err(damaged)),
+    };
+    let last_active: i64 = row.try_get("last_active")?;
+    let read = session(row, &identity)?;
+    Ok(read.and_then(|(session, head)| {
+        let last_active = encode::timestamp(|| format!("session {identity}"), last_active)?;
+        Ok(StoredSession { session, head, last_active })
+    }))
+}
+
+pub(super) fn plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
+    let (id, number, body): (&str, i64, &str) = (row.try_get("id")?, row.try_get("number")?, row.try_get("body")?);
+    let what = || format!("plan {number} of {session}");
+    Ok(encode::plan_from_text(what, body).and_then(|plan| {
+        if plan.id.as_str() == id && plan.session == *session {
+            return Ok(plan);
+        }
+        Err(LedgerError::damaged(what(), format!("it says that it is plan {} of {}", plan.id, plan.session)))
+    }))
+}
+
+pub(super) fn plan_summary(row: &Row, session: &SessionIdentity) -> Read<PlanSummary> {
+    let (id, number): (&str, i64) = (row.try_get("id")?, row.try_get("number")?);
+    let (status, style): (String, String) = (row.try_get("status")?, row.try_get("style")?);
+    let (title, updated_at): (String, i64) = (row.try_get("title")?, row.try_get("updated_at")?);
+    let what = || format!("plan {number} of {session}");
+    let damaged = |reason: String| LedgerError::damaged(what(), reason);
+    let read = || {
+        Ok(PlanSummary {
+            id: PlanId::new(id).map_err(|refusal| damaged(refusal.message))?,
+            number: u32::try_from(number).map_err(|error| damaged(error.to_string()))?,
+            status: serde_json::from_value(Value::String(status)).map_err(|error| damaged(error.to_string()))?,
+            style: serde_json::from_value(Value::String(style)).map_err(|error| damaged(error.to_string()))?,
+            title,
+            updated_at: encode::timestamp(what, updated_at)?,
+        })
+    };
+    Ok(read())
+}
+
+pub(super) fn entry(row: &Row) -> Read<Entry> {
+    let (seq, body): (i64, &str) = (row.try_get("seq")?, row.try_get("body")?);
+    Ok(encode::entry_from_text(|| format!("journal entry {seq}"), body))
+}
+
+/// As it is stored. A hash of the wrong length cannot match, and the check of the chain says so in its own words.
+pub(super) fn sealed_entry(row: &Row) -> Result<SealedEntry, Error> {
+    let (seq, hash): (i64, &[u8]) = (row.try_get("seq")?, row.try_get("hash")?);
+    let hash = EntryHash(hash.try_into().unwrap_or([0; 32]));
+    Ok(SealedEntry { seq: seq.unsigned_abs(), body: row.try_get("body")?, hash })
+}

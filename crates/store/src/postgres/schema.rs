@@ -1,0 +1,60 @@
+//! The schema, brought up to date one version after the other and never backwards.
+
+use planwright_engine::ledger::LedgerError;
+use tokio_postgres::{Client, Error};
+
+use super::errors::{Failure, is_already_made, is_undefined_table};
+
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/001.sql")];
+
+/// One row, which whoever migrates holds.
+const VERSION_TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS planwright_schema (one int PRIMARY KEY, version int NOT NULL);
+    INSERT INTO planwright_schema (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
+
+pub(super) async fn migrate(client: &Client) -> Result<(), Failure> {
+    let found = match version(client, "").await {
+        Err(error) if is_undefined_table(&error) => 0,
+        found => found?,
+    };
+    // A database that is up to date is only looked at, so that a user without the right to make tables can work with it.
+    if is_current(found)? {
+        return Ok(());
+    }
+    if let Err(error) = client.batch_execute(VERSION_TABLE).await {
+        if !is_already_made(&error) {
+            return Err(error.into());
+        }
+        client.batch_execute(VERSION_TABLE).await?;
+    }
+    client.batch_execute("BEGIN").await?;
+    let outcome = migrate_locked(client).await;
+    let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    let ended = client.batch_execute(end).await;
+    outcome?;
+    Ok(ended?)
+}
+
+async fn migrate_locked(client: &Client) -> Result<(), Failure> {
+    // Somebody else may have done it while this one waited for the row.
+    let found = version(client, "FOR UPDATE").await?;
+    if is_current(found)? {
+        return Ok(());
+    }
+    for migration in MIGRATIONS.iter().skip(found.unsigned_abs() as usize) {
+        client.batch_execute(migration).await?;
+    }
+    let known = MIGRATIONS.len() as i32;
+    client.execute("UPDATE planwright_schema SET version = $1 WHERE one = 1", &[&known]).await?;
+    Ok(())
+}
+
+async fn version(client: &Client, lock: &str) -> Result<i32, Error> {
+    let row = client.query_opt(&format!("SELECT version FROM planwright_schema WHERE one = 1 {lock}"), &[]).await?;
+    row.map_or(Ok(0), |row| row.try_get(0))
+}
+
+fn is_current(found: i32) -> Result<bool, LedgerError> {
+    let (found, known) = (found.unsigned_abs(), MIGRATIONS.len() as u32);
+    if found > known { Err(LedgerError::TooNew { found, known }) } else { Ok(found == known) }
+}

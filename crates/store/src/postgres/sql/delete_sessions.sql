@@ -1,0 +1,1 @@
+DELETE FROM session WHERE id = ANY($1::bigint[])

@@ -1,0 +1,5 @@
+UPDATE plan
+SET status = new.status, title = new.title, body = new.body, updated_at = new.updated_at
+FROM UNNEST($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+    AS new (id, session_id, status, title, body, updated_at)
+WHERE plan.id = new.id AND plan.session_id = new.session_id

@@ -1,0 +1,151 @@
+//! The ledger in one SQLite file, which any number of processes on the machine may share.
+//!
+//! - `connection`: the settings every connection has, and the schema
+//! - `writer`: the thread that commits many callers' work at once
+//! - `submitting`: one command inside the writer's transaction
+//! - `desks`: sessions the writer keeps in memory
+//! - `reading`: everything that only looks
+
+mod connection;
+mod desks;
+mod errors;
+mod leases;
+mod reading;
+mod rows;
+mod submitting;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_engine::ledger::{
+    Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+};
+
+use reading::Readers;
+use writer::Writer;
+
+#[derive(Debug)]
+pub struct SqliteLedger {
+    writer: Writer,
+    readers: Readers,
+}
+
+/// What can go wrong inside a transaction: an answer of ours, or SQLite's own trouble.
+#[derive(Debug)]
+enum Fault {
+    Ledger(LedgerError),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<LedgerError> for Fault {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Ledger(refusal.into())
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl SqliteLedger {
+    /// Opens the file, making it and its folder if they are missing.
+    pub async fn open(path: &Path) -> LedgerResult<Self> {
+        let path = path.to_owned();
+        let open = move || {
+            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                std::fs::create_dir_all(folder).map_err(|error| {
+                    LedgerError::Unavailable(format!("the folder {} cannot be made: {error}", folder.display()))
+                })?;
+            }
+            let connection = connection::open(&path)?;
+            Ok(Self { writer: Writer::start(connection, path.clone())?, readers: Readers::new(path) })
+        };
+        tokio::task::spawn_blocking(open)
+            .await
+            .map_err(|error| LedgerError::Internal(format!("opening the store failed: {error}")))?
+    }
+}
+
+#[async_trait]
+impl Ledger for SqliteLedger {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        self.writer.ask(move |desk| desk.submit(&submission)).await
+    }
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        let session = session.clone();
+        self.readers.read(move |connection| reading::session(connection, &session)).await
+    }
+
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.readers.read(move |connection| reading::sessions(connection, after, limit)).await
+    }
+
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        let key = key.clone();
+        self.readers.read(move |connection| reading::sessions_with_key(connection, &key)).await
+    }
+
+    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+        let (session, plan) = (session.clone(), plan.cloned());
+        self.readers.read(move |connection| reading::desk(connection, &session, plan.as_ref())).await
+    }
+
+    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+        let (session, reference) = (session.clone(), reference.clone());
+        self.readers.read(move |connection| reading::candidates(connection, &session, &reference)).await
+    }
+
+    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
+        let plan = plan.clone();
+        self.readers.read(move |connection| reading::session_of(connection, &plan)).await
+    }
+
+    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+        let session = session.clone();
+        self.readers.read(move |connection| reading::plans(connection, &session, before, limit)).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        let session = session.clone();
+        self.readers.read(move |connection| reading::journal(connection, &session, after, limit)).await
+    }
+
+    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+        let (session, plan) = (session.clone(), plan.clone());
+        self.readers.read(move |connection| reading::plan_journal(connection, &session, &plan)).await
+    }
+
+    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
+        let session = session.clone();
+        self.readers.read(move |connection| reading::stored_plans(connection, &session)).await
+    }
+
+    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>> {
+        let (session, owner) = (session.clone(), owner.to_owned());
+        self.writer.ask(move |desk| leases::acquire(&desk.connection, &session, &owner, ttl)).await
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
+        let lease = lease.clone();
+        self.writer.ask(move |desk| leases::release(&desk.connection, &lease)).await
+    }
+}

@@ -1,0 +1,93 @@
+//! Opening the file: the settings every connection has, and the schema brought up to date.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::errors::{is_busy, translate};
+
+/// How long a process waits for another one that is writing.
+const PATIENCE: Duration = Duration::from_secs(10);
+const NAP: Duration = Duration::from_millis(2);
+
+/// Marks the file as ours: "PLWR".
+const APPLICATION_ID: i32 = 0x504c_5752;
+
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/001.sql")];
+
+/// A connection on a file whose schema is up to date.
+pub(super) fn open(path: &Path) -> LedgerResult<Connection> {
+    let connect = || -> rusqlite::Result<Connection> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_handler(Some(wait_for_others))?;
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.pragma_update(None, "foreign_keys", false)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        connection.pragma_update(None, "cache_size", -65_536)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
+        connection.set_transaction_behavior(TransactionBehavior::Immediate);
+        Ok(connection)
+    };
+    let mut connection = connect().map_err(|error| translate(path, error))?;
+    check_owner(&connection, path)?;
+    migrate(&mut connection, path)?;
+    Ok(connection)
+}
+
+/// Short naps: SQLite's own waiting grows to a tenth of a second, in which a busy neighbour commits many times.
+fn wait_for_others(naps: i32) -> bool {
+    std::thread::sleep(NAP);
+    NAP * naps.unsigned_abs() < PATIENCE
+}
+
+/// A file that somebody else's program made is left alone.
+fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<()> {
+    let facts = || -> rusqlite::Result<(i32, i64)> {
+        let id = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        Ok((id, tables))
+    };
+    match facts().map_err(|error| translate(path, error))? {
+        (APPLICATION_ID, _) | (_, 0) => Ok(()),
+        _ => Err(LedgerError::Unavailable(format!("{} is a database of another program", path.display()))),
+    }
+}
+
+fn migrate(connection: &mut Connection, path: &Path) -> LedgerResult<()> {
+    let known = MIGRATIONS.len() as u32;
+    let version = |connection: &Connection| -> LedgerResult<u32> {
+        let found = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| translate(path, error))?;
+        if found > known { Err(LedgerError::TooNew { found, known }) } else { Ok(found) }
+    };
+    if version(connection)? == known {
+        return Ok(());
+    }
+    write_ahead(connection).map_err(|error| translate(path, error))?;
+    let transaction = connection.transaction().map_err(|error| translate(path, error))?;
+    // Another process may have done it while this one waited for the lock.
+    let found = version(&transaction)?;
+    let apply = || -> rusqlite::Result<()> {
+        for migration in &MIGRATIONS[found as usize..] {
+            transaction.execute_batch(migration)?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", known)
+    };
+    apply().and_then(|()| transaction.commit()).map_err(|error| translate(path, error))
+}
+
+/// Switching the journal needs the file alone for a moment, and SQLite does not wait for that by itself.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if is_busy(&error) && Instant::now() < deadline => std::thread::sleep(NAP),
+            outcome => return outcome,
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Reading, beside the writer and never in its way.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, EntryHash, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::errors::translate;
+use super::rows::{SESSION_COLUMNS, find_session, lay_out, raw_session, read_session};
+use super::{Fault, connection};
+use crate::encode;
+
+/// Connections that are not in use wait here for the next reader.
+#[derive(Debug, Clone)]
+pub(super) struct Readers {
+    path: Arc<PathBuf>,
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+const MOST_IDLE: usize = 8;
+
+impl Readers {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path: Arc::new(path), idle: Arc::default() }
+    }
+
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> LedgerResult<T> {
+        let readers = self.clone();
+        let work = move || {
+            let connection = readers.take()?;
+            let outcome = look(&connection);
+            readers.put_back(connection);
+            outcome.map_err(|fault| match fault {
+                Fault::Ledger(error) => error,
+                Fault::Sqlite(error) => translate(&readers.path, error),
+            })
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| LedgerError::Internal(format!("a reader failed: {error}")))?
+    }
+
+    fn take(&self) -> LedgerResult<Connection> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.map_or_else(|| connection::open(&self.path), Ok)
+    }
+
+    fn put_back(&self, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MOST_IDLE {
+            idle.push(connection);
+        }
+    }
+}
+
+pub(super) fn session(connection: &Connection, session: &SessionIdentity) -> Result<Option<StoredSession>, Fault> {
+    find_session(connection, session)?.map(|row| Ok(stored(row)?)).transpose()
+}
+
+fn stored(row: super::rows::SessionRow) -> LedgerResult<StoredSession> {
+    let last_active = timestamp(|| format!("session {}", row.session.identity), row.last_active)?;
+    Ok(StoredSession { session: row.session, head: row.head, last_active })
+}
+
+pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) -> Result<Page<StoredSession>, Fault> {
+    let sql = format!("SELECT {SESSION_COLUMNS} FROM session ORDER BY last_active DESC, id DESC LIMIT ?1 OFFSET ?2");
+    let offset = after.unwrap_or(0);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![limit, offset as i64], raw_session)?;
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    let mut count = 0;
+    for raw in rows {
+        count += 1;
+        note(&mut page, read_session(raw?).and_then(stored))?;
+    }
+    page.next = (count == limit).then_some(offset + u64::from(limit));
+    Ok(page)
+}
+
+pub(super) fn sessions_with_key(connection: &Connection, key: &ConversationKey) -> Result<Vec<SessionIdentity>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT channel FROM session WHERE conversation = ?1 ORDER BY channel")?;
+    let channels = statement.query_map([key.as_str()], |row| row.get::<_, String>(0))?;
+    let mut found = Vec::new();
+    for channel in channels {
+        found.push(SessionIdentity::new(channel?.parse().map_err(LedgerError::from)?, key.clone()));
+    }
+    Ok(found)
+}
+
+pub(super) fn desk(connection: &Connection, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Fault> {
+    let mut desk = Desk::new(session.clone());
+    if let Some(row) = find_session(connection, session)? {
+        desk.session = Some(row.session);
+        lay_out(connection, &mut desk, row.id, plan, plan.is_none())?;
+    }
+    Ok(desk)
+}
+
+pub(super) fn candidates(
+    connection: &Connection,
+    session: &SessionIdentity,
+    reference: &PlanReference,
+) -> Result<Vec<Candidate>, Fault> {
+    let sql = "SELECT id, number FROM plan WHERE session_id = ?1 AND (number = ?2 OR instr(id, ?3) > 0)
+               ORDER BY number = ?2 DESC, id = ?3 DESC, number LIMIT 10";
+    let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![row.id, reference.number(), reference.piece()], |row| {
+        Ok((row.get::<_, String>(0)?, row.get(1)?))
+    })?;
+    let mut found = Vec::new();
+    for candidate in rows {
+        let (id, number) = candidate?;
+        found.push(Candidate { id: PlanId::new(id).map_err(LedgerError::from)?, number });
+    }
+    Ok(found)
+}
+
+pub(super) fn session_of(connection: &Connection, plan: &PlanId) -> Result<Option<SessionIdentity>, Fault> {
+    let sql = "SELECT s.channel || ':' || s.conversation FROM plan p JOIN session s ON s.id = p.session_id WHERE p.id = ?1";
+    let found: Option<String> =
+        connection.prepare_cached(sql)?.query_row([plan.as_str()], |row| row.get(0)).optional()?;
+    Ok(found.map(|text| text.parse()).transpose().map_err(LedgerError::from)?)
+}
+
+pub(super) fn plans(
+    connection: &Connection,
+    session: &SessionIdentity,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Page<PlanSummary>, Fault> {
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    let Some(row) = find_session(connection, session)? else { return Ok(page) };
+    let sql = "SELECT number, id, json_quote(status), json_quote(style), title, updated_at FROM plan
+               WHERE session_id = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
+    let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![row.id, before, limit])?;
+    let mut last = None;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let number: u32 = row.get(0)?;
+        let what = || format!("plan {number} of {session}");
+        let read = || -> LedgerResult<PlanSummary> {
+            let text = |index| row.get::<_, String>(index).map_err(|error| LedgerError::damaged(what(), error));
+            let micros = row.get(5).map_err(|error| LedgerError::damaged(what(), error))?;
+            Ok(PlanSummary {
+                id: PlanId::new(text(1)?).map_err(|refusal| LedgerError::damaged(what(), refusal))?,
+                number,
+                status: serde_json::from_str(&text(2)?).map_err(|error| LedgerError::damaged(what(), error))?,
+                style: serde_json::from_str(&text(3)?).map_err(|error| LedgerError::damaged(what(), error))?,
+                title: text(4)?,
+                updated_at: timestamp(what, micros)?,
+            })
+        };
+        note(&mut page, read())?;
+        last = Some(number);
+        count += 1;
+    }
+    page.next = if count == limit { last.filter(|number| *number > 1).map(u64::from) } else { None };
+    Ok(page)
+}
+
+pub(super) fn journal(
+    connection: &Connection,
+    session: &SessionIdentity,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<SealedEntry>, Fault> {
+    let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
+    let sql = "SELECT seq, body, hash FROM journal WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![row.id, after as i64, limit])?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let seq = row.get::<_, i64>(0)?.unsigned_abs();
+        let hash: Vec<u8> = row.get(2)?;
+        // A hash of the wrong length cannot match; the check of the chain says so in its own words.
+        let hash = EntryHash(hash.try_into().unwrap_or([0; 32]));
+        entries.push(SealedEntry { seq, body: row.get(1)?, hash });
+    }
+    Ok(entries)
+}
+
+pub(super) fn plan_journal(connection: &Connection, session: &SessionIdentity, plan: &PlanId) -> Result<Vec<Entry>, Fault> {
+    let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
+    let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND plan_id = ?2 ORDER BY seq";
+    let mut statement = connection.prepare_cached(sql)?;
+    read_entries(statement.query(params![row.id, plan.as_str()])?)
+}
+
+/// The entries from `first` on that one request may have led to.
+pub(super) fn entries_from(connection: &Connection, session_id: i64, first: i64) -> Result<Vec<Entry>, Fault> {
+    let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND seq >= ?2 ORDER BY seq LIMIT 16";
+    let mut statement = connection.prepare_cached(sql)?;
+    read_entries(statement.query(params![session_id, first])?)
+}
+
+fn read_entries(mut rows: rusqlite::Rows<'_>) -> Result<Vec<Entry>, Fault> {
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let seq: i64 = row.get(0)?;
+        let body: String = row.get(1)?;
+        entries.push(encode::entry_from_text(|| format!("journal entry {seq}"), &body)?);
+    }
+    Ok(entries)
+}
+
+pub(super) fn stored_plans(
+    connection: &Connection,
+    session: &SessionIdentity,
+) -> Result<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>), Fault> {
+    let mut plans = BTreeMap::new();
+    let mut damaged = Vec::new();
+    let Some(row) = find_session(connection, session)? else { return Ok((plans, damaged)) };
+    let mut statement = connection.prepare_cached("SELECT number, body FROM plan WHERE session_id = ?1 ORDER BY number")?;
+    let mut rows = statement.query([row.id])?;
+    while let Some(row) = rows.next()? {
+        let number: u32 = row.get(0)?;
+        match encode::plan_from_text(|| format!("plan {number} of {session}"), &row.get::<_, String>(1)?) {
+            Ok(plan) => drop(plans.insert(plan.id.clone(), plan)),
+            Err(LedgerError::Damaged { what, reason }) => damaged.push(DamagedRow { what, reason }),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((plans, damaged))
+}
+
+fn timestamp(what: impl FnOnce() -> String, micros: i64) -> LedgerResult<Timestamp> {
+    Timestamp::from_microsecond(micros).map_err(|error| LedgerError::damaged(what(), error))
+}
+
+/// Puts a row on the page, or its damage beside it.
+fn note<T>(page: &mut Page<T>, read: LedgerResult<T>) -> LedgerResult<()> {
+    match read {
+        Ok(item) => page.items.push(item),
+        Err(LedgerError::Damaged { what, reason }) => page.damaged.push(DamagedRow { what, reason }),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}

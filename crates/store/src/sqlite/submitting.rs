@@ -1,0 +1,171 @@
+//! One command, inside the writer's transaction: state in hand, decided, written.
+
+use planwright_core::command::{Command, RunCommand};
+use planwright_core::desk::Desk;
+use planwright_core::event::Event;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, Head};
+use planwright_core::plan::Plan;
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::{Committed, LedgerResult, Submission};
+use rusqlite::{OptionalExtension as _, params};
+
+use super::desks::KeptDesk;
+use super::rows::{find_session, lay_out};
+use super::writer::WritingDesk;
+use super::{Fault, leases, reading};
+use crate::carry_out::{Prepared, carry_out};
+use crate::encode;
+
+impl WritingDesk {
+    pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
+        let found = self.lay_out(submission)?;
+        if let Some(found) = &found {
+            leases::check(&self.connection, found.session_id, submission)?;
+            if let Some(events) = self.already_done(found.session_id, submission)? {
+                return Ok(Committed { events, seq: found.head.seq, desk: found.desk.clone() });
+            }
+        }
+        let (session_id, mut desk, mut head) = match found {
+            Some(found) => (Some(found.session_id), found.desk, found.head),
+            None => (None, Desk::new(submission.session.clone()), Head::START),
+        };
+        let before = desk.session.clone();
+        let outcome = carry_out(&mut desk, &mut head, submission);
+        let session_id = match &outcome {
+            Ok(prepared) if !prepared.entries.is_empty() => {
+                let changed = before != desk.session;
+                Some(self.write(session_id, &desk, changed, head, prepared, submission)?)
+            }
+            Ok(_) | Err(_) => session_id,
+        };
+        let answer = outcome.map(|prepared| Committed { events: prepared.events, seq: head.seq, desk: desk.clone() });
+        if let Some(session_id) = session_id {
+            self.desks.keep(KeptDesk { session_id, head, desk });
+        }
+        Ok(answer?)
+    }
+
+    /// The session with the plans that this command looks at; `None` if there is no such session.
+    fn lay_out(&mut self, submission: &Submission) -> Result<Option<KeptDesk>, Fault> {
+        let mut kept = match self.desks.take(&submission.session) {
+            Some(kept) => kept,
+            None => {
+                let Some(row) = find_session(&self.connection, &submission.session)? else { return Ok(None) };
+                let mut desk = Desk::new(submission.session.clone());
+                desk.session = Some(row.session);
+                KeptDesk { session_id: row.id, head: row.head, desk }
+            }
+        };
+        let needs_active = matches!(submission.command, Command::Draft(_) | Command::Run(RunCommand::Report(_)));
+        lay_out(&self.connection, &mut kept.desk, kept.session_id, submission.command.subject(), needs_active)?;
+        Ok(Some(kept))
+    }
+
+    /// The events of this very request, if it was carried out before.
+    fn already_done(&self, session_id: i64, submission: &Submission) -> Result<Option<Vec<Event>>, Fault> {
+        let request = submission.stamp.request.as_str();
+        let mut statement = self.connection.prepare_cached("SELECT session_id, seq FROM journal WHERE request = ?1")?;
+        let found: Option<(i64, i64)> =
+            statement.query_row([request], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let Some((there, first)) = found else { return Ok(None) };
+        if there != session_id {
+            return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
+        }
+        let entries = reading::entries_from(&self.connection, session_id, first)?;
+        let same = |entry: &Entry| entry.request.as_str() == request;
+        Ok(Some(entries.into_iter().take_while(same).map(|entry| entry.event).collect()))
+    }
+
+    /// Writes everything or fails; a failure undoes the whole transaction.
+    fn write(
+        &self,
+        session_id: Option<i64>,
+        desk: &Desk,
+        session_changed: bool,
+        head: Head,
+        prepared: &Prepared,
+        submission: &Submission,
+    ) -> Result<i64, Fault> {
+        // Whatever can fail without SQL fails here, before the first row is touched.
+        let state = if session_changed { desk.session.as_ref() } else { None };
+        let state = state.map(encode::session_to_text).transpose()?;
+        let plans = prepared
+            .plans
+            .iter()
+            .filter_map(|id| desk.plan(id))
+            .map(|plan| Ok((plan, encode::plan_to_text(plan)?)))
+            .collect::<LedgerResult<Vec<_>>>()?;
+        let session_id = self.write_session(session_id, state.as_deref(), head, submission)?;
+        self.write_entries(session_id, prepared, submission)?;
+        for (plan, body) in plans {
+            self.write_plan(session_id, plan, &body, is_new(&plan.id, prepared))?;
+        }
+        Ok(session_id)
+    }
+
+    fn write_session(
+        &self,
+        id: Option<i64>,
+        state: Option<&str>,
+        head: Head,
+        submission: &Submission,
+    ) -> rusqlite::Result<i64> {
+        let at = submission.stamp.at.as_microsecond();
+        let seq = head.seq as i64;
+        match (id, state) {
+            (Some(id), None) => {
+                let sql = "UPDATE session SET head_seq = ?2, head_hash = ?3, last_active = ?4 WHERE id = ?1";
+                self.connection.prepare_cached(sql)?.execute(params![id, seq, head.hash.0, at])?;
+                Ok(id)
+            }
+            (Some(id), Some(state)) => {
+                let sql = "UPDATE session SET head_seq = ?2, head_hash = ?3, last_active = ?4, state = ?5 WHERE id = ?1";
+                self.connection.prepare_cached(sql)?.execute(params![id, seq, head.hash.0, at, state])?;
+                Ok(id)
+            }
+            (None, state) => {
+                let sql = "INSERT INTO session (channel, conversation, head_seq, head_hash, last_active, state)
+                           VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+                let session = &submission.session;
+                let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
+                let values = params![channel, conversation, seq, head.hash.0, at, state.unwrap_or_default()];
+                self.connection.prepare_cached(sql)?.insert(values)
+            }
+        }
+    }
+
+    fn write_entries(&self, session_id: i64, prepared: &Prepared, submission: &Submission) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO journal (session_id, seq, plan_id, request, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut request = Some(submission.stamp.request.as_str());
+        for (entry, event) in prepared.entries.iter().zip(&prepared.events) {
+            let plan = event.plan().map(PlanId::as_str);
+            statement.execute(params![session_id, entry.seq as i64, plan, request.take(), entry.body, entry.hash.0])?;
+        }
+        Ok(())
+    }
+
+    fn write_plan(&self, session_id: i64, plan: &Plan, body: &str, new: bool) -> rusqlite::Result<()> {
+        let (id, status, title) = (plan.id.as_str(), plan.status.as_str(), plan.display_title());
+        let at = plan.updated_at.as_microsecond();
+        if new {
+            let sql = "INSERT INTO plan (id, session_id, number, style, status, title, body, updated_at)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            let values = params![id, session_id, plan.number, plan.style().as_str(), status, title, body, at];
+            self.connection.prepare_cached(sql)?.execute(values)?;
+        } else {
+            let sql = "UPDATE plan SET status = ?2, title = ?3, body = ?4, updated_at = ?5 WHERE id = ?1";
+            self.connection.prepare_cached(sql)?.execute(params![id, status, title, body, at])?;
+        }
+        Ok(())
+    }
+}
+
+fn is_new(id: &PlanId, prepared: &Prepared) -> bool {
+    prepared.events.iter().any(|event| match event {
+        Event::PlanCreated(creation) => creation.plan == *id,
+        Event::PlanImported { plan, .. } => plan.id == *id,
+        _ => false,
+    })
+}

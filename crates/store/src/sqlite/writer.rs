@@ -1,0 +1,150 @@
+//! The one thread that writes: it takes everything that waits, carries it out in one transaction and answers
+//! everybody after the commit. That is one flush to disk for many callers.
+
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use super::Fault;
+use super::desks::Desks;
+use super::errors::translate;
+
+/// The most that is committed at once; more only makes the first of them wait.
+const BATCH: usize = 512;
+const WAITING: usize = 4 * BATCH;
+
+/// A handle on the writer thread. The thread ends when the handle is dropped and everything waiting is done.
+#[derive(Debug)]
+pub(super) struct Writer {
+    inbox: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, path: PathBuf) -> LedgerResult<Self> {
+        let (inbox, mut waiting) = mpsc::channel(WAITING);
+        let mut desk = WritingDesk { connection, path, desks: Desks::default(), data_version: None };
+        let run = move || {
+            let mut batch = Vec::with_capacity(BATCH);
+            while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
+                desk.commit_together(&mut batch);
+                batch.clear();
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("ledger-writer".to_owned())
+            .spawn(run)
+            .map_err(|error| LedgerError::Internal(format!("the writer cannot be started: {error}")))?;
+        Ok(Self { inbox: Some(inbox), thread: Some(thread) })
+    }
+
+    /// Has `act` done in a transaction and waits until it is on disk. Whoever stops waiting does not undo it.
+    pub(super) async fn ask<T, F>(&self, act: F) -> LedgerResult<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut WritingDesk) -> Result<T, Fault> + Send + 'static,
+    {
+        let gone = || LedgerError::Unavailable("the writer has stopped".to_owned());
+        let (to, answered) = oneshot::channel();
+        let job = Asked { act, outcome: None, to: Some(to) };
+        self.inbox.as_ref().ok_or_else(gone)?.send(Box::new(job)).await.map_err(|_| gone())?;
+        answered.await.map_err(|_| gone())?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.inbox = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the writer thread has before it.
+pub(super) struct WritingDesk {
+    pub(super) connection: Connection,
+    path: PathBuf,
+    pub(super) desks: Desks,
+    /// Changes when another connection has written; then nothing kept in memory counts any more.
+    data_version: Option<i64>,
+}
+
+impl WritingDesk {
+    fn commit_together(&mut self, jobs: &mut [Box<dyn Job>]) {
+        let Err(error) = self.try_commit(jobs) else {
+            return jobs.iter_mut().for_each(|job| job.tell());
+        };
+        // Nothing of the batch is stored, and what is kept in memory may be ahead of the file.
+        let _ = self.connection.execute_batch("ROLLBACK");
+        self.desks = Desks::default();
+        match jobs {
+            [job] => job.fail(translate(&self.path, error)),
+            // One at a time, whoever caused it fails alone.
+            several => several.iter_mut().for_each(|job| self.commit_together(std::slice::from_mut(job))),
+        }
+    }
+
+    fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
+        self.begin()?;
+        for job in jobs {
+            job.carry_out(self)?;
+        }
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+
+    fn begin(&mut self) -> rusqlite::Result<()> {
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let version =
+            self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
+        if self.data_version.replace(version) != Some(version) {
+            self.desks = Desks::default();
+        }
+        Ok(())
+    }
+}
+
+/// Something to be done in the writer's transaction, and somebody who waits for it.
+trait Job: Send {
+    /// An error undoes the whole batch; a refusal is an outcome.
+    fn carry_out(&mut self, desk: &mut WritingDesk) -> rusqlite::Result<()>;
+    /// Gives the outcome to whoever waits, if they still do.
+    fn tell(&mut self);
+    fn fail(&mut self, error: LedgerError);
+}
+
+struct Asked<T, F> {
+    act: F,
+    outcome: Option<LedgerResult<T>>,
+    to: Option<oneshot::Sender<LedgerResult<T>>>,
+}
+
+impl<T, F> Job for Asked<T, F>
+where
+    T: Send,
+    F: FnMut(&mut WritingDesk) -> Result<T, Fault> + Send,
+{
+    fn carry_out(&mut self, desk: &mut WritingDesk) -> rusqlite::Result<()> {
+        self.outcome = Some(match (self.act)(desk) {
+            Ok(outcome) => Ok(outcome),
+            Err(Fault::Ledger(error)) => Err(error),
+            Err(Fault::Sqlite(error)) => return Err(error),
+        });
+        Ok(())
+    }
+
+    fn tell(&mut self) {
+        if let (Some(to), Some(outcome)) = (self.to.take(), self.outcome.take()) {
+            let _ = to.send(outcome);
+        }
+    }
+
+    fn fail(&mut self, error: LedgerError) {
+        self.outcome = Some(Err(error));
+        self.tell();
+    }
+}

@@ -1,0 +1,88 @@
+//! One line as a JSON-RPC message, or what to say about it.
+
+use rmcp::model::{ClientJsonRpcMessage, ErrorCode};
+use serde_json::{Value, json};
+
+use super::line::LONGEST_LINE;
+
+/// What a line came to.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    Message(Box<ClientJsonRpcMessage>),
+    /// It cannot be taken, and this error says why.
+    Refused(Value),
+    /// Nothing is to be said: a blank line, or a notification or an answer that makes no sense. Those are never
+    /// answered, or two programs could go on about it for ever.
+    Nothing,
+}
+
+pub(super) fn read(line: &[u8]) -> Incoming {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Incoming::Nothing;
+    }
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text,
+        Err(error) => {
+            return refused(ErrorCode::PARSE_ERROR, Value::Null, format!("The message is not valid UTF-8: {error}."));
+        }
+    };
+    match serde_json::from_str(text) {
+        Ok(message) => Incoming::Message(Box::new(message)),
+        Err(_) => explain(text),
+    }
+}
+
+pub(super) fn too_long() -> Value {
+    let message = format!("The message is longer than {LONGEST_LINE} bytes and was skipped.");
+    error(ErrorCode::INVALID_REQUEST, Value::Null, message)
+}
+
+/// Finds out what is wrong with text that is not a message.
+fn explain(text: &str) -> Incoming {
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => return refused(ErrorCode::PARSE_ERROR, Value::Null, format!("The message is not JSON: {error}.")),
+    };
+    let object = match value {
+        Value::Object(object) => object,
+        Value::Array(_) => return invalid(Value::Null, "Batches are not taken; send one message per line."),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            return invalid(Value::Null, "A message is a JSON object.");
+        }
+    };
+    let has = |name: &str| object.contains_key(name);
+    if !has("method") && (has("result") || has("error")) {
+        tracing::debug!("an answer that cannot be read was left alone");
+        return Incoming::Nothing;
+    }
+    let usable = |id: &&Value| id.is_string() || id.is_i64();
+    let id = object.get("id").filter(usable).cloned().unwrap_or_default();
+    if !object.get("method").is_some_and(Value::is_string) {
+        return invalid(id, "A message has a `method`, which is a string.");
+    }
+    if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return invalid(id, "A message has `jsonrpc`, which is \"2.0\".");
+    }
+    if !has("id") {
+        tracing::debug!("a notification that cannot be read was left alone");
+        return Incoming::Nothing;
+    }
+    if id.is_null() {
+        return invalid(id, "The `id` of a request is a string or a whole number.");
+    }
+    invalid(id, "This is not a request of the protocol: it has `result` or `error` beside `method`.")
+}
+
+fn invalid(id: Value, message: &str) -> Incoming {
+    refused(ErrorCode::INVALID_REQUEST, id, message.to_owned())
+}
+
+fn refused(code: ErrorCode, id: Value, message: String) -> Incoming {
+    tracing::debug!(%message, "a line was refused");
+    Incoming::Refused(error(code, id, message))
+}
+
+fn error(code: ErrorCode, id: Value, message: String) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code.0, "message": message } })
+}

@@ -1,0 +1,172 @@
+use planwright_surfaces::mcp::PlanStart;
+use serde_json::{Value, json};
+
+use crate::world::{BUILD, COLLECT, Client, DOCUMENT, World};
+
+#[tokio::test]
+async fn the_server_says_what_it_is_and_how_to_work_with_it() {
+    let world = World::new().await;
+    for (start, words) in [
+        (DOCUMENT, "plan_set_content"),
+        (COLLECT, "plan_finalize"),
+        (BUILD, "plan_submit"),
+        (PlanStart::Off, "Plan work is off"),
+    ] {
+        let mut client = Client::connect(world.options(start));
+        let hello = client.initialize().await;
+        assert_eq!(hello["protocolVersion"], "2025-06-18");
+        assert_eq!(hello["serverInfo"]["name"], "planwright");
+        assert_eq!(hello["capabilities"], json!({ "tools": { "listChanged": true } }));
+        let instructions = hello["instructions"].as_str().unwrap();
+        for expected in [
+            words,
+            "planwright plan show --session k3yk3y8x",
+            "planwright plan approve --session k3yk3y8x",
+            "session `mcp:k3yk3y8x`",
+            "Only a person approves",
+        ] {
+            assert!(instructions.contains(expected), "{expected}: {instructions}");
+        }
+        assert!(!instructions.contains('{'), "{instructions}");
+        client.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn each_style_offers_exactly_its_tools() {
+    let world = World::new().await;
+    let build = [
+        "plan_get",
+        "plan_create_draft",
+        "plan_set_metadata",
+        "plan_add_step",
+        "plan_update_step",
+        "plan_remove_step",
+        "plan_submit",
+        "plan_list",
+    ];
+    for (start, names) in [
+        (DOCUMENT, &["plan_get", "plan_set_content"][..]),
+        (COLLECT, &["plan_get", "plan_finalize"]),
+        (BUILD, &build),
+        (PlanStart::Off, &[]),
+    ] {
+        let mut client = world.client(start).await;
+        assert_eq!(client.tool_names().await, names, "{start:?}");
+        client.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn tools_carry_a_schema_and_hints_and_no_output_schema() {
+    let world = World::new().await;
+    for start in [DOCUMENT, COLLECT, BUILD] {
+        let mut client = world.client(start).await;
+        let answer = client.ask("tools/list", json!({})).await;
+        for tool in answer["result"]["tools"].as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            assert!(tool["description"].as_str().is_some_and(|text| !text.is_empty()), "{tool}");
+            assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+            assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+            assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
+            assert!(tool.get("outputSchema").is_none(), "{tool}");
+            let reads = matches!(name, "plan_get" | "plan_list");
+            let hints = json!({ "readOnlyHint": reads, "destructiveHint": false, "openWorldHint": false });
+            assert_eq!(tool["annotations"], hints, "{name}");
+            assert!(!name.contains("approve") && !name.contains("reject"), "deciding is not a tool");
+        }
+        client.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_may_ping_and_ask_before_it_says_hello() {
+    let world = World::new().await;
+    let mut client = Client::connect(world.options(DOCUMENT));
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    client.send(&json!({ "jsonrpc": "2.0", "id": 77, "result": {} })).await;
+    assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
+    assert_eq!(client.tool_names().await, ["plan_get", "plan_set_content"]);
+    client.succeed("plan_set_content", json!({ "plan_markdown": "# A" })).await;
+    assert_eq!(client.initialize().await["serverInfo"]["name"], "planwright");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_not_a_method() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    for (method, params) in [
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({ "name": "x" })),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        ("resources/read", json!({ "uri": "x:y" })),
+        ("completion/complete", json!({ "ref": { "type": "ref/prompt", "name": "x" }, "argument": { "name": "a", "value": "b" } })),
+        ("logging/setLevel", json!({ "level": "debug" })),
+        ("subscriptions/listen", json!({ "notifications": {} })),
+        ("tasks/list", json!({})),
+        ("plan/approve", json!({})),
+        ("no/such", Value::Null),
+    ] {
+        let answer = client.ask(method, params).await;
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+    }
+    assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_probe_gets_a_proper_answer_or_none_at_all_but_never_an_empty_one() {
+    let world = World::new().await;
+    let mut client = Client::connect(world.options(DOCUMENT));
+    let bare = client.ask("server/discover", json!({})).await;
+    assert_eq!(bare["error"]["code"], -32601, "{bare}");
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let full = client.ask("server/discover", json!({ "_meta": meta })).await;
+    let result = &full["result"];
+    assert!(result["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{full}");
+    assert_eq!(result["capabilities"]["tools"]["listChanged"], true);
+    assert!(result["instructions"].as_str().unwrap().contains("plan_set_content"));
+    // It may still fall back.
+    assert_eq!(client.initialize().await["protocolVersion"], "2025-06-18");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_version_nobody_knows_is_answered_with_one_that_both_may_speak() {
+    let world = World::new().await;
+    let mut client = Client::connect(world.options(DOCUMENT));
+    let info = json!({ "name": "t", "version": "0" });
+    for version in ["1999-01-01", "2026-07-28", "2099-01-01"] {
+        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": info });
+        let answer = client.ask("initialize", params).await;
+        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{version}: {answer}");
+    }
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn the_journal_names_the_client_that_called() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    client.succeed("plan_set_content", json!({ "plan_markdown": "# A" })).await;
+    let params = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": { "name": format!("evil\u{202e}{}", "x".repeat(1000)), "version": "1" },
+    });
+    client.ask("initialize", params).await;
+    client.succeed("plan_set_content", json!({ "plan_markdown": "# B" })).await;
+    let plan = world.active_plan().await;
+    let entries = world.engine.ledger().plan_journal(&world.session, &plan.id).await.unwrap();
+    let names: Vec<_> = entries.iter().map(|entry| entry.by.to_string()).collect();
+    assert_eq!(names[0], "planwright (system) through mcp", "{names:?}");
+    assert_eq!(names[names.len() - 2], "test-agent (agent) through mcp", "{names:?}");
+    let last = &entries.last().unwrap().by.name;
+    assert!(last.starts_with("evil⟦U+202E⟧xxx") && last.chars().count() == 64, "{last}");
+    client.leave().await;
+}

@@ -1,0 +1,12 @@
+//! The MCP server as a client meets it: lines of JSON in, lines of JSON out, on the real engine and a real store.
+
+mod build;
+mod changes;
+mod collect;
+mod document;
+mod handshake;
+mod newer_clients;
+mod sessions;
+mod store_gone;
+mod wire;
+mod world;

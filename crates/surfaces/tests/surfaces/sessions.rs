@@ -1,0 +1,146 @@
+use planwright_core::plan::PlanStyle;
+use planwright_surfaces::mcp::{self, McpError, PlanStart};
+use serde_json::json;
+
+use crate::world::{COLLECT, Client, DOCUMENT, World};
+
+#[tokio::test]
+async fn a_restart_finds_the_plan_as_it_was() {
+    let world = World::new().await;
+    let markdown = "# Ünïcode \u{1f680}\r\n\n```\n\tcode \\ \"quoted\" \u{202e}\n```\n- [ ] one\n\n\n";
+    let mut client = world.client(DOCUMENT).await;
+    client.succeed("plan_set_content", json!({ "plan_markdown": markdown })).await;
+    let before = client.call("plan_get", json!({})).await.to_string();
+    let seq = world.seq().await;
+    client.leave().await;
+
+    for start in [DOCUMENT, PlanStart::Ensure(None)] {
+        let mut options = world.options(start);
+        options.engine = world.another_engine().await;
+        let mut client = Client::connect(options);
+        client.initialize().await;
+        assert_eq!(client.call("plan_get", json!({})).await.to_string(), before);
+        assert_eq!(world.seq().await, seq, "starting changed nothing");
+        client.leave().await;
+    }
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&before).unwrap()["structuredContent"]["markdown"], markdown);
+}
+
+#[tokio::test]
+async fn an_empty_plan_is_used_again() {
+    let world = World::new().await;
+    for _ in 0..5 {
+        world.client(DOCUMENT).await.leave().await;
+    }
+    assert_eq!(world.engine.session(&world.session).await.unwrap().plans_made, 1);
+}
+
+#[tokio::test]
+async fn another_style_begins_another_plan_and_no_style_keeps_the_one_that_is_on() {
+    let world = World::new().await;
+    world.client(COLLECT).await.leave().await;
+    let mut client = world.client(PlanStart::Ensure(None)).await;
+    assert_eq!(client.tool_names().await, ["plan_get", "plan_finalize"]);
+    client.leave().await;
+    world.client(DOCUMENT).await.leave().await;
+    let mode = world.engine.session(&world.session).await.unwrap().plan_mode;
+    assert_eq!((mode.enabled, mode.style), (true, PlanStyle::Document));
+}
+
+#[tokio::test]
+async fn a_key_that_is_too_short_for_a_new_session_is_refused_at_the_start() {
+    let world = World::new().await;
+    let mut options = world.options(DOCUMENT);
+    options.session = "mcp:short".parse().unwrap();
+    let outcome = mcp::serve(options, tokio::io::empty(), tokio::io::sink(), std::future::pending()).await;
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, McpError::Start { .. }), "{error:?}");
+    assert!(error.to_string().contains("8 to 64"), "{error}");
+}
+
+#[tokio::test]
+async fn two_servers_on_one_session_see_each_others_work() {
+    let world = World::new().await;
+    let mut first = world.client(DOCUMENT).await;
+    let mut options = world.options(DOCUMENT);
+    options.engine = world.another_engine().await;
+    let mut second = Client::connect(options);
+    second.initialize().await;
+
+    let set = first.succeed("plan_set_content", json!({ "plan_markdown": "# from the first" })).await;
+    let seen = second.succeed("plan_get", json!({})).await;
+    assert_eq!((&seen["digest"], &seen["markdown"]), (&set["digest"], &json!("# from the first")));
+    second.succeed("plan_set_content", json!({ "plan_markdown": "# from the second" })).await;
+    assert_eq!(first.succeed("plan_get", json!({})).await["markdown"], "# from the second");
+    first.leave().await;
+    second.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_acknowledged_call_is_lost_when_two_servers_record_at_once() {
+    let world = World::new().await;
+    let mut first = world.client(COLLECT).await;
+    let mut options = world.options(COLLECT);
+    options.engine = world.another_engine().await;
+    let mut second = Client::connect(options);
+    second.initialize().await;
+
+    let record = async |client: &mut Client, who: &str| {
+        let mut ids = Vec::new();
+        for n in 0..50 {
+            ids.push(client.send_request("tools/call", json!({ "name": format!("{who}_{n}") })).await);
+        }
+        for id in ids {
+            let answer = client.answer_to(&json!(id)).await;
+            assert_eq!(answer["result"]["structuredContent"]["planned"], true, "{answer}");
+        }
+    };
+    tokio::join!(record(&mut first, "first"), record(&mut second, "second"));
+
+    let got = first.succeed("plan_get", json!({})).await;
+    let mut tools: Vec<_> =
+        got["steps"].as_array().unwrap().iter().map(|step| step["tool"].as_str().unwrap().to_owned()).collect();
+    tools.sort_unstable();
+    tools.dedup();
+    assert_eq!(tools.len(), 100);
+    first.leave().await;
+    second.leave().await;
+}
+
+#[tokio::test]
+async fn calls_that_came_before_the_end_of_input_are_answered() {
+    let world = World::new().await;
+    let mut client = Client::connect(world.options(DOCUMENT));
+    let mut script = String::new();
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "s", "version": "1" } });
+    for (id, method, params) in [
+        (1, "initialize", hello),
+        (2, "tools/call", json!({ "name": "plan_set_content", "arguments": { "plan_markdown": "# A" } })),
+        (3, "tools/call", json!({ "name": "plan_get" })),
+    ] {
+        script += &format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    }
+    // Even the last line without its end.
+    client.send_bytes(script.trim_end().as_bytes()).await;
+    client.stop_writing().await;
+    for id in 1..=3 {
+        let answer = client.answer_to(&json!(id)).await;
+        assert!(answer.get("result").is_some(), "{answer}");
+        if id == 3 {
+            assert_eq!(answer["result"]["structuredContent"]["markdown"], "# A");
+        }
+    }
+    assert!(client.receive().await.is_none());
+    client.ended().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_the_server_while_the_client_still_listens() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    client.succeed("plan_set_content", json!({ "plan_markdown": "# A" })).await;
+    client.shutdown.cancel();
+    assert!(client.receive().await.is_none());
+    client.ended().await;
+    assert_eq!(world.active_plan().await.number, 1);
+}

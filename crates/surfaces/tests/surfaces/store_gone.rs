@@ -1,0 +1,105 @@
+//! A store that goes away and comes back under a running server.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::policy::Policy;
+use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_engine::Engine;
+use planwright_engine::ledger::{
+    Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+};
+use serde_json::json;
+
+use crate::world::{Client, DOCUMENT, World};
+
+#[derive(Debug)]
+struct Unplugged {
+    ledger: Arc<dyn Ledger>,
+    gone: Arc<AtomicBool>,
+}
+
+impl Unplugged {
+    fn there(&self) -> LedgerResult<&dyn Ledger> {
+        if self.gone.load(Ordering::Relaxed) {
+            return Err(LedgerError::Unavailable("somebody pulled the plug".to_owned()));
+        }
+        Ok(self.ledger.as_ref())
+    }
+}
+
+#[async_trait]
+impl Ledger for Unplugged {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        self.there()?.submit(submission).await
+    }
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        self.there()?.session(session).await
+    }
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.there()?.sessions(after, limit).await
+    }
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        self.there()?.sessions_with_key(key).await
+    }
+    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+        self.there()?.desk(session, plan).await
+    }
+    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+        self.there()?.candidates(session, reference).await
+    }
+    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
+        self.there()?.session_of(plan).await
+    }
+    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+        self.there()?.plans(session, before, limit).await
+    }
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        self.there()?.journal(session, after, limit).await
+    }
+    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+        self.there()?.plan_journal(session, plan).await
+    }
+    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
+        self.there()?.stored_plans(session).await
+    }
+    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>> {
+        self.there()?.acquire_lease(session, owner, ttl).await
+    }
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
+        self.there()?.release_lease(lease).await
+    }
+}
+
+#[tokio::test]
+async fn calls_are_refused_while_the_store_is_gone_and_work_again_afterwards() {
+    let world = World::new().await;
+    let gone = Arc::new(AtomicBool::new(false));
+    let ledger = Unplugged { ledger: Arc::clone(world.engine.ledger()), gone: Arc::clone(&gone) };
+    let mut options = world.options(DOCUMENT);
+    options.engine = Engine::new(Arc::new(ledger), Policy::default());
+    let mut client = Client::connect(options);
+    client.initialize().await;
+    client.succeed("plan_set_content", json!({ "plan_markdown": "# A" })).await;
+
+    gone.store(true, Ordering::Relaxed);
+    client.refused_with("plan_set_content", json!({ "plan_markdown": "# B" }), "UNAVAILABLE").await;
+    client.refused_with("plan_get", json!({}), "UNAVAILABLE").await;
+    client.refused_with("anything", json!({}), "UNAVAILABLE").await;
+    let list = client.ask("tools/list", json!({})).await;
+    assert_eq!((&list["error"]["code"], &list["error"]["data"]["code"]), (&json!(-32603), &json!("UNAVAILABLE")));
+    assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
+    assert!(client.initialize().await["instructions"].as_str().unwrap().contains("cannot be read"));
+
+    gone.store(false, Ordering::Relaxed);
+    assert_eq!(client.succeed("plan_get", json!({})).await["markdown"], "# A");
+    client.leave().await;
+}

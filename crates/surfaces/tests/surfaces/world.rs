@@ -1,0 +1,231 @@
+//! A store on disk, servers on it, and clients that speak raw lines.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::policy::Policy;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
+use planwright_store::Location;
+use planwright_surfaces::mcp::{self, McpError, McpOptions, PlanStart};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Nothing here takes that long; it turns a hanging test into a failing one.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) const DOCUMENT: PlanStart = PlanStart::Ensure(Some(PlanStyle::Document));
+pub(crate) const COLLECT: PlanStart = PlanStart::Ensure(Some(PlanStyle::Collect));
+pub(crate) const BUILD: PlanStart = PlanStart::Ensure(Some(PlanStyle::Build));
+
+pub(crate) struct World {
+    _folder: TempDir,
+    file: PathBuf,
+    pub(crate) engine: Engine,
+    pub(crate) session: SessionIdentity,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("planwright.db");
+        let engine = engine_on(&file).await;
+        Self { _folder: folder, file, engine, session: "mcp:k3yk3y8x".parse().unwrap() }
+    }
+
+    /// The same store, as another process has it.
+    pub(crate) async fn another_engine(&self) -> Engine {
+        engine_on(&self.file).await
+    }
+
+    pub(crate) fn options(&self, start: PlanStart) -> McpOptions {
+        McpOptions { engine: self.engine.clone(), session: self.session.clone(), start }
+    }
+
+    /// A server in its own right with a client that has said hello.
+    pub(crate) async fn client(&self, start: PlanStart) -> Client {
+        let mut client = Client::connect(self.options(start));
+        client.initialize().await;
+        client
+    }
+
+    /// What is stored, whatever a server said about it.
+    pub(crate) async fn active_plan(&self) -> Arc<Plan> {
+        self.engine.active_plan(&self.session).await.unwrap()
+    }
+
+    pub(crate) async fn seq(&self) -> u64 {
+        self.engine.ledger().session(&self.session).await.unwrap().unwrap().head.seq
+    }
+
+    /// A person approves what is stored, from another process.
+    pub(crate) async fn approve(&self) -> Arc<Plan> {
+        let elsewhere = self.another_engine().await;
+        let plan = elsewhere.active_plan(&self.session).await.unwrap();
+        let ada = Actor::person("ada", "cli");
+        let approved =
+            elsewhere.approve(&self.session, &ada, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        assert_eq!(approved.status, PlanStatus::Approved);
+        approved
+    }
+}
+
+async fn engine_on(file: &std::path::Path) -> Engine {
+    let ledger = planwright_store::open(&Location::Sqlite(file.to_owned())).await.unwrap();
+    Engine::new(ledger, Policy::default())
+}
+
+pub(crate) struct Client {
+    output: Option<WriteHalf<DuplexStream>>,
+    input: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    server: JoinHandle<Result<(), McpError>>,
+    pub(crate) shutdown: CancellationToken,
+    last_id: i64,
+    /// Notifications that came while something else was waited for.
+    notifications: Vec<Value>,
+}
+
+impl Client {
+    pub(crate) fn connect(options: McpOptions) -> Self {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let (their_input, their_output) = tokio::io::split(theirs);
+        let shutdown = CancellationToken::new();
+        let asked = shutdown.clone();
+        let server = tokio::spawn(async move {
+            mcp::serve(options, their_input, their_output, async move { asked.cancelled().await }).await
+        });
+        let (input, output) = tokio::io::split(ours);
+        let input = BufReader::new(input).lines();
+        Self { output: Some(output), input, server, shutdown, last_id: 0, notifications: Vec::new() }
+    }
+
+    pub(crate) async fn initialize(&mut self) -> Value {
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test-agent", "version": "1.0" },
+        });
+        let answer = self.ask("initialize", params).await;
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        answer["result"].clone()
+    }
+
+    pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
+        let output = self.output.as_mut().expect("the client still writes");
+        tokio::time::timeout(PATIENCE, output.write_all(bytes)).await.expect("the server reads").unwrap();
+    }
+
+    pub(crate) async fn send(&mut self, message: &Value) {
+        self.send_bytes(format!("{message}\n").as_bytes()).await;
+    }
+
+    /// The next line, which must be JSON; `None` at the end.
+    pub(crate) async fn receive(&mut self) -> Option<Value> {
+        let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await.expect("the server answers").unwrap();
+        line.map(|line| serde_json::from_str(&line).expect("nothing but JSON comes out"))
+    }
+
+    pub(crate) async fn send_request(&mut self, method: &str, params: Value) -> i64 {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        id
+    }
+
+    pub(crate) async fn answer_to(&mut self, id: &Value) -> Value {
+        loop {
+            let message = self.receive().await.expect("an answer before the end");
+            if message.get("id") == Some(id) {
+                assert_eq!(message["jsonrpc"], "2.0");
+                return message;
+            }
+            assert!(message.get("id").is_none(), "an answer nobody waits for: {message}");
+            self.notifications.push(message);
+        }
+    }
+
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send_request(method, params).await;
+        self.answer_to(&json!(id)).await
+    }
+
+    pub(crate) async fn notification(&mut self) -> Value {
+        if !self.notifications.is_empty() {
+            return self.notifications.remove(0);
+        }
+        let message = self.receive().await.expect("a notification before the end");
+        assert!(message.get("id").is_none(), "not a notification: {message}");
+        message
+    }
+
+    pub(crate) async fn tool_names(&mut self) -> Vec<String> {
+        let answer = self.ask("tools/list", json!({})).await;
+        let tools = answer["result"]["tools"].as_array().expect("a list of tools");
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The result of a call, after checking that its text and its structure say the same.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        checked(&answer)
+    }
+
+    pub(crate) async fn succeed(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments).await;
+        assert_eq!(result["isError"], false, "{result}");
+        result["structuredContent"].clone()
+    }
+
+    pub(crate) async fn refuse(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments).await;
+        assert_eq!(result["isError"], true, "{result}");
+        result["structuredContent"].clone()
+    }
+
+    pub(crate) async fn refused_with(&mut self, tool: &str, arguments: Value, code: &str) {
+        let refusal = self.refuse(tool, arguments.clone()).await;
+        assert_eq!(refusal["code"], code, "{tool} {arguments}: {refusal}");
+        assert!(refusal["message"].as_str().is_some_and(|message| !message.is_empty()), "{refusal}");
+    }
+
+    /// Closes the client's side and waits for the server, which has nothing more to say.
+    pub(crate) async fn leave(mut self) {
+        self.stop_writing().await;
+        while let Some(message) = self.receive().await {
+            assert!(message.get("id").is_none(), "an answer nobody waits for: {message}");
+        }
+        self.ended().await;
+    }
+
+    pub(crate) async fn stop_writing(&mut self) {
+        let mut output = self.output.take().expect("the client still writes");
+        output.shutdown().await.unwrap();
+    }
+
+    pub(crate) async fn ended(self) {
+        tokio::time::timeout(PATIENCE, self.server).await.expect("the server ends").unwrap().unwrap();
+    }
+}
+
+pub(crate) fn checked(answer: &Value) -> Value {
+    let result = answer["result"].clone();
+    let content = result["content"].as_array().unwrap_or_else(|| panic!("no content: {answer}"));
+    assert_eq!(content.len(), 1, "{answer}");
+    assert_eq!(content[0]["type"], "text");
+    let text = content[0]["text"].as_str().unwrap();
+    let structure = &result["structuredContent"];
+    if structure["planned"] == true {
+        assert_eq!(text, structure["message"]);
+        assert!(text.starts_with("[Planned] "), "{text}");
+    } else {
+        assert_eq!(text, structure.to_string(), "compact, and the same");
+    }
+    result
+}
