@@ -105,6 +105,7 @@ where
     let done = Arc::new(AtomicU64::new(0));
     let stop = Arc::new(AtomicBool::new(false));
     let act = &act;
+    let cpu0 = cpu();
     let start = Instant::now();
     let work = (0..callers).map(|caller| {
         let (done, stop) = (Arc::clone(&done), Arc::clone(&stop));
@@ -122,5 +123,8 @@ where
     for outcome in futures::future::join_all(work).await {
         outcome?;
     }
-    Ok(done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64())
+    let count = done.load(Ordering::Relaxed) as f64;
+    if std::env::var_os("BENCH_CPU").is_some() { println!("  cpu us/op {:.2} n {}", (cpu()-cpu0)*1e6/count, count); }
+    Ok(count / start.elapsed().as_secs_f64())
 }
+fn cpu()->f64{ let s=std::fs::read_to_string("/proc/self/stat").unwrap(); let f:Vec<&str>=s.rsplit(')').next().unwrap().split_whitespace().collect(); (f[11].parse::<f64>().unwrap()+f[12].parse::<f64>().unwrap())/100.0 }

@@ -63,8 +63,13 @@ impl Desk {
     fn apply_to_plans(&mut self, event: &Event, stamp: &Stamp) {
         match event {
             Event::PlanCreated(creation) => {
-                let mut plan =
-                    Plan::begun(creation.plan.clone(), self.identity.clone(), creation.number, creation.style, stamp.at);
+                let mut plan = Plan::begun(
+                    creation.plan.clone(),
+                    self.identity.clone(),
+                    creation.number,
+                    creation.style,
+                    stamp.at,
+                );
                 if let Some(succession) = &creation.succeeds {
                     plan.supersedes = Some(succession.of.clone());
                     plan.title.clone_from(&succession.title);
@@ -75,7 +80,8 @@ impl Desk {
             }
             Event::PlanImported { number, plan: imported } => {
                 let style = imported.content.style();
-                let mut plan = Plan::begun(imported.id.clone(), self.identity.clone(), *number, style, imported.created_at);
+                let mut plan =
+                    Plan::begun(imported.id.clone(), self.identity.clone(), *number, style, imported.created_at);
                 plan.status = imported.status;
                 plan.title.clone_from(&imported.title);
                 plan.content = imported.content.clone();

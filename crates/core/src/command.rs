@@ -83,14 +83,34 @@ pub struct StepChange {
 /// What only a person decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decision {
-    Approve { plan: PlanId, digest: Digest, selection: Selection, note: Option<String> },
-    Reject { plan: PlanId, reason: Option<String> },
-    Revise { plan: PlanId, feedback: String },
-    Cancel { plan: PlanId, reason: Option<String> },
+    Approve {
+        plan: PlanId,
+        digest: Digest,
+        selection: Selection,
+        note: Option<String>,
+    },
+    Reject {
+        plan: PlanId,
+        reason: Option<String>,
+    },
+    Revise {
+        plan: PlanId,
+        feedback: String,
+    },
+    Cancel {
+        plan: PlanId,
+        reason: Option<String>,
+    },
     /// Goes on with an approved or partially completed plan.
-    Resume { plan: PlanId },
+    Resume {
+        plan: PlanId,
+    },
     /// What becomes of a step nobody knows the end of.
-    Settle { plan: PlanId, step: StepId, choice: UncertainChoice },
+    Settle {
+        plan: PlanId,
+        step: StepId,
+        choice: UncertainChoice,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,13 +124,27 @@ pub enum UncertainChoice {
 /// What carries a plan out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunCommand {
-    Start { plan: PlanId },
+    Start {
+        plan: PlanId,
+    },
     /// The intent: written before a step's work begins.
-    BeginStep { plan: PlanId, execution: ExecutionId, step: StepId },
+    BeginStep {
+        plan: PlanId,
+        execution: ExecutionId,
+        step: StepId,
+    },
     /// The outcome: written after it.
-    EndStep { plan: PlanId, execution: ExecutionId, step: StepId, outcome: Outcome },
+    EndStep {
+        plan: PlanId,
+        execution: ExecutionId,
+        step: StepId,
+        outcome: Outcome,
+    },
     /// Ends the execution by what was done.
-    Finish { plan: PlanId, execution: ExecutionId },
+    Finish {
+        plan: PlanId,
+        execution: ExecutionId,
+    },
     /// An agent's own report on the active document plan.
     Report(ProgressReport),
 }

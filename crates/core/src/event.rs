@@ -13,29 +13,93 @@ use crate::plan::{Approval, Execution, PlanContent, PlanStatus, PlanStyle};
 pub enum Event {
     SessionOpened,
     ConversationReset,
-    PlanModeEnabled { style: PlanStyle, plan: PlanId },
-    PlanModeDisabled { end: ModeEnd },
+    PlanModeEnabled {
+        style: PlanStyle,
+        plan: PlanId,
+    },
+    PlanModeDisabled {
+        end: ModeEnd,
+    },
 
     PlanCreated(Box<Creation>),
-    PlanImported { number: u32, plan: Box<ImportedPlan> },
-    ContentSet { plan: PlanId, markdown: String, title: Option<String> },
-    StepRecorded { plan: PlanId, step: RecordedCall },
-    MetadataSet { plan: PlanId, change: MetadataChange },
-    StepAdded { plan: PlanId, index: usize, step: AgentStep },
-    StepUpdated { plan: PlanId, index: usize, step: AgentStep },
-    StepRemoved { plan: PlanId, step: StepId },
-    PlanFinalized { plan: PlanId, summary: Option<String> },
+    PlanImported {
+        number: u32,
+        plan: Box<ImportedPlan>,
+    },
+    ContentSet {
+        plan: PlanId,
+        markdown: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+    },
+    StepRecorded {
+        plan: PlanId,
+        step: RecordedCall,
+    },
+    MetadataSet {
+        plan: PlanId,
+        change: MetadataChange,
+    },
+    StepAdded {
+        plan: PlanId,
+        index: usize,
+        step: AgentStep,
+    },
+    StepUpdated {
+        plan: PlanId,
+        index: usize,
+        step: AgentStep,
+    },
+    StepRemoved {
+        plan: PlanId,
+        step: StepId,
+    },
+    PlanFinalized {
+        plan: PlanId,
+        summary: Option<String>,
+    },
 
-    PlanApproved { plan: PlanId, approval: Approval },
-    PlanRejected { plan: PlanId, reason: Option<String> },
-    RevisionRequested { plan: PlanId, feedback: String },
-    PlanCancelled { plan: PlanId, reason: Option<String> },
-    PlanSuperseded { plan: PlanId, by: PlanId },
+    PlanApproved {
+        plan: PlanId,
+        approval: Approval,
+    },
+    PlanRejected {
+        plan: PlanId,
+        reason: Option<String>,
+    },
+    RevisionRequested {
+        plan: PlanId,
+        feedback: String,
+    },
+    PlanCancelled {
+        plan: PlanId,
+        reason: Option<String>,
+    },
+    PlanSuperseded {
+        plan: PlanId,
+        by: PlanId,
+    },
 
-    ExecutionStarted { plan: PlanId, execution: Execution },
-    StepBegun { plan: PlanId, execution: ExecutionId, step: StepId },
-    StepEnded { plan: PlanId, execution: ExecutionId, step: StepId, outcome: Outcome },
-    ExecutionFinished { plan: PlanId, execution: ExecutionId, status: PlanStatus },
+    ExecutionStarted {
+        plan: PlanId,
+        execution: Execution,
+    },
+    StepBegun {
+        plan: PlanId,
+        execution: ExecutionId,
+        step: StepId,
+    },
+    StepEnded {
+        plan: PlanId,
+        execution: ExecutionId,
+        step: StepId,
+        outcome: Outcome,
+    },
+    ExecutionFinished {
+        plan: PlanId,
+        execution: ExecutionId,
+        status: PlanStatus,
+    },
 }
 
 /// A new plan, and what it begins with if it takes another one's place.

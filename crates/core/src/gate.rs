@@ -144,7 +144,10 @@ pub fn authorize_plan_tool(situation: &Situation, tool: PlanTool) -> Result<(), 
     let fits = |statuses: &[PlanStatus]| situation.status.is_some_and(|status| statuses.contains(&status));
     if !row.statuses.is_none_or(fits) {
         let status = situation.status.map_or("missing", PlanStatus::as_str);
-        return Err(Refusal::wrong_status(format!("{} is for a plan that is approved or executing; this one is {status}.", row.name)));
+        return Err(Refusal::wrong_status(format!(
+            "{} is for a plan that is approved or executing; this one is {status}.",
+            row.name
+        )));
     }
     Ok(())
 }

@@ -75,22 +75,30 @@ pub struct Plan {
     /// Its number in the session, from 1.
     pub number: u32,
     pub status: PlanStatus,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     pub content: PlanContent,
     /// Counts the texts of a document; 0 while there is none. The other styles freeze one version when they are ready.
     pub version: u32,
     /// Counts the steps ever added, so that ids are never used twice.
     pub steps_made: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<PlanId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<PlanId>,
     /// What a person asked to be changed, until new content answers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Feedback>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// Why it was rejected or cancelled, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
     /// The latest execution; earlier ones are in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
     /// Set on plans taken over from the older format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,

@@ -38,28 +38,41 @@ impl Default for Limits {
 impl Limits {
     pub(crate) fn check_line(&self, what: &str, text: &str) -> Result<(), Refusal> {
         if text.len() > self.line_bytes {
-            return Err(Refusal::limit(format!("The {what} has {} bytes; at most {} are taken.", text.len(), self.line_bytes)));
+            return Err(Refusal::limit(format!(
+                "The {what} has {} bytes; at most {} are taken.",
+                text.len(),
+                self.line_bytes
+            )));
         }
         Ok(())
     }
 
     pub(crate) fn check_plan(&self, bytes: usize) -> Result<(), Refusal> {
         if bytes > self.plan_bytes {
-            return Err(Refusal::limit(format!("The plan would have {bytes} bytes; at most {} are taken.", self.plan_bytes)));
+            return Err(Refusal::limit(format!(
+                "The plan would have {bytes} bytes; at most {} are taken.",
+                self.plan_bytes
+            )));
         }
         Ok(())
     }
 
     pub(crate) fn check_list(&self, what: &str, count: usize) -> Result<(), Refusal> {
         if count > self.steps {
-            return Err(Refusal::limit(format!("The list of {what} has {count} items; at most {} are taken.", self.steps)));
+            return Err(Refusal::limit(format!(
+                "The list of {what} has {count} items; at most {} are taken.",
+                self.steps
+            )));
         }
         Ok(())
     }
 
     pub(crate) fn check_steps(&self, count: usize) -> Result<(), Refusal> {
         if count > self.steps {
-            return Err(Refusal::limit(format!("The plan would have {count} steps; at most {} are taken.", self.steps)));
+            return Err(Refusal::limit(format!(
+                "The plan would have {count} steps; at most {} are taken.",
+                self.steps
+            )));
         }
         Ok(())
     }

@@ -14,8 +14,7 @@ use planwright_core::plan::{Digest, PlanStyle};
     version,
     after_help = "`planwright --help` shows examples and the exit codes. `planwright tour` shows a plan's life.",
     after_long_help = include_str!("help/after.txt"),
-    max_term_width = 110,
-    propagate_version = true
+    max_term_width = 100
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -28,22 +27,29 @@ pub(crate) struct Cli {
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Global {
     /// The folder for the store and the configuration [default: the platform's data folder]
-    #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "DIR", env = "PLANWRIGHT_DATA")]
     pub(crate) data: Option<PathBuf>,
     /// The store: `sqlite:FILE` or `postgres://USER@HOST/DATABASE` [default: sqlite:{data}/planwright.db]
-    #[arg(long, global = true, value_name = "URL", env = "PLANWRIGHT_DATABASE", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "URL",
+        env = "PLANWRIGHT_DATABASE",
+        hide_env_values = true
+    )]
     pub(crate) database: Option<String>,
     /// The configuration [default: {data}/planwright.toml, if it is there]
-    #[arg(long, global = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Answer in JSON, for programs; errors go to stderr as {"code", "message"}
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Colours; `auto` means on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorWhen,
     /// Say what happens, on stderr; twice for more (PLANWRIGHT_LOG takes a finer filter)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, hide_short_help = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
@@ -54,9 +60,13 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
+const PLANS: &str = "A plan is named by its number in the session, its id, or any unique piece of its id of six \
+characters or more. Without a name, the active plan is meant.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Look at plans and decide about them
+    #[command(after_help = PLANS)]
     Plan(PlanArgs),
     /// List the sessions, the most recently active first
     Sessions(SessionsArgs),
@@ -79,8 +89,6 @@ pub(crate) struct PlanArgs {
     pub(crate) command: PlanCommand,
 }
 
-/// A plan is named by its number in the session, its id, or any unique piece of its id of six characters or more.
-/// Without a name, the active plan is meant.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
     /// Turn plan work on: the agent drafts, you decide
@@ -103,6 +111,7 @@ pub(crate) enum PlanCommand {
     },
     /// Show a plan
     Show {
+        /// Its number, its id, or six or more characters of its id [default: the active plan]
         plan: Option<PlanReference>,
         /// The text as it was written, not rendered
         #[arg(long)]
@@ -120,17 +129,24 @@ pub(crate) enum PlanCommand {
     #[command(after_help = "Words after `--` are the reason: planwright plan cancel 3 -- no longer needed")]
     Cancel(ReasonArgs),
     /// Go on with an approved or partially completed plan
-    Resume { plan: Option<PlanReference> },
+    Resume {
+        /// Its number, its id, or six or more characters of its id [default: the active plan]
+        plan: Option<PlanReference>,
+    },
     /// Show what changed between two versions of a plan, or between two plans
     Diff(DiffArgs),
     /// Write a plan as Markdown
     Export(ExportArgs),
     /// Show everything that happened to a plan
-    History { plan: Option<PlanReference> },
+    History {
+        /// Its number, its id, or six or more characters of its id [default: the active plan]
+        plan: Option<PlanReference>,
+    },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArgs {
+    /// Its number, its id, or six or more characters of its id [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
     /// Approve only these steps
     #[arg(long, value_name = "STEPS", value_delimiter = ',', conflicts_with = "skip")]
@@ -148,6 +164,7 @@ pub(crate) struct ApproveArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReasonArgs {
+    /// Its number, its id, or six or more characters of its id [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
     /// Why
     #[arg(long, short, value_name = "TEXT")]
@@ -159,6 +176,7 @@ pub(crate) struct ReasonArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReviseArgs {
+    /// Its number, its id, or six or more characters of its id [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
     /// What to change; `-` reads it from stdin
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "words")]
@@ -170,7 +188,7 @@ pub(crate) struct ReviseArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// Without a second plan: what changed in this one
+    /// A plan, by its number or id; without a second one: what changed in it [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
     /// What changed from the first plan to this one
     pub(crate) other: Option<PlanReference>,
@@ -184,6 +202,7 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
+    /// Its number, its id, or six or more characters of its id [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
     /// The file to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]

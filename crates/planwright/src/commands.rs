@@ -18,7 +18,9 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
             let context = Context::open(&global, plan::needs(&arguments.command)).await?;
             plan::run(&context, arguments).await
         }
-        Command::Sessions(arguments) => sessions::run(&Context::open(&global, Store::MustExist).await?, &arguments).await,
+        Command::Sessions(arguments) => {
+            sessions::run(&Context::open(&global, Store::MustExist).await?, &arguments).await
+        }
         Command::Mcp(arguments) => mcp::run(&Context::open(&global, Store::MayBeMade).await?, &arguments).await,
         Command::Import(arguments) => import::run(&global, &arguments).await,
         Command::Verify => verify::run(&Context::open(&global, Store::MustExist).await?).await,

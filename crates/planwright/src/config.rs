@@ -1,5 +1,6 @@
 //! What the flags, the environment, the configuration file and the defaults come to, in this order.
 
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -64,15 +65,20 @@ fn data_folder(global: &Global) -> Result<PathBuf, Failure> {
         return Ok(data.clone());
     }
     dirs::data_dir().map(|folder| folder.join("planwright")).ok_or_else(|| {
-        Failure::usage("this system does not say where data belongs").hint("give a folder with `--data DIR` or PLANWRIGHT_DATA")
+        Failure::usage("this system does not say where data belongs")
+            .hint("give a folder with `--data DIR` or PLANWRIGHT_DATA")
     })
 }
 
 fn read_file(path: &Path, must_be_there: bool) -> Result<File, Failure> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_be_there => return Ok(File::default()),
-        Err(error) => return Err(Failure::usage(format!("the configuration {} cannot be read: {error}", path.display()))),
+        Err(error) if !must_be_there && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(File::default());
+        }
+        Err(error) => {
+            return Err(Failure::usage(format!("the configuration {} cannot be read: {error}", path.display())));
+        }
     };
     toml::from_str(&text).map_err(|error| Failure::usage(describe(path, &text, &error)))
 }
@@ -111,7 +117,9 @@ fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
     let limits = Limits::default();
     let names = variable("PLANWRIGHT_AGENTS", |text| Ok(split(text)))?;
     let agents = match (names, file.agents) {
-        (Some(names), _) => AgentRegistry::new(names).map_err(|refusal| in_variable("PLANWRIGHT_AGENTS", refusal.message))?,
+        (Some(names), _) => {
+            AgentRegistry::new(names).map_err(|refusal| in_variable("PLANWRIGHT_AGENTS", refusal.message))?
+        }
         (None, Some(names)) => AgentRegistry::new(names).map_err(|refusal| in_file(path, "agents", refusal))?,
         (None, None) => AgentRegistry::default(),
     };
@@ -134,7 +142,8 @@ fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
 }
 
 fn number(name: &str, in_file: Option<NonZeroUsize>) -> Result<Option<NonZeroUsize>, Failure> {
-    let read = |text: &str| NonZeroUsize::from_str(text).map_err(|_| format!("{} is not a number from 1 up", quoted(text)));
+    let read =
+        |text: &str| NonZeroUsize::from_str(text).map_err(|_| format!("{} is not a number from 1 up", quoted(text)));
     Ok(variable(name, read)?.or(in_file))
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::config::Settings;
 use crate::failure::Failure;
+use crate::terminal::card::Source;
 use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{self, ListedSession};
 
@@ -22,7 +23,6 @@ pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) person: Actor,
     pub(crate) screen: Screen,
-    pub(crate) location: Location,
 }
 
 /// What a missing store means.
@@ -56,12 +56,7 @@ impl Context {
             (_, Store::MayBeMade) => settings.own_folder.as_deref().map_or(Ok(()), make_folder)?,
         }
         let ledger = planwright_store::open(&settings.location).await?;
-        Ok(Self {
-            engine: Engine::new(ledger, settings.policy),
-            person: person(),
-            screen: Screen::new(global.json),
-            location: settings.location,
-        })
+        Ok(Self { engine: Engine::new(ledger, settings.policy), person: person(), screen: Screen::new(global.json) })
     }
 
     /// The session that is meant. Between several it is never guessed.
@@ -165,10 +160,12 @@ impl Context {
     }
 
     /// Who wrote what the plan says now, and when.
-    pub(crate) async fn drafted_by(&self, plan: &Plan) -> Result<Option<(Actor, jiff::Timestamp)>, Failure> {
+    pub(crate) async fn source_of(&self, plan: &Plan) -> Result<Option<Source>, Failure> {
         let history = self.engine.history(&plan.session, &plan.id).await?;
         let version = history.versions.last().map(|version| (version.by.clone(), version.at));
-        Ok(version.or_else(|| history.items.first().map(|item| (item.by.clone(), item.at))))
+        let begun = || history.items.first().map(|item| (item.by.clone(), item.at));
+        let imported = plan.origin.is_some() && history.versions.len() <= 1;
+        Ok(version.or_else(begun).map(|(by, at)| Source { by, at, imported }))
     }
 }
 
@@ -188,7 +185,9 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 fn person() -> Actor {
-    let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    let name = ["USER", "LOGNAME", "USERNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     Actor::person(name.unwrap_or_else(|| "person".to_owned()), "cli")
 }
 

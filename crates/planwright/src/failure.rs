@@ -8,6 +8,7 @@ use planwright_engine::ledger::LedgerError;
 use serde_json::{Map, Value, json};
 
 use crate::terminal::palette;
+use crate::terminal::text::paint;
 
 /// The exit codes. They are documented in `--help` and scripts rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,21 +107,24 @@ impl Failure {
     }
 
     fn write_words(&self) -> io::Result<()> {
+        write!(anstream::stderr().lock(), "{}", self.words())
+    }
+
+    /// `error: …`, every single problem, and what to type next.
+    pub(crate) fn words(&self) -> String {
         let Refusal { message, problems, .. } = &self.refusal;
         // Whoever reads the output has stopped; that is no error to talk about.
         if message.is_empty() {
-            return Ok(());
+            return String::new();
         }
-        let mut stderr = anstream::stderr().lock();
-        let (error, dim) = (palette::ERROR, palette::DIM);
-        writeln!(stderr, "{error}error:{error:#} {}", plain(message))?;
+        let mut words = format!("{} {}\n", paint("error:", palette::ERROR), plain(message));
         for Problem { path, message } in problems {
-            writeln!(stderr, "  {} {}", plain(path), plain(message))?;
+            words.push_str(&format!("  {} {}\n", plain(path), plain(message)));
         }
         if let Some(hint) = &self.hint {
-            writeln!(stderr, "{dim}hint:{dim:#} {hint}")?;
+            words.push_str(&format!("{} {hint}\n", paint("hint:", palette::DIM)));
         }
-        Ok(())
+        words
     }
 }
 

@@ -7,7 +7,8 @@ use planwright_core::session::Session;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page};
 
 pub(crate) fn plan_to_text(plan: &Plan) -> LedgerResult<String> {
-    serde_json::to_string(plan).map_err(|error| LedgerError::Internal(format!("plan {} cannot be written: {error}", plan.id)))
+    serde_json::to_string(plan)
+        .map_err(|error| LedgerError::Internal(format!("plan {} cannot be written: {error}", plan.id)))
 }
 
 pub(crate) fn plan_from_text(what: impl FnOnce() -> String, text: &str) -> LedgerResult<Plan> {

@@ -84,7 +84,12 @@ impl Ledger for PostgresLedger {
         self.readers.session_of(plan).await
     }
 
-    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
         self.readers.plans(session, before, limit).await
     }
 
@@ -100,7 +105,12 @@ impl Ledger for PostgresLedger {
         self.readers.stored_plans(session).await
     }
 
-    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>> {
+    async fn acquire_lease(
+        &self,
+        session: &SessionIdentity,
+        owner: &str,
+        ttl: Duration,
+    ) -> LedgerResult<Option<Lease>> {
         leases::acquire(&self.readers, session, owner, ttl).await
     }
 

@@ -87,12 +87,14 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let McpOptions { engine, session, start } = options;
-    begin(&engine, &session, start).await.map_err(|error| McpError::Start { session: session.clone(), error })?;
+    let not_started = |error| McpError::Start { session: session.clone(), error };
+    begin(&engine, &session, start).await.map_err(not_started)?;
+    let changes = ToolChanges::new(engine.clone(), session.clone());
+    let offer = changes.offer().await.map_err(not_started)?;
     tracing::info!(session_identity = %session, "serving MCP");
 
     let stop = CancellationToken::new();
     let closing = stop.child_token();
-    let changes = ToolChanges::new(engine.clone(), session.clone());
     let server = PlanServer::new(engine, session, changes.clone(), closing.clone());
     let transport = LineTransport::new(input, output, closing);
     // Not rmcp's own handshake, which ends the connection when a client begins with anything else.
@@ -102,7 +104,7 @@ where
     let mut serving = pin!(running.waiting());
     let quit = tokio::select! {
         quit = &mut serving => quit,
-        never = changes.watch() => match never {},
+        never = changes.watch(offer) => match never {},
         never = tool_changes::announce(&changes, &peer) => match never {},
         () = shutdown => {
             stop.cancel();

@@ -21,12 +21,18 @@ impl Case<'_> {
             Decision::Approve { digest, selection, note, .. } => self.approve(plan, digest, selection, note.as_deref()),
             Decision::Reject { reason, .. } => {
                 plan.permits(Action::Reject)?;
-                Ok(vec![Event::PlanRejected { plan: plan.id.clone(), reason: self.remark("reason", reason.as_deref())? }])
+                Ok(vec![Event::PlanRejected {
+                    plan: plan.id.clone(),
+                    reason: self.remark("reason", reason.as_deref())?,
+                }])
             }
             Decision::Revise { feedback, .. } => self.revise(plan, feedback),
             Decision::Cancel { reason, .. } => {
                 plan.permits(Action::Cancel)?;
-                Ok(vec![Event::PlanCancelled { plan: plan.id.clone(), reason: self.remark("reason", reason.as_deref())? }])
+                Ok(vec![Event::PlanCancelled {
+                    plan: plan.id.clone(),
+                    reason: self.remark("reason", reason.as_deref())?,
+                }])
             }
             Decision::Resume { .. } => self.resume(plan),
             Decision::Settle { step, choice, .. } => self.settle(plan, step, *choice),
@@ -43,7 +49,13 @@ impl Case<'_> {
         if may { Ok(()) } else { Err(Refusal::policy_denied("Only a person decides about a plan.")) }
     }
 
-    fn approve(&self, plan: &Plan, digest: &Digest, selection: &Selection, note: Option<&str>) -> Result<Vec<Event>, Refusal> {
+    fn approve(
+        &self,
+        plan: &Plan,
+        digest: &Digest,
+        selection: &Selection,
+        note: Option<&str>,
+    ) -> Result<Vec<Event>, Refusal> {
         plan.permits(Action::Approve)?;
         if plan.digest() != *digest {
             return Err(Refusal::stale(format!(
@@ -71,8 +83,9 @@ impl Case<'_> {
 
     /// A ready document is simply written over. Everything else is frozen, so a new draft takes its place.
     fn revise(&self, plan: &Plan, feedback: &str) -> Result<Vec<Event>, Refusal> {
-        let feedback =
-            self.remark("feedback", Some(feedback))?.ok_or_else(|| Refusal::invalid("The feedback is blank; say what to change."))?;
+        let feedback = self
+            .remark("feedback", Some(feedback))?
+            .ok_or_else(|| Refusal::invalid("The feedback is blank; say what to change."))?;
         let style = plan.style();
         let rewritten_in_place = style == PlanStyle::Document && plan.status == PlanStatus::Ready;
         let target = if rewritten_in_place { plan.id.clone() } else { self.new_plan_id() };

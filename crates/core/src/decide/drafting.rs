@@ -72,8 +72,12 @@ impl Case<'_> {
         if !arguments.is_object() {
             return Err(Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(tool))));
         }
-        let step =
-            RecordedCall { id: plan.next_step_id(), tool: tool.to_owned(), arguments: arguments.clone(), description: None };
+        let step = RecordedCall {
+            id: plan.next_step_id(),
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+            description: None,
+        };
         self.check_growth(plan, step.size(), 1)?;
         Ok(vec![Event::StepRecorded { plan: plan.id.clone(), step }])
     }
@@ -116,7 +120,9 @@ impl Case<'_> {
     fn set_metadata(&self, change: &MetadataChange) -> Result<Vec<Event>, Refusal> {
         let (plan, built) = self.editable(PlanTool::SetMetadata)?;
         if *change == MetadataChange::default() {
-            return Err(Refusal::invalid("Nothing was given to set: goal, title, assumptions, risks, verification or files."));
+            return Err(Refusal::invalid(
+                "Nothing was given to set: goal, title, assumptions, risks, verification or files.",
+            ));
         }
         let change = MetadataChange {
             goal: change.goal.as_deref().map(|goal| self.line("goal", goal)).transpose()?,
@@ -126,7 +132,8 @@ impl Case<'_> {
             verification: self.list("verification", &change.verification)?,
             files: self.list("files", &change.files)?,
         };
-        let goal = change.goal.as_deref().map(|goal| goal.len().saturating_sub(built.goal.as_ref().map_or(0, String::len)));
+        let goal =
+            change.goal.as_deref().map(|goal| goal.len().saturating_sub(built.goal.as_ref().map_or(0, String::len)));
         let lists = [
             (&change.assumptions, &built.assumptions),
             (&change.risks, &built.risks),
@@ -134,7 +141,9 @@ impl Case<'_> {
             (&change.files, &built.files),
         ];
         let bytes = |list: &[String]| list.iter().map(String::len).sum::<usize>();
-        let grown = lists.into_iter().filter_map(|(given, present)| Some(bytes(given.as_ref()?).saturating_sub(bytes(present))));
+        let grown = lists
+            .into_iter()
+            .filter_map(|(given, present)| Some(bytes(given.as_ref()?).saturating_sub(bytes(present))));
         self.check_growth(plan, grown.sum::<usize>() + goal.unwrap_or_default(), 0)?;
         Ok(vec![Event::MetadataSet { plan: plan.id.clone(), change }])
     }
@@ -163,7 +172,9 @@ impl Case<'_> {
     fn update_step(&self, id: &StepId, change: &StepChange) -> Result<Vec<Event>, Refusal> {
         let (plan, built) = self.editable(PlanTool::UpdateStep)?;
         if *change == StepChange::default() {
-            return Err(Refusal::invalid("Nothing was given to change: description, agent, position, needs or verification."));
+            return Err(Refusal::invalid(
+                "Nothing was given to change: description, agent, position, needs or verification.",
+            ));
         }
         let before = built.steps.iter().position(|step| step.id == *id).ok_or_else(|| no_step(plan, id))?;
         let mut steps = built.steps.clone();
@@ -276,9 +287,17 @@ fn check_needs(steps: &[AgentStep]) -> Result<(), Refusal> {
             match steps.iter().position(|other| other.id == *need) {
                 Some(earlier) if earlier < index => {}
                 Some(_) => {
-                    return Err(Refusal::invalid(format!("Step {} needs step {need}, which does not come before it.", step.id)));
+                    return Err(Refusal::invalid(format!(
+                        "Step {} needs step {need}, which does not come before it.",
+                        step.id
+                    )));
                 }
-                None => return Err(Refusal::not_found(format!("Step {} needs step {need}, which does not exist.", step.id))),
+                None => {
+                    return Err(Refusal::not_found(format!(
+                        "Step {} needs step {need}, which does not exist.",
+                        step.id
+                    )));
+                }
             }
         }
     }

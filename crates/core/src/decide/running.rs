@@ -36,11 +36,9 @@ impl Case<'_> {
     fn begin_step(&self, plan: &PlanId, execution: &ExecutionId, step: &StepId) -> Result<Vec<Event>, Refusal> {
         let (_, run) = self.step_of(plan, execution, step)?;
         match run.status {
-            StepStatus::Pending => Ok(vec![Event::StepBegun {
-                plan: plan.clone(),
-                execution: execution.clone(),
-                step: step.clone(),
-            }]),
+            StepStatus::Pending => {
+                Ok(vec![Event::StepBegun { plan: plan.clone(), execution: execution.clone(), step: step.clone() }])
+            }
             StepStatus::InProgress
             | StepStatus::Completed
             | StepStatus::Failed
@@ -92,7 +90,10 @@ impl Case<'_> {
         let index = reported_step(&execution, report.step)?;
         let step = execution.steps[index].step.clone();
         if execution.steps[index].status == StepStatus::Uncertain {
-            return Err(Refusal::wrong_status(format!("Nobody knows how step {} ended; a person says what to do.", index + 1)));
+            return Err(Refusal::wrong_status(format!(
+                "Nobody knows how step {} ended; a person says what to do.",
+                index + 1
+            )));
         }
         events.push(match report.outcome.status {
             StepStatus::InProgress => Event::StepBegun { plan: plan.id.clone(), execution: execution.id.clone(), step },
@@ -121,9 +122,15 @@ impl Case<'_> {
         }
     }
 
-    fn step_of(&self, plan: &PlanId, execution: &ExecutionId, step: &StepId) -> Result<(&Execution, &StepRun), Refusal> {
+    fn step_of(
+        &self,
+        plan: &PlanId,
+        execution: &ExecutionId,
+        step: &StepId,
+    ) -> Result<(&Execution, &StepRun), Refusal> {
         let (plan, running) = self.running(plan, execution)?;
-        let run = running.run(step).ok_or_else(|| Refusal::not_found(format!("Plan {} has no step {step}.", plan.number)))?;
+        let run =
+            running.run(step).ok_or_else(|| Refusal::not_found(format!("Plan {} has no step {step}.", plan.number)))?;
         Ok((running, run))
     }
 }
@@ -141,7 +148,9 @@ fn reported_step(execution: &Execution, named: Option<usize>) -> Result<usize, R
     let total = execution.steps.len();
     match named {
         Some(position) if (1..=total).contains(&position) => Ok(position - 1),
-        Some(position) => Err(Refusal::not_found(format!("There is no step {position}; the plan has steps 1 to {total}."))),
+        Some(position) => {
+            Err(Refusal::not_found(format!("There is no step {position}; the plan has steps 1 to {total}.")))
+        }
         None => {
             let with = |wanted: fn(StepStatus) -> bool| execution.steps.iter().position(|run| wanted(run.status));
             with(|status| status == StepStatus::InProgress)

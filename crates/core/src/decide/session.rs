@@ -38,7 +38,11 @@ impl Case<'_> {
         let waiting = self.desk.active().filter(|plan| plan.status == PlanStatus::Collecting && plan.is_empty());
         if let Some(plan) = waiting.filter(|plan| plan.style() == style) {
             let unchanged = mode.enabled && mode.style == style;
-            return Ok(if unchanged { Vec::new() } else { vec![Event::PlanModeEnabled { style, plan: plan.id.clone() }] });
+            return Ok(if unchanged {
+                Vec::new()
+            } else {
+                vec![Event::PlanModeEnabled { style, plan: plan.id.clone() }]
+            });
         }
         let mut events = Vec::new();
         if let Some(plan) = waiting {

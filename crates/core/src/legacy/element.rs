@@ -26,10 +26,10 @@ pub(super) fn read(value: &Value) -> Result<Element, Reason> {
     let id = PlanId::new(id).map_err(|refusal| refusal.message)?;
     let (session, transport_chat) = session(&fields, &mut notes)?;
     let (created_at, updated_at) = times(&fields, &mut notes)?;
-    let (status, was_running) = status(&fields, &mut notes)?;
+    let status = status(&fields, &mut notes)?;
     let steps = steps::read(fields.list("steps")?, &mut notes)?;
     let markdown = fields.text("markdown")?.filter(|markdown| !markdown.trim().is_empty());
-    let started = was_running || steps.iter().any(|step| step.status != StepStatus::Pending);
+    let started = steps.iter().any(|step| step.status != StepStatus::Pending);
     let (content, runs) = match markdown {
         Some(markdown) => {
             let runs = steps::beside_document(&steps);
@@ -38,7 +38,11 @@ pub(super) fn read(value: &Value) -> Result<Element, Reason> {
         None if steps.is_empty() => (PlanContent::Document(Document::default()), Vec::new()),
         None => {
             let calls = steps.iter().map(OlderStep::as_call).collect::<Result<_, _>>()?;
-            let runs = if started || past_approval(status) { steps.iter().map(OlderStep::as_run).collect() } else { Vec::new() };
+            let runs = if started || past_approval(status) {
+                steps.iter().map(OlderStep::as_run).collect()
+            } else {
+                Vec::new()
+            };
             (PlanContent::Collect(Collected { summary: None, steps: calls }), runs)
         }
     };
@@ -104,14 +108,14 @@ fn times(fields: &Fields<'_>, notes: &mut Vec<String>) -> Result<(Timestamp, Tim
     })
 }
 
-/// The status it has from now on, and whether it was running. Nothing runs it any more, so it waits to be resumed.
-fn status(fields: &Fields<'_>, notes: &mut Vec<String>) -> Result<(PlanStatus, bool), Reason> {
+/// The status it has from now on. Nothing runs it any more, so one that was running waits to be resumed.
+fn status(fields: &Fields<'_>, notes: &mut Vec<String>) -> Result<PlanStatus, Reason> {
     let name = fields.text("status")?.ok_or("it has no status")?;
     let known = PlanStatus::ALL.into_iter().find(|status| status.as_str() == name);
     match known {
         Some(PlanStatus::Executing) => {
             notes.push("it was EXECUTING and is PARTIALLY_COMPLETED now; it can be resumed".to_owned());
-            Ok((PlanStatus::PartiallyCompleted, true))
+            Ok(PlanStatus::PartiallyCompleted)
         }
         Some(
             status @ (PlanStatus::Collecting
@@ -120,7 +124,7 @@ fn status(fields: &Fields<'_>, notes: &mut Vec<String>) -> Result<(PlanStatus, b
             | PlanStatus::Completed
             | PlanStatus::PartiallyCompleted
             | PlanStatus::Cancelled),
-        ) => Ok((status, false)),
+        ) => Ok(status),
         // These two came later; in the older format they are as unknown as any other word.
         Some(PlanStatus::Rejected | PlanStatus::Superseded) | None => {
             Err(format!("its status {} is none of the older format", quoted(name)))

@@ -65,7 +65,8 @@ impl OlderStep {
         if status == StepStatus::InProgress {
             status = StepStatus::Failed;
             notes.push(format!("step {id} was running and counts as failed"));
-            result = Some(result.map_or(CUT_SHORT.to_owned(), |result| format!("{CUT_SHORT}; it had answered: {result}")));
+            result =
+                Some(result.map_or(CUT_SHORT.to_owned(), |result| format!("{CUT_SHORT}; it had answered: {result}")));
         }
         Ok(Self {
             id,

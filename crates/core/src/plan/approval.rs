@@ -76,7 +76,8 @@ impl Selection {
             let why = if !self.includes(position) {
                 Some(SkipReason::LeftOut)
             } else {
-                needed.map(|skipped| SkipReason::NeedsSkipped { step: skipped.step.clone(), position: skipped.position })
+                needed
+                    .map(|skipped| SkipReason::NeedsSkipped { step: skipped.step.clone(), position: skipped.position })
             };
             match why {
                 Some(why) => selected.skipped.push(SkippedStep { step: step.id.clone(), position, why }),

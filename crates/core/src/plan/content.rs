@@ -121,7 +121,9 @@ impl PlanContent {
         }
         match self {
             Self::Document(document) => document.markdown.len(),
-            Self::Collect(collected) => text(&collected.summary) + collected.steps.iter().map(RecordedCall::size).sum::<usize>(),
+            Self::Collect(collected) => {
+                text(&collected.summary) + collected.steps.iter().map(RecordedCall::size).sum::<usize>()
+            }
             Self::Build(built) => {
                 text(&built.goal)
                     + text(&built.summary)
@@ -161,7 +163,12 @@ impl RecordedCall {
 
 impl AgentStep {
     fn as_step(&self) -> PlanStep {
-        PlanStep { id: self.id.clone(), description: self.description.clone(), needs: self.needs.clone(), ticked: false }
+        PlanStep {
+            id: self.id.clone(),
+            description: self.description.clone(),
+            needs: self.needs.clone(),
+            ticked: false,
+        }
     }
 
     pub(crate) fn size(&self) -> usize {

@@ -36,23 +36,74 @@ impl PlanDiff {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
-    StyleChanged { from: PlanStyle, to: PlanStyle },
-    TitleChanged { from: Option<String>, to: Option<String> },
-    GoalChanged { from: Option<String>, to: Option<String> },
-    SummaryChanged { from: Option<String>, to: Option<String> },
-    HeadingAdded { level: u8, text: String },
-    HeadingRemoved { level: u8, text: String },
-    ItemAdded { list: ListName, text: String },
-    ItemRemoved { list: ListName, text: String },
-    ItemsReordered { list: ListName },
+    StyleChanged {
+        from: PlanStyle,
+        to: PlanStyle,
+    },
+    TitleChanged {
+        from: Option<String>,
+        to: Option<String>,
+    },
+    GoalChanged {
+        from: Option<String>,
+        to: Option<String>,
+    },
+    SummaryChanged {
+        from: Option<String>,
+        to: Option<String>,
+    },
+    HeadingAdded {
+        level: u8,
+        text: String,
+    },
+    HeadingRemoved {
+        level: u8,
+        text: String,
+    },
+    ItemAdded {
+        list: ListName,
+        text: String,
+    },
+    ItemRemoved {
+        list: ListName,
+        text: String,
+    },
+    ItemsReordered {
+        list: ListName,
+    },
     /// `position` is the one it had.
-    StepRemoved { position: usize, description: String },
-    StepAdded { position: usize, description: String },
-    StepReworded { position: usize, from: String, to: String },
-    StepChanged { position: usize, field: StepField, from: Option<String>, to: Option<String> },
-    StepMoved { from: usize, to: usize, description: String },
-    StepTicked { position: usize, description: String },
-    StepUnticked { position: usize, description: String },
+    StepRemoved {
+        position: usize,
+        description: String,
+    },
+    StepAdded {
+        position: usize,
+        description: String,
+    },
+    StepReworded {
+        position: usize,
+        from: String,
+        to: String,
+    },
+    StepChanged {
+        position: usize,
+        field: StepField,
+        from: Option<String>,
+        to: Option<String>,
+    },
+    StepMoved {
+        from: usize,
+        to: usize,
+        description: String,
+    },
+    StepTicked {
+        position: usize,
+        description: String,
+    },
+    StepUnticked {
+        position: usize,
+        description: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

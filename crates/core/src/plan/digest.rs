@@ -45,7 +45,9 @@ pub(crate) fn canonical(value: &Value) -> String {
             Value::Object(object) => {
                 let mut entries: Vec<_> = object.iter().collect();
                 entries.sort_unstable_by_key(|(key, _)| *key);
-                Value::Object(entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect::<Map<_, _>>())
+                Value::Object(
+                    entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect::<Map<_, _>>(),
+                )
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
         }
@@ -70,7 +72,10 @@ impl FromStr for Digest {
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
         hex::decode(text.strip_prefix("sha256:").unwrap_or(text)).map(Self).ok_or_else(|| {
-            Refusal::invalid(format!("{} is not a digest: give all 64 hexadecimal digits that were shown", quoted(text)))
+            Refusal::invalid(format!(
+                "{} is not a digest: give all 64 hexadecimal digits that were shown",
+                quoted(text)
+            ))
         })
     }
 }

@@ -82,7 +82,15 @@ pub struct NextStep {
 
 impl StepRun {
     pub fn pending(step: StepId, description: String) -> Self {
-        Self { step, description, status: StepStatus::Pending, note: None, evidence: None, started_at: None, finished_at: None }
+        Self {
+            step,
+            description,
+            status: StepStatus::Pending,
+            note: None,
+            evidence: None,
+            started_at: None,
+            finished_at: None,
+        }
     }
 
     /// What the next execution takes over from this one. A call that was begun may have had its effect, so it is not
@@ -129,7 +137,13 @@ impl Execution {
                 run
             })
             .collect();
-        Self { id, number: earlier.map_or(1, |execution| execution.number + 1), steps, started_at: at, finished_at: None }
+        Self {
+            id,
+            number: earlier.map_or(1, |execution| execution.number + 1),
+            steps,
+            started_at: at,
+            finished_at: None,
+        }
     }
 
     pub fn run(&self, step: &StepId) -> Option<&StepRun> {

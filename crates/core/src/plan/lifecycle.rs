@@ -50,6 +50,7 @@ pub enum Rule {
     Ends,
 }
 
+#[rustfmt::skip]
 const TABLE: [(PlanStatus, [Rule; 8]); 9] = {
     use PlanStatus as S;
     use Rule::{Becomes, Ends, No, Stays, Supersedes};

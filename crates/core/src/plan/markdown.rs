@@ -131,7 +131,9 @@ struct Words(String);
 impl Words {
     fn take(&mut self, event: &Event<'_>) {
         match event {
-            Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) | Event::InlineMath(text) => self.0.push_str(text),
+            Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) | Event::InlineMath(text) => {
+                self.0.push_str(text)
+            }
             Event::SoftBreak | Event::HardBreak => self.0.push('\n'),
             Event::Start(_) | Event::End(_) | Event::Html(_) | Event::DisplayMath(_) | Event::FootnoteReference(_) => {}
             Event::Rule | Event::TaskListMarker(_) => {}
@@ -179,7 +181,8 @@ fn items(markdown: &str) -> Vec<Item> {
                 other_containers += 1;
             }
             Event::End(TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition) => other_containers -= 1,
-            Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::Table(_)) | Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => {
+            Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::Table(_))
+            | Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => {
                 close_innermost(&mut done, &open);
             }
             Event::TaskListMarker(ticked) => {
@@ -208,8 +211,10 @@ mod tests {
     use super::*;
 
     fn check(markdown: &str, expected: &[&str]) {
-        let found: Vec<_> =
-            steps(markdown).iter().map(|step| format!("{}{}", if step.ticked { "x " } else { "" }, step.description)).collect();
+        let found: Vec<_> = steps(markdown)
+            .iter()
+            .map(|step| format!("{}{}", if step.ticked { "x " } else { "" }, step.description))
+            .collect();
         assert_eq!(found, expected, "{markdown}");
     }
 
@@ -252,9 +257,15 @@ mod tests {
 
     #[test]
     fn the_short_cut_for_plain_headings_agrees_with_the_parser() {
-        for heading in
-            ["# Move house", "###### Six, deep: a-b (c)", "####### seven", "#no space", "# two  spaces", "# trailing   ", "# 1. one"]
-        {
+        for heading in [
+            "# Move house",
+            "###### Six, deep: a-b (c)",
+            "####### seven",
+            "#no space",
+            "# two  spaces",
+            "# trailing   ",
+            "# 1. one",
+        ] {
             let markdown = format!("{heading}\n\nwords\n");
             if let Some(found) = plain_heading(&markdown) {
                 assert_eq!(Some(found.to_owned()), parsed_title(&markdown), "{markdown:?}");

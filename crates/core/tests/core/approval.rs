@@ -44,11 +44,19 @@ fn skipped_steps_take_along_what_needs_them() {
         (Selection::All, "s1 s2 s3 s4", ""),
         (skip(&[]), "s1 s2 s3 s4", ""),
         (only(&[1, 2, 3, 4]), "s1 s2 s3 s4", ""),
-        (skip(&[1]), "s3", "s1 left out by the approval; s2 needs step 1, which is skipped; s4 needs step 2, which is skipped"),
+        (
+            skip(&[1]),
+            "s3",
+            "s1 left out by the approval; s2 needs step 1, which is skipped; s4 needs step 2, which is skipped",
+        ),
         (skip(&[3]), "s1 s2", "s3 left out by the approval; s4 needs step 3, which is skipped"),
         (skip(&[4]), "s1 s2 s3", "s4 left out by the approval"),
         (only(&[1, 3]), "s1 s3", "s2 left out by the approval; s4 left out by the approval"),
-        (only(&[1, 4]), "s1", "s2 left out by the approval; s3 left out by the approval; s4 needs step 2, which is skipped"),
+        (
+            only(&[1, 4]),
+            "s1",
+            "s2 left out by the approval; s3 left out by the approval; s4 needs step 2, which is skipped",
+        ),
     ] {
         let mut world = proposal();
         world.approve(selection.clone()).unwrap();
@@ -108,7 +116,8 @@ fn an_approval_of_another_text_is_stale() {
 fn a_new_title_makes_an_approval_stale_too() {
     let mut world = World::ready_document("one");
     let shown = approve(world.active(), Selection::All);
-    let titled = planwright_core::command::DraftCommand::SetContent { markdown: "one".to_owned(), title: Some("T".to_owned()) };
+    let titled =
+        planwright_core::command::DraftCommand::SetContent { markdown: "one".to_owned(), title: Some("T".to_owned()) };
     world.agent(Command::Draft(titled)).unwrap();
     refused(world.person(shown), RefusalCode::StaleApproval, "");
 }
@@ -159,7 +168,11 @@ fn only_people_decide() {
             }
             let mut world = world.clone();
             let before = world.desk.clone();
-            refused(world.send(Actor::new(kind, "x", "y"), command.clone()), RefusalCode::PolicyDenied, "Only a person decides");
+            refused(
+                world.send(Actor::new(kind, "x", "y"), command.clone()),
+                RefusalCode::PolicyDenied,
+                "Only a person decides",
+            );
             assert_eq!(world.desk, before);
         }
     }
@@ -170,7 +183,11 @@ fn a_plan_that_is_not_there_cannot_be_decided_on() {
     let mut world = World::ready_document("x");
     let elsewhere = planwright_core::ids::PlanId::new("of-another-session").unwrap();
     for command in [reject(&elsewhere), cancel(&elsewhere), revise(&elsewhere, "x"), resume(&elsewhere)] {
-        refused(world.person(command), RefusalCode::NotFound, "There is no plan of-another-session in session cli:k3yk3y8x.");
+        refused(
+            world.person(command),
+            RefusalCode::NotFound,
+            "There is no plan of-another-session in session cli:k3yk3y8x.",
+        );
     }
     refused(World::unopened(SESSION).person(cancel(&elsewhere)), RefusalCode::NotFound, "There is no session");
 }

@@ -34,7 +34,13 @@ fn agent_step(text: &str) -> AgentStep {
     let (text, needs) = text.split_once('<').unwrap_or((text, ""));
     let mut words = text.trim().splitn(3, ' ').map(str::to_owned);
     let (id, agent, description) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-    AgentStep { id: step(&id), agent, description, needs: needs.split_whitespace().map(step).collect(), verification: None }
+    AgentStep {
+        id: step(&id),
+        agent,
+        description,
+        needs: needs.split_whitespace().map(step).collect(),
+        verification: None,
+    }
 }
 
 /// A change as a short line, so that tables stay readable.
@@ -53,7 +59,9 @@ fn words(change: &Change) -> String {
         Change::StepRemoved { position, description } => format!("-{position} {description}"),
         Change::StepAdded { position, description } => format!("+{position} {description}"),
         Change::StepReworded { position, from, to } => format!("~{position} {from} > {to}"),
-        Change::StepChanged { position, field, from, to } => format!("~{position} {field:?} {} > {}", value(from), value(to)),
+        Change::StepChanged { position, field, from, to } => {
+            format!("~{position} {field:?} {} > {}", value(from), value(to))
+        }
         Change::StepMoved { from, to, description } => format!("{from}>{to} {description}"),
         Change::StepTicked { position, description } => format!("x{position} {description}"),
         Change::StepUnticked { position, description } => format!("o{position} {description}"),
@@ -92,7 +100,8 @@ fn check_lines(from: &str, to: &str, expected: &[&str]) {
 
 #[test]
 fn the_same_is_empty() {
-    let versions = [document("# A\n\n1. b"), calls(&[("s1", "a", json!({}))]), built(&["s1 coder x", "s2 coder y < s1"])];
+    let versions =
+        [document("# A\n\n1. b"), calls(&[("s1", "a", json!({}))]), built(&["s1 coder x", "s2 coder y < s1"])];
     for content in versions {
         assert!(compare(&content, &content).is_empty());
     }
@@ -103,7 +112,9 @@ fn the_same_is_empty() {
 fn titles_and_styles() {
     let (one, two) = (document("Pack"), calls(&[("s1", "send", json!({}))]));
     let titled = |title| Version { title, content: &one };
-    for (from, to, expected) in [(None, Some("A"), "title - > A"), (Some("A"), None, "title A > -"), (Some("A"), Some("B"), "title A > B")] {
+    for (from, to, expected) in
+        [(None, Some("A"), "title - > A"), (Some("A"), None, "title A > -"), (Some("A"), Some("B"), "title A > B")]
+    {
         let found = diff(titled(from), titled(to));
         assert_eq!(found.changes.iter().map(words).collect::<Vec<_>>(), [expected]);
         assert!(!found.is_empty() && found.lines.is_empty());
@@ -119,14 +130,26 @@ fn steps_of_a_document() {
         ("1. a\n2. b", "1. b", vec!["-1 a"]),
         ("1. a\n2. b\n3. c", "1. c\n2. a\n3. b", vec!["3>1 c"]),
         ("1. a\n2. b", "1. b\n2. a", vec!["2>1 b"]),
-        ("1. pack the big boxes\n2. b", "1. pack the small boxes\n2. b", vec!["~1 pack the big boxes > pack the small boxes"]),
+        (
+            "1. pack the big boxes\n2. b",
+            "1. pack the small boxes\n2. b",
+            vec!["~1 pack the big boxes > pack the small boxes"],
+        ),
         ("1. pack\n2. b", "1. sail away\n2. b", vec!["-1 pack", "+1 sail away"]),
         ("- [ ] a\n- [ ] b", "- [x] a\n- [ ] b", vec!["x1 a"]),
         ("- [x] a", "- [ ] a", vec!["o1 a"]),
-        ("- [ ] pack the big box", "- [x] pack the small box", vec!["~1 pack the big box > pack the small box", "x1 pack the small box"]),
+        (
+            "- [ ] pack the big box",
+            "- [x] pack the small box",
+            vec!["~1 pack the big box > pack the small box", "x1 pack the small box"],
+        ),
         ("1. a\n2. a", "1. a", vec!["-2 a"]),
         ("1. a", "1. *a*", vec![]),
-        ("1. x y\n2. pack all boxes", "1. new thing\n2. x z\n3. pack all the boxes", vec!["+1 new thing", "~2 x y > x z", "~3 pack all boxes > pack all the boxes"]),
+        (
+            "1. x y\n2. pack all boxes",
+            "1. new thing\n2. x z\n3. pack all the boxes",
+            vec!["+1 new thing", "~2 x y > x z", "~3 pack all boxes > pack all the boxes"],
+        ),
         ("", "1. a", vec!["+1 a"]),
         ("# T\n\n## A\n\n1. a", "# T\n\n## B\n\n1. a", vec!["-h2 A", "+h2 B"]),
         ("## A\n\n1. a", "# A\n\n1. a", vec!["-h2 A", "+h1 A"]),
@@ -158,8 +181,25 @@ fn only_what_is_around_a_change_is_shown() {
         &text(&[]),
         &text(&[10, 25]),
         &[
-            "…6", "=7", "=8", "=9", "-10", "+10[ new]", "=11", "=12", "=13", "…8", "=22", "=23", "=24", "-25", "+25[ new]",
-            "=26", "=27", "=28", "…2",
+            "…6",
+            "=7",
+            "=8",
+            "=9",
+            "-10",
+            "+10[ new]",
+            "=11",
+            "=12",
+            "=13",
+            "…8",
+            "=22",
+            "=23",
+            "=24",
+            "-25",
+            "+25[ new]",
+            "=26",
+            "=27",
+            "=28",
+            "…2",
         ],
     );
     let lines = compare(&document(&text(&[])), &document(&text(&[10]))).lines;
@@ -223,7 +263,12 @@ fn built_steps() {
 #[test]
 fn goals_and_lists() {
     let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
-    let from = Built { goal: Some("g".to_owned()), risks: list(&["a", "b", "b"]), files: list(&["x", "y"]), ..Built::default() };
+    let from = Built {
+        goal: Some("g".to_owned()),
+        risks: list(&["a", "b", "b"]),
+        files: list(&["x", "y"]),
+        ..Built::default()
+    };
     let to = Built {
         goal: Some("h".to_owned()),
         summary: Some("s".to_owned()),

@@ -43,7 +43,10 @@ mod document {
     fn is_kept_byte_for_byte() {
         for markdown in ["# A\r\n\n1. b  \n\n", "\u{feff}x", "  leading", "tab\tand \u{202e}hidden"] {
             let world = World::ready_document(markdown);
-            assert_eq!(world.active().content, PlanContent::Document(planwright_core::plan::content::Document { markdown: markdown.to_owned() }));
+            assert_eq!(
+                world.active().content,
+                PlanContent::Document(planwright_core::plan::content::Document { markdown: markdown.to_owned() })
+            );
             assert_eq!(world.active().status, PlanStatus::Ready);
         }
     }
@@ -85,7 +88,11 @@ mod document {
         world.agent(set("two")).unwrap();
         assert_eq!(world.active().title.as_deref(), Some("First"));
         refused(world.agent(titled("three", " ")), RefusalCode::InvalidArgument, "The title is blank.");
-        refused(world.agent(titled("three", &"x".repeat(16 * 1024 + 1))), RefusalCode::LimitExceeded, "The title has 16385 bytes");
+        refused(
+            world.agent(titled("three", &"x".repeat(16 * 1024 + 1))),
+            RefusalCode::LimitExceeded,
+            "The title has 16385 bytes",
+        );
         world.agent(titled("three", "Third")).unwrap();
         assert_eq!(world.active().title.as_deref(), Some("Third"));
     }
@@ -115,7 +122,8 @@ mod collected {
         for n in 1..=3 {
             world.agent(record("send", json!({ "n": n }))).unwrap();
         }
-        let steps: Vec<_> = world.active().content.steps().iter().map(|step| format!("{} {}", step.id, step.description)).collect();
+        let steps: Vec<_> =
+            world.active().content.steps().iter().map(|step| format!("{} {}", step.id, step.description)).collect();
         assert_eq!(steps, [r#"s1 send({"n":1})"#, r#"s2 send({"n":2})"#, r#"s3 send({"n":3})"#]);
     }
 
@@ -232,15 +240,39 @@ mod draft {
         };
         let mut world = World::draft(&["a", "b"]);
         for (command, code, words) in [
-            (with(|step| step.position = Some(0)), RefusalCode::InvalidArgument, "no position 0; positions go from 1 to 3"),
+            (
+                with(|step| step.position = Some(0)),
+                RefusalCode::InvalidArgument,
+                "no position 0; positions go from 1 to 3",
+            ),
             (with(|step| step.position = Some(4)), RefusalCode::InvalidArgument, "no position 4"),
             (with(|step| step.position = Some(usize::MAX)), RefusalCode::InvalidArgument, "positions go from 1 to 3"),
-            (with(|step| step.agent = "nobody".to_owned()), RefusalCode::UnknownAgent, "`nobody`: there is no such agent; agents are coder"),
-            (with(|step| step.agent = "planner".to_owned()), RefusalCode::UnknownAgent, "the planner cannot be given a step"),
+            (
+                with(|step| step.agent = "nobody".to_owned()),
+                RefusalCode::UnknownAgent,
+                "`nobody`: there is no such agent; agents are coder",
+            ),
+            (
+                with(|step| step.agent = "planner".to_owned()),
+                RefusalCode::UnknownAgent,
+                "the planner cannot be given a step",
+            ),
             (with(|step| step.agent = String::new()), RefusalCode::UnknownAgent, "there is no such agent"),
-            (with(|step| step.description = "\n".to_owned()), RefusalCode::InvalidArgument, "The description is blank."),
-            (with(|step| step.description = "x".repeat(16 * 1024 + 1)), RefusalCode::LimitExceeded, "The description has"),
-            (with(|step| step.verification = Some(" ".to_owned())), RefusalCode::InvalidArgument, "The verification is blank."),
+            (
+                with(|step| step.description = "\n".to_owned()),
+                RefusalCode::InvalidArgument,
+                "The description is blank.",
+            ),
+            (
+                with(|step| step.description = "x".repeat(16 * 1024 + 1)),
+                RefusalCode::LimitExceeded,
+                "The description has",
+            ),
+            (
+                with(|step| step.verification = Some(" ".to_owned())),
+                RefusalCode::InvalidArgument,
+                "The verification is blank.",
+            ),
             (with(|step| step.needs = needs(&["s9"])), RefusalCode::NotFound, "needs step s9, which does not exist"),
             (with(|step| step.needs = needs(&["s3"])), RefusalCode::InvalidArgument, "which does not come before it"),
             (
@@ -280,7 +312,10 @@ mod draft {
             let step = &built(&world).steps[1];
             let needs: Vec<_> = step.needs.iter().map(StepId::as_str).collect();
             let verification = step.verification.as_deref().unwrap_or("-");
-            assert_eq!(format!("{} {} {} {} {verification}", step.id, step.description, step.agent, needs.join(",")), expected);
+            assert_eq!(
+                format!("{} {} {} {} {verification}", step.id, step.description, step.agent, needs.join(",")),
+                expected
+            );
         }
     }
 
@@ -295,8 +330,16 @@ mod draft {
             (update("s9", position(1)), RefusalCode::NotFound, "has no step s9"),
             (update("s2", position(0)), RefusalCode::InvalidArgument, "no position 0"),
             (update("s2", position(4)), RefusalCode::InvalidArgument, "positions go from 1 to 3"),
-            (update("s2", position(1)), RefusalCode::InvalidArgument, "s2 needs step s1, which does not come before it"),
-            (update("s1", position(2)), RefusalCode::InvalidArgument, "s2 needs step s1, which does not come before it"),
+            (
+                update("s2", position(1)),
+                RefusalCode::InvalidArgument,
+                "s2 needs step s1, which does not come before it",
+            ),
+            (
+                update("s1", position(2)),
+                RefusalCode::InvalidArgument,
+                "s2 needs step s1, which does not come before it",
+            ),
             (update("s1", needing(&["s1"])), RefusalCode::InvalidArgument, "does not come before it"),
             (update("s1", needing(&["s3"])), RefusalCode::InvalidArgument, "does not come before it"),
             (update("s1", needing(&["s7"])), RefusalCode::NotFound, "does not exist"),
@@ -323,18 +366,28 @@ mod draft {
         world.agent(remove("s3")).unwrap();
         world.agent(add(new_step("d"))).unwrap();
         assert_eq!(order(&world), ["s1 a", "s2 b", "s4 d"]);
+        world.agent(remove("s4")).unwrap();
+        world.agent(add(new_step("e"))).unwrap();
+        assert_eq!(order(&world), ["s1 a", "s2 b", "s5 e"]);
     }
 
     #[test]
     fn metadata_is_checked_and_trimmed() {
-        let lists = |items: &[&str]| MetadataChange { risks: Some(items.iter().map(|item| (*item).to_owned()).collect()), ..MetadataChange::default() };
+        let lists = |items: &[&str]| MetadataChange {
+            risks: Some(items.iter().map(|item| (*item).to_owned()).collect()),
+            ..MetadataChange::default()
+        };
         let goal = |goal: &str| MetadataChange { goal: Some(goal.to_owned()), ..MetadataChange::default() };
         let mut world = World::planning(PlanStyle::Build);
         world.policy.limits.steps = 2;
         for (change, code, words) in [
             (MetadataChange::default(), RefusalCode::InvalidArgument, "Nothing was given to set"),
             (goal(" "), RefusalCode::InvalidArgument, "The goal is blank."),
-            (MetadataChange { title: Some(String::new()), ..MetadataChange::default() }, RefusalCode::InvalidArgument, "The title is blank."),
+            (
+                MetadataChange { title: Some(String::new()), ..MetadataChange::default() },
+                RefusalCode::InvalidArgument,
+                "The title is blank.",
+            ),
             (lists(&["a", ""]), RefusalCode::InvalidArgument, "The item of risks is blank."),
             (lists(&["a", "b", "c"]), RefusalCode::LimitExceeded, "The list of risks has 3 items; at most 2"),
         ] {
@@ -380,7 +433,16 @@ mod draft {
 #[test]
 fn there_is_no_drafting_without_plan_mode_or_a_session() {
     for mut world in [World::new(), World::unopened(SESSION)] {
-        for command in [set("x"), record_one(), finalize(), submit(), create_draft("x"), metadata(complete()), add(new_step("x")), remove("s1")] {
+        for command in [
+            set("x"),
+            record_one(),
+            finalize(),
+            submit(),
+            create_draft("x"),
+            metadata(complete()),
+            add(new_step("x")),
+            remove("s1"),
+        ] {
             let before = world.desk.clone();
             refused(world.agent(command), RefusalCode::PolicyDenied, "");
             assert_eq!(world.desk, before);

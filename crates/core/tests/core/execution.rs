@@ -193,7 +193,11 @@ fn what_nobody_knows_waits_for_a_person() {
 fn only_what_nobody_knows_is_settled() {
     for status in StepStatus::ALL.into_iter().filter(|status| *status != Uncertain) {
         let mut world = with_step_in(status);
-        refused(settle(&mut world, "s1", UncertainChoice::Retry), RefusalCode::WrongStatus, "Step s1 of plan 1 is not uncertain.");
+        refused(
+            settle(&mut world, "s1", UncertainChoice::Retry),
+            RefusalCode::WrongStatus,
+            "Step s1 of plan 1 is not uncertain.",
+        );
     }
     let mut over = with_step_in(Uncertain);
     over.finish().unwrap();
@@ -286,7 +290,11 @@ mod reports {
     fn some_reports_make_no_sense() {
         for status in [Pending, Uncertain] {
             let mut world = approved_document(TWO_STEPS);
-            refused(world.agent(report(None, status)), RefusalCode::InvalidArgument, "in_progress, done, failed or skipped");
+            refused(
+                world.agent(report(None, status)),
+                RefusalCode::InvalidArgument,
+                "in_progress, done, failed or skipped",
+            );
             assert_eq!(world.active().status, PlanStatus::Approved);
         }
     }
@@ -294,12 +302,24 @@ mod reports {
     #[test]
     fn they_belong_to_a_document_that_is_approved() {
         let mut ready = World::ready_document(TWO_STEPS);
-        refused(ready.agent(report(None, Completed)), RefusalCode::WrongStatus, "approved or executing; this one is READY");
+        refused(
+            ready.agent(report(None, Completed)),
+            RefusalCode::WrongStatus,
+            "approved or executing; this one is READY",
+        );
         let mut calls = running_calls(1);
-        refused(calls.agent(report(None, Completed)), RefusalCode::PolicyDenied, "does not belong to plans of style collect");
+        refused(
+            calls.agent(report(None, Completed)),
+            RefusalCode::PolicyDenied,
+            "does not belong to plans of style collect",
+        );
         let mut off_again = approved_document(TWO_STEPS);
         off_again.person(off()).unwrap();
-        refused(off_again.agent(report(None, Completed)), RefusalCode::PolicyDenied, "only there while plan work is on");
+        refused(
+            off_again.agent(report(None, Completed)),
+            RefusalCode::PolicyDenied,
+            "only there while plan work is on",
+        );
     }
 
     #[test]

@@ -121,7 +121,12 @@ fn the_setting_read_only_holds_until_a_document_is_approved() {
 
 #[test]
 fn calls_are_recorded_only_while_a_plan_is_collected() {
-    for (style, taken) in [(None, false), (Some(PlanStyle::Document), false), (Some(PlanStyle::Collect), true), (Some(PlanStyle::Build), false)] {
+    for (style, taken) in [
+        (None, false),
+        (Some(PlanStyle::Document), false),
+        (Some(PlanStyle::Collect), true),
+        (Some(PlanStyle::Build), false),
+    ] {
         let situation = situation(style, Some(PlanStatus::Collecting), Caller::Conversation);
         assert_eq!(authorize_recording(&situation, "send").is_ok(), taken, "{style:?}");
     }

@@ -108,10 +108,14 @@ fn the_older_two_versions_have_no_channel() {
         assert_eq!(taken.plan.origin.transport_chat, Some(TransportChat("12345".to_owned())));
         assert_eq!(taken.plan.content.style(), PlanStyle::Document);
     }
-    let nulls = taken(element(json!({ "channelType": null, "transportChatId": null, "chatId": "-1", "markdown": null })));
+    let nulls =
+        taken(element(json!({ "channelType": null, "transportChatId": null, "chatId": "-1", "markdown": null })));
     assert_eq!(nulls.session, "legacy:-1");
     assert!(nulls.plan.content.is_empty());
-    for chat in [without(element(json!({ "channelType": null })), &["chatId"]), element(json!({ "channelType": null, "chatId": null }))] {
+    for chat in [
+        without(element(json!({ "channelType": null })), &["chatId"]),
+        element(json!({ "channelType": null, "chatId": null })),
+    ] {
         let taken = taken(chat);
         assert_eq!(taken.session, "legacy:default");
         assert!(taken.notes[0].contains("legacy:default"), "{:?}", taken.notes);
@@ -146,8 +150,18 @@ fn every_status_has_its_place() {
 #[test]
 fn times_may_lack_a_zone_or_be_missing() {
     for (created, updated, expected, note) in [
-        (json!("2024-05-01T10:00:00"), json!("2024-05-01T12:00:00+02:00"), ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"), None),
-        (json!("2024-05-01T10:00:00.123456789Z"), json!("2024-05-01T10:00:01"), ("2024-05-01T10:00:00.123456789Z", "2024-05-01T10:00:01Z"), None),
+        (
+            json!("2024-05-01T10:00:00"),
+            json!("2024-05-01T12:00:00+02:00"),
+            ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"),
+            None,
+        ),
+        (
+            json!("2024-05-01T10:00:00.123456789Z"),
+            json!("2024-05-01T10:00:01"),
+            ("2024-05-01T10:00:00.123456789Z", "2024-05-01T10:00:01Z"),
+            None,
+        ),
         (json!(null), json!("2024-05-01T10:00:00Z"), ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"), Some("created")),
         (json!("2024-05-01T10:00:00Z"), json!(null), ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"), Some("updated")),
         (json!(null), json!(null), ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"), Some("no times")),
@@ -190,9 +204,15 @@ fn what_is_wrong_is_skipped_and_says_why() {
         (json!({ "steps": [call(json!({ "result": 1 }))] }), "/steps/0/result is a number, not text"),
         (json!({ "steps": [call(json!({ "toolArguments": [] }))] }), "/steps/0/toolArguments is a list, not an object"),
         (json!({ "steps": [call(json!({ "toolArguments": "[1]" }))] }), "/steps/0/toolArguments holds a list"),
-        (json!({ "steps": [call(json!({ "toolArguments": "{" }))] }), "/steps/0/toolArguments is text that is not JSON"),
+        (
+            json!({ "steps": [call(json!({ "toolArguments": "{" }))] }),
+            "/steps/0/toolArguments is text that is not JSON",
+        ),
         (json!({ "markdown": null, "steps": [call(json!({ "toolName": null }))] }), "/steps/0/toolName is missing"),
-        (json!({ "markdown": null, "steps": [call(json!({ "toolName": "x".repeat(129) }))] }), "/steps/0/toolName: The name"),
+        (
+            json!({ "markdown": null, "steps": [call(json!({ "toolName": "x".repeat(129) }))] }),
+            "/steps/0/toolName: The name",
+        ),
     ] {
         skipped(element(changes), words);
     }
@@ -250,8 +270,12 @@ fn only_a_file_that_is_no_array_is_refused() {
 fn recorded_calls_keep_their_order_ids_and_outcomes() {
     let steps = json!([
         call(json!({ "id": "c", "order": 3, "status": "IN_PROGRESS" })),
-        call(json!({ "id": "a", "order": 1, "status": "COMPLETED", "result": "written", "executedAt": "2024-05-01T11:00:00" })),
-        call(json!({ "id": "b", "order": 2, "status": "FAILED", "result": "disk full", "toolArguments": "{\"n\": 1}" })),
+        call(
+            json!({ "id": "a", "order": 1, "status": "COMPLETED", "result": "written", "executedAt": "2024-05-01T11:00:00" })
+        ),
+        call(
+            json!({ "id": "b", "order": 2, "status": "FAILED", "result": "disk full", "toolArguments": "{\"n\": 1}" })
+        ),
         call(json!({ "id": "d", "order": 4, "toolArguments": null, "description": null })),
     ]);
     let imported = taken(element(json!({ "markdown": " \n", "status": "EXECUTING", "steps": steps })));
@@ -284,7 +308,8 @@ fn recorded_calls_keep_their_order_ids_and_outcomes() {
 #[test]
 fn what_was_done_is_not_done_again() {
     let steps = json!([call(json!({ "id": "a", "status": "COMPLETED" })), call(json!({ "id": "b", "order": 1 }))]);
-    let (mut world, plan) = import(element(json!({ "markdown": null, "status": "PARTIALLY_COMPLETED", "steps": steps })));
+    let (mut world, plan) =
+        import(element(json!({ "markdown": null, "status": "PARTIALLY_COMPLETED", "steps": steps })));
     world.person(resume(&plan.id)).unwrap();
     let execution = world.plan(&plan.id).execution.as_ref().unwrap();
     let statuses: Vec<_> = execution.steps.iter().map(|run| run.status).collect();
@@ -347,7 +372,11 @@ fn steps_beside_a_document_are_kept_and_do_not_meet_its_own() {
 
 #[test]
 fn a_collected_plan_can_be_collected_on_without_using_an_id_twice() {
-    let steps = json!([call(json!({ "id": "s2" })), call(json!({ "id": "s4", "order": 1 })), call(json!({ "id": "x", "order": 2 }))]);
+    let steps = json!([
+        call(json!({ "id": "s2" })),
+        call(json!({ "id": "s4", "order": 1 })),
+        call(json!({ "id": "x", "order": 2 }))
+    ]);
     let (mut world, plan) = import(element(json!({ "markdown": null, "status": "COLLECTING", "steps": steps })));
     let mode = &mut world.desk.session.as_mut().unwrap().plan_mode;
     (mode.enabled, mode.style, mode.active_plan) = (true, PlanStyle::Collect, Some(plan.id));

@@ -70,7 +70,8 @@ fn the_format_of_the_chain_is_fixed() {
 fn a_changed_entry_is_named() {
     for index in 0..history().journal.len() {
         let mut journal = history().journal;
-        journal[index].body = journal[index].body.replace("ada", "eve").replace("coder", "eve").replace("planwright", "eve");
+        journal[index].body =
+            journal[index].body.replace("ada", "eve").replace("coder", "eve").replace("planwright", "eve");
         check(&journal, &Damage::Changed { seq: index as u64 + 1 });
         let mut journal = history().journal;
         journal[index].hash.0[31] ^= 1;

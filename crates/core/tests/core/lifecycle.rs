@@ -55,7 +55,9 @@ fn cells() -> Vec<(PlanStatus, Action, Rule, &'static str)> {
         let words: Vec<_> = columns.collect();
         assert_eq!(words.len(), Action::ALL.len());
         for status in statuses {
-            cells.extend(Action::ALL.into_iter().zip(&words).map(|(action, cell)| (status, action, rule_in_words(cell), *cell)));
+            cells.extend(
+                Action::ALL.into_iter().zip(&words).map(|(action, cell)| (status, action, rule_in_words(cell), *cell)),
+            );
         }
     }
     assert_eq!(cells.len(), 9 * 8);
@@ -164,7 +166,9 @@ fn attempts(world: &World, id: &PlanId, action: Action) -> Vec<(Actor, Command)>
             PlanStyle::Document | PlanStyle::Collect => vec![(agent(), finalize())],
             PlanStyle::Build => vec![(agent(), submit())],
         },
-        Action::Approve => vec![(person(), approve(plan, Selection::All)), (policy_actor(), approve(plan, Selection::All))],
+        Action::Approve => {
+            vec![(person(), approve(plan, Selection::All)), (policy_actor(), approve(plan, Selection::All))]
+        }
         Action::Reject => vec![(person(), reject(id))],
         Action::Execute if plan.status == PlanStatus::Executing => {
             let execution = world.execution();

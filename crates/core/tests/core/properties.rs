@@ -15,9 +15,9 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use crate::journal::replay;
-use crate::world::World;
+use crate::world::{World, record};
 use acts::{Act, act};
-use contents::{any_content, any_title, markdown_text, position_ids};
+use contents::{any_content, any_title, markdown_text, position_ids, reversed};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -131,7 +131,9 @@ fn check_step(before: &World, after: &World, act: &Act) -> Result<(), TestCaseEr
 }
 
 fn may_follow(from: PlanStatus, to: PlanStatus) -> bool {
-    use PlanStatus::{Approved, Cancelled, Collecting, Completed, Executing, PartiallyCompleted, Ready, Rejected, Superseded};
+    use PlanStatus::{
+        Approved, Cancelled, Collecting, Completed, Executing, PartiallyCompleted, Ready, Rejected, Superseded,
+    };
     match from {
         Collecting => matches!(to, Ready | Cancelled),
         Ready => matches!(to, Approved | Rejected | Cancelled | Superseded),
@@ -144,7 +146,10 @@ fn may_follow(from: PlanStatus, to: PlanStatus) -> bool {
 }
 
 /// An id that a step of a draft had is never given to another one.
-fn check_step_ids(world: &World, seen: &mut BTreeMap<PlanId, (BTreeSet<StepId>, BTreeSet<StepId>)>) -> Result<(), TestCaseError> {
+fn check_step_ids(
+    world: &World,
+    seen: &mut BTreeMap<PlanId, (BTreeSet<StepId>, BTreeSet<StepId>)>,
+) -> Result<(), TestCaseError> {
     for plan in world.desk.plans.values().filter(|plan| plan.style() != PlanStyle::Document) {
         let (present, gone) = seen.entry(plan.id.clone()).or_default();
         let now: BTreeSet<_> = plan.content.steps().into_iter().map(|step| step.id).collect();
@@ -153,6 +158,10 @@ fn check_step_ids(world: &World, seen: &mut BTreeMap<PlanId, (BTreeSet<StepId>, 
         *present = now;
     }
     Ok(())
+}
+
+fn version((title, content): &(Option<String>, PlanContent)) -> Version<'_> {
+    Version { title: title.as_deref(), content }
 }
 
 fn plan_with(title: Option<&str>, content: &PlanContent) -> Plan {
@@ -176,6 +185,8 @@ proptest! {
         let first = plan_with(one.0.as_deref(), &one.1);
         let second = plan_with(two.0.as_deref(), &two.1);
         prop_assert_eq!(first.digest() == second.digest(), one == two);
+        let retitled = plan_with(two.0.as_deref(), &one.1);
+        prop_assert_eq!(first.digest() == retitled.digest(), one.0 == two.0);
         let mut elsewhere = Plan { status, number, version: 7, id: PlanId::new("q").unwrap(), ..first.clone() };
         elsewhere.session = "web:another1".parse().unwrap();
         prop_assert_eq!(elsewhere.digest(), first.digest());
@@ -186,17 +197,15 @@ proptest! {
         one in (any_title(), any_content()),
         two in (any_title(), any_content()),
     ) {
-        let version = |(title, content): &'_ (Option<String>, PlanContent)| (title.clone(), content.clone());
-        let (one, two) = (version(&one), version(&two));
         let of = |from: &(Option<String>, PlanContent), to: &(Option<String>, PlanContent)| {
-            diff(
-                Version { title: from.0.as_deref(), content: &from.1 },
-                Version { title: to.0.as_deref(), content: &to.1 },
-            )
+            diff(version(from), version(to))
         };
         prop_assert!(of(&one, &one.clone()).is_empty());
-        if (&one.0, position_ids(&one.1)) != (&two.0, position_ids(&two.1)) {
-            prop_assert!(!of(&one, &two).is_empty());
+        let back_to_front = (one.0.clone(), reversed(&one.1));
+        for other in [&two, &back_to_front] {
+            if (&one.0, position_ids(&one.1)) != (&other.0, position_ids(&other.1)) {
+                prop_assert!(!of(&one, other).is_empty());
+            }
         }
         let found = of(&one, &two);
         let written = serde_json::to_string(&found).unwrap();
@@ -254,6 +263,16 @@ proptest! {
     }
 
     #[test]
+    fn numbers_in_arguments_come_back_from_the_journal_as_they_were(number in any::<f64>().prop_filter("finite", |n| n.is_finite())) {
+        let mut world = World::planning(PlanStyle::Collect);
+        // A caller's number comes in as text, just as it does over the wire.
+        let arguments = serde_json::from_str(&format!("{{\"n\":{number}}}")).unwrap();
+        world.agent(record("send", arguments)).unwrap();
+        let (desk, _) = replay(&world.desk.identity, &world.journal).unwrap();
+        prop_assert_eq!(desk.active().unwrap().digest(), world.active().digest());
+    }
+
+    #[test]
     fn what_is_shown_can_be_read_back(text in hidden_text()) {
         let shown = visible(&text);
         prop_assert_eq!(read_back(&shown), text.replace("\r\n", "\n"));
@@ -261,14 +280,25 @@ proptest! {
     }
 }
 
-const HIDDEN: [char; 10] =
-    ['\u{200b}', '\u{202e}', '\u{2066}', '\u{feff}', '\u{ad}', '\u{61c}', '\u{2028}', '\u{e0041}', '\u{180e}', '\u{3164}'];
+const HIDDEN: [char; 10] = [
+    '\u{200b}',
+    '\u{202e}',
+    '\u{2066}',
+    '\u{feff}',
+    '\u{ad}',
+    '\u{61c}',
+    '\u{2028}',
+    '\u{e0041}',
+    '\u{180e}',
+    '\u{3164}',
+];
 
 fn hidden_text() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         any::<char>().prop_map(String::from),
         prop::sample::select(HIDDEN.to_vec()).prop_map(String::from),
-        prop::sample::select(vec!["⟦", "⟧", "U+202E", "⟦U+202E⟧", "\r\n", "\r", "\n", "a", "\u{1b}[0m"]).prop_map(str::to_owned),
+        prop::sample::select(vec!["⟦", "⟧", "U+202E", "⟦U+202E⟧", "\r\n", "\r", "\n", "a", "\u{1b}[0m"])
+            .prop_map(str::to_owned),
     ];
     prop::collection::vec(pieces, 0..20).prop_map(|pieces| pieces.concat())
 }

@@ -69,7 +69,20 @@ fn sessions_are_written_channel_and_key() {
         assert_eq!(serde_json::from_value::<SessionIdentity>(text.into()).unwrap().to_string(), text);
     }
     let long = format!("web:{}", "x".repeat(65));
-    for text in ["", "web", ":", "web:", ":key", "Web:k3yk3y8x", "pigeon:k3yk3y8x", "web:a b", "web:a:b", "web:ä", "web:../x", &long] {
+    for text in [
+        "",
+        "web",
+        ":",
+        "web:",
+        ":key",
+        "Web:k3yk3y8x",
+        "pigeon:k3yk3y8x",
+        "web:a b",
+        "web:a:b",
+        "web:ä",
+        "web:../x",
+        &long,
+    ] {
         assert_eq!(text.parse::<SessionIdentity>().unwrap_err().code, RefusalCode::InvalidArgument, "{text:?}");
         assert!(serde_json::from_value::<SessionIdentity>(text.into()).is_err());
     }
@@ -77,7 +90,9 @@ fn sessions_are_written_channel_and_key() {
 
 #[test]
 fn new_keys_are_longer_than_old_ones_may_be() {
-    for (key, existing, new) in [("1", true, false), ("1234567", true, false), ("12345678", true, true), ("", false, false)] {
+    for (key, existing, new) in
+        [("1", true, false), ("1234567", true, false), ("12345678", true, true), ("", false, false)]
+    {
         assert_eq!(ConversationKey::existing(key).is_ok(), existing, "{key}");
         assert_eq!(ConversationKey::new(key).is_ok(), new, "{key}");
     }
@@ -93,7 +108,15 @@ fn a_digest_is_given_whole() {
     assert_eq!(format!("sha256:{hex}").parse::<Digest>().unwrap(), digest);
     assert_eq!(hex.to_uppercase().parse::<Digest>().unwrap(), digest);
     assert_eq!(digest.short(), "0123456789ab");
-    for text in ["", "sha256:", &hex[..63], &format!("{hex}0"), &format!("sha256:sha256:{hex}"), &hex.replace('0', "g"), &format!("{} ", &hex[..63])] {
+    for text in [
+        "",
+        "sha256:",
+        &hex[..63],
+        &format!("{hex}0"),
+        &format!("sha256:sha256:{hex}"),
+        &hex.replace('0', "g"),
+        &format!("{} ", &hex[..63]),
+    ] {
         let refusal = text.parse::<Digest>().unwrap_err();
         assert_eq!(refusal.code, RefusalCode::InvalidArgument, "{text:?}");
     }

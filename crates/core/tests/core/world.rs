@@ -69,7 +69,9 @@ impl World {
         world.agent(metadata(complete())).unwrap();
         for (n, description) in steps.iter().enumerate() {
             let needs = if n == 0 { vec![] } else { vec![format!("s{n}")] };
-            world.agent(add(NewStep { needs: needs.iter().map(|id| step(id)).collect(), ..new_step(description) })).unwrap();
+            world
+                .agent(add(NewStep { needs: needs.iter().map(|id| step(id)).collect(), ..new_step(description) }))
+                .unwrap();
         }
         world
     }

@@ -17,7 +17,8 @@ pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> Outcome {
     let json = if arguments.file == Path::new("-") { read_stdin()? } else { read_file(&arguments.file)? };
     let context = Context::open(global, Store::MayBeMade).await?;
     let report = context.engine.import(&json, &context.person).await.map_err(|error| {
-        Failure::from(error).hint_on(RefusalCode::InvalidArgument, || "an older `plans.json` is one JSON array of plans".to_owned())
+        Failure::from(error)
+            .hint_on(RefusalCode::InvalidArgument, || "an older `plans.json` is one JSON array of plans".to_owned())
     })?;
     let taken = numbered(&context, &report.taken).await?;
     let here = numbered(&context, &report.already_here).await?;
@@ -87,7 +88,11 @@ fn words(taken: &[Numbered<'_>], here: &[Numbered<'_>], report: &ImportReport) -
     }
     for SkippedItem { index, id, reason } in &report.skipped {
         let id = id.as_deref().map_or_else(String::new, |id| format!(" ({})", shown_line(id)));
-        text.push_str(&format!("  number {index} in the file{}: {}\n", paint(&id, DIM), paint(&shown_line(reason), DIM)));
+        text.push_str(&format!(
+            "  number {index} in the file{}: {}\n",
+            paint(&id, DIM),
+            paint(&shown_line(reason), DIM)
+        ));
     }
     text
 }

@@ -66,7 +66,11 @@ pub(crate) async fn run(context: &Context, arguments: PlanArgs) -> Outcome {
 }
 
 /// The plan that is meant, or what to type to find it.
-async fn find(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> Result<Arc<Plan>, Failure> {
+async fn find(
+    context: &Context,
+    session: &SessionIdentity,
+    plan: Option<&PlanReference>,
+) -> Result<Arc<Plan>, Failure> {
     context.engine.find_plan(session, plan).await.map_err(|error| {
         let hint = || format!("planwright plan list --session {session}");
         Failure::from(error).hint_on(RefusalCode::NotFound, hint).hint_on(RefusalCode::Conflict, hint)

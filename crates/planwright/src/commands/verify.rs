@@ -21,7 +21,7 @@ pub(crate) async fn run(context: &Context) -> Outcome {
             sessions += 1;
             entries += chain.entries;
             if watched {
-                eprint!("\r{sessions} sessions, {entries} entries");
+                eprint!("\rsessions: {sessions}, entries: {entries}");
                 let _ = std::io::stderr().flush();
             }
         })

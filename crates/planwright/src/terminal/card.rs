@@ -10,8 +10,14 @@ use super::palette::{self, BOLD, DIM, PLAIN};
 use super::text::{Span, paint, painted, shown, shown_line, wrap};
 use super::{markdown, time};
 
-/// Who wrote what the plan says now, and when.
-pub(crate) type Drafted = Option<(Actor, Timestamp)>;
+/// Where what the plan says now comes from.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) by: Actor,
+    pub(crate) at: Timestamp,
+    /// Taken over from an older file; who wrote it there is not known.
+    pub(crate) imported: bool,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -21,19 +27,19 @@ pub(crate) enum Form {
 }
 
 /// Everything: the head, the whole text, and how far it has come.
-pub(crate) fn whole(plan: &Plan, drafted: &Drafted, form: Form, width: usize) -> String {
+pub(crate) fn whole(plan: &Plan, source: Option<&Source>, form: Form, width: usize) -> String {
     let rule = paint(&"─".repeat(width), DIM);
     let text = match form {
         Form::Rendered => markdown::render(&plan.markdown(), width),
         Form::Raw => lines(&plan.markdown()),
     };
     let text = if text.trim().is_empty() { format!("{}\n", paint("(nothing in it yet)", DIM)) } else { text };
-    let mut card = format!("{}{rule}\n{text}{rule}\n", head(plan, drafted, width));
+    let mut card = format!("{}{rule}\n{text}{rule}\n", head(plan, source, width));
     card.push_str(&progress(plan, width));
     card
 }
 
-pub(crate) fn head(plan: &Plan, drafted: &Drafted, width: usize) -> String {
+pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String {
     let mut version = format!("{}", plan.style());
     if plan.version > 1 {
         version.push_str(&format!(", version {}", plan.version));
@@ -53,14 +59,24 @@ pub(crate) fn head(plan: &Plan, drafted: &Drafted, width: usize) -> String {
     field("session", &plan.session.to_string());
     field("id", plan.id.as_str());
     field("digest", &plan.digest().to_string());
-    if let Some((by, at)) = drafted {
-        field("drafted", &format!("by {}, {}", shown_line(&by.to_string()), time::both(*at)));
+    if let Some(Source { by, at, imported }) = source {
+        let label = if *imported { "imported" } else { "drafted" };
+        field(label, &format!("by {}, {}", who(by), time::both(*at)));
     }
-    if let Some(origin) = &plan.origin {
-        field("imported", &origin.description.as_deref().map_or_else(|| "from an older plans.json".to_owned(), shown_line));
+    if let Some(about) = plan.origin.as_ref().and_then(|origin| origin.description.as_deref()) {
+        field("about", &shown_line(about));
+    }
+    if let Some(earlier) = &plan.supersedes {
+        field("replaces", earlier.as_str());
+    }
+    if let Some(later) = &plan.superseded_by {
+        field("replaced by", later.as_str());
     }
     if let Some(feedback) = &plan.feedback {
-        field("to change", &format!("{} (asked by {}, {})", shown_line(&feedback.text), who(&feedback.by), time::ago(feedback.at)));
+        field(
+            "to change",
+            &format!("{} (asked by {}, {})", shown_line(&feedback.text), who(&feedback.by), time::ago(feedback.at)),
+        );
     }
     if let Some(approval) = &plan.approval {
         field("approved", &format!("by {}, {}", who(&approval.by), time::both(approval.at)));
@@ -83,7 +99,7 @@ fn who(actor: &Actor) -> String {
 }
 
 fn labelled(name: &str, value: &str, width: usize) -> String {
-    const ROOM: usize = 11;
+    const ROOM: usize = 12;
     let mut text = String::new();
     for (index, line) in wrap(&[Span::plain(value)], width.saturating_sub(ROOM)).iter().enumerate() {
         let label = if index == 0 { name } else { "" };
@@ -147,7 +163,9 @@ fn indented(words: &str, by: usize, width: usize) -> String {
 pub(crate) fn next(plan: &Plan) -> String {
     let number = plan.number;
     let words = match (plan.status, plan.style()) {
-        (PlanStatus::Collecting, _) if plan.feedback.is_some() => "The agent has your feedback and drafts again.".to_owned(),
+        (PlanStatus::Collecting, _) if plan.feedback.is_some() => {
+            "The agent has your feedback and drafts again.".to_owned()
+        }
         (PlanStatus::Collecting, _) => "The agent is drafting it.".to_owned(),
         (PlanStatus::Ready, _) if plan.feedback.is_some() => "The agent has your feedback and drafts again.".to_owned(),
         (PlanStatus::Ready, _) => format!("It waits for you: planwright plan approve {number}, or reject, or revise"),

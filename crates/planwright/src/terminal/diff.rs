@@ -39,7 +39,9 @@ fn describe(change: &Change) -> (&'static str, Style, String) {
         Change::ItemAdded { list, text } => added(format!("{}: {}", list_name(*list), shown_line(text))),
         Change::ItemRemoved { list, text } => removed(format!("{}: {}", list_name(*list), shown_line(text))),
         Change::ItemsReordered { list } => changed(format!("{} in another order", list_name(*list))),
-        Change::StepRemoved { position, description } => removed(format!("step {position}: {}", shown_line(description))),
+        Change::StepRemoved { position, description } => {
+            removed(format!("step {position}: {}", shown_line(description)))
+        }
         Change::StepAdded { position, description } => added(format!("step {position}: {}", shown_line(description))),
         Change::StepReworded { position, from, to } => {
             changed(format!("step {position}: {} → {}", shown_line(from), shown_line(to)))
@@ -50,7 +52,9 @@ fn describe(change: &Change) -> (&'static str, Style, String) {
         Change::StepMoved { from, to, description } => {
             changed(format!("step {from} is step {to} now: {}", shown_line(description)))
         }
-        Change::StepTicked { position, description } => changed(format!("step {position} is ticked: {}", shown_line(description))),
+        Change::StepTicked { position, description } => {
+            changed(format!("step {position} is ticked: {}", shown_line(description)))
+        }
         Change::StepUnticked { position, description } => {
             changed(format!("step {position} is no longer ticked: {}", shown_line(description)))
         }
@@ -112,7 +116,9 @@ fn numbered(line: &DiffLine, digits: usize) -> String {
         DiffLine::Removed { pieces, unended, .. } => changed_line("-", REMOVED, number, digits, pieces, *unended),
         DiffLine::Added { pieces, unended, .. } => changed_line("+", ADDED, number, digits, pieces, *unended),
         DiffLine::Gap { lines: 1 } => format!("{}\n", paint(&format!("{:>digits$} … 1 line is the same", ""), DIM)),
-        DiffLine::Gap { lines } => format!("{}\n", paint(&format!("{:>digits$} … {lines} lines are the same", ""), DIM)),
+        DiffLine::Gap { lines } => {
+            format!("{}\n", paint(&format!("{:>digits$} … {lines} lines are the same", ""), DIM))
+        }
     }
 }
 

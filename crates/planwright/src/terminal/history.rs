@@ -1,10 +1,10 @@
 //! What happened to a plan, line by line.
 
 use planwright_core::event::Event;
-use planwright_core::mode::ModeEnd;
 use planwright_core::ids::StepId;
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_engine::engine::{History, HistoryItem};
 
 use super::palette::{self, BOLD, DIM};
@@ -13,8 +13,15 @@ use super::time;
 
 pub(crate) fn render(history: &History, plan: &Plan, width: usize) -> String {
     let mut text = String::new();
-    for item in &history.items {
-        text.push_str(&entry(item, plan, width));
+    // What one actor did in one go stands together.
+    for together in history.items.chunk_by(|one, next| heading(one) == heading(next)) {
+        text.push_str(&format!("{}\n", paint(&heading(&together[0]), DIM)));
+        for item in together {
+            for (index, line) in wrap(&[describe(&item.event, plan)], width.saturating_sub(4)).iter().enumerate() {
+                let indent = if index == 0 { "  " } else { "    " };
+                text.push_str(&format!("{indent}{}\n", painted(line)));
+            }
+        }
     }
     match history.versions.len() {
         0 => {}
@@ -32,17 +39,8 @@ pub(crate) fn render(history: &History, plan: &Plan, width: usize) -> String {
     text
 }
 
-fn entry(item: &HistoryItem, plan: &Plan, width: usize) -> String {
-    let when = format!("{}  {:<16} ", time::absolute(item.at), time::ago(item.at));
-    let mut words = vec![describe(&item.event, plan)];
-    words.push(Span::new(&format!("  {}", shown_line(&item.by.to_string())), DIM));
-    let room = width.saturating_sub(when.chars().count());
-    let mut text = String::new();
-    for (index, line) in wrap(&words, room).iter().enumerate() {
-        let label = if index == 0 { when.clone() } else { " ".repeat(when.chars().count()) };
-        text.push_str(&format!("{}{}\n", paint(&label, DIM), painted(line)));
-    }
-    text
+fn heading(item: &HistoryItem) -> String {
+    format!("{}, {}: {}", time::absolute(item.at), time::ago(item.at), shown_line(&item.by.to_string()))
 }
 
 fn describe(event: &Event, plan: &Plan) -> Span {
@@ -63,16 +61,17 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         ),
         Event::StepRecorded { step, .. } => plain(format!("step recorded: {}", shown_line(&step.call()))),
         Event::MetadataSet { .. } => plain("what it says beside its steps was changed".to_owned()),
-        Event::StepAdded { index, step, .. } => {
-            plain(format!("step {} added for {}: {}", index + 1, shown_line(&step.agent), shown_line(&step.description)))
-        }
+        Event::StepAdded { index, step, .. } => plain(format!(
+            "step {} added for {}: {}",
+            index + 1,
+            shown_line(&step.agent),
+            shown_line(&step.description)
+        )),
         Event::StepUpdated { index, step, .. } => {
             plain(format!("step {} changed: {}", index + 1, shown_line(&step.description)))
         }
         Event::StepRemoved { step, .. } => plain(format!("step {step} removed")),
-        Event::PlanFinalized { .. } => {
-            Span::new("ready for a decision", palette::status(PlanStatus::Ready))
-        }
+        Event::PlanFinalized { .. } => Span::new("ready for a decision", palette::status(PlanStatus::Ready)),
         Event::PlanApproved { approval, .. } => {
             let mut words = match approval.skipped.len() {
                 0 => "approved".to_owned(),
@@ -82,20 +81,22 @@ fn describe(event: &Event, plan: &Plan) -> Span {
             words.push_str(&because(approval.note.as_deref()));
             Span::new(&words, palette::status(PlanStatus::Approved))
         }
-        Event::PlanRejected { reason, .. } => Span::new(
-            &format!("rejected{}", because(reason.as_deref())),
-            palette::status(PlanStatus::Rejected),
-        ),
+        Event::PlanRejected { reason, .. } => {
+            Span::new(&format!("rejected{}", because(reason.as_deref())), palette::status(PlanStatus::Rejected))
+        }
         Event::RevisionRequested { feedback, .. } => {
             Span::new(&format!("changes asked for: {}", shown_line(feedback)), palette::CHANGED)
         }
-        Event::PlanCancelled { reason, .. } => Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED),
+        Event::PlanCancelled { reason, .. } => {
+            Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED)
+        }
         Event::PlanSuperseded { by, .. } => plain(format!("{} took its place", by.short())),
         Event::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
         Event::StepBegun { step, .. } => plain(format!("{} begun", name(step, plan))),
         Event::StepEnded { step, outcome, .. } => {
             let (mark, style) = palette::step(outcome.status);
-            let words = format!("{mark} {} {}{}", name(step, plan), in_words(outcome.status), because(outcome.note.as_deref()));
+            let words =
+                format!("{mark} {} {}{}", name(step, plan), in_words(outcome.status), because(outcome.note.as_deref()));
             Span::new(&words, style)
         }
         Event::ExecutionFinished { status, .. } => {

@@ -4,6 +4,7 @@
 //! written, links with their targets, character references undecoded, and whatever Markdown itself would drop is
 //! listed at the end.
 
+mod table;
 mod unseen;
 
 use std::ops::Range;
@@ -11,11 +12,15 @@ use std::ops::Range;
 use anstyle::Style;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use self::table::Table;
 use self::unseen::Seen;
 use super::palette::{BOLD, CODE, DIM, LINK, PLAIN};
 use super::text::{Span, painted, shown, width, wrap};
 
 const OPTIONS: Options = Options::ENABLE_TASKLISTS.union(Options::ENABLE_TABLES).union(Options::ENABLE_STRIKETHROUGH);
+
+/// Not every terminal can strike out, and a step that is struck out must not look like one to do.
+const STRUCK_OUT: &str = "~~";
 
 pub(crate) fn render(markdown: &str, width: usize) -> String {
     let source = shown(markdown);
@@ -25,7 +30,8 @@ pub(crate) fn render(markdown: &str, width: usize) -> String {
         renderer.take(event, range);
     }
     renderer.flush();
-    let mut definitions: Vec<_> = parser.reference_definitions().iter().map(|(_, definition)| definition.span.clone()).collect();
+    let mut definitions: Vec<_> =
+        parser.reference_definitions().iter().map(|(_, definition)| definition.span.clone()).collect();
     definitions.sort_by_key(|span| span.start);
     renderer.append_sources(&definitions);
     let unseen = renderer.seen.missing(&source);
@@ -63,12 +69,6 @@ struct Target {
     begins: usize,
 }
 
-#[derive(Default)]
-struct Table {
-    rows: Vec<Vec<Vec<Span>>>,
-    row: Vec<Vec<Span>>,
-}
-
 impl<'a> Renderer<'a> {
     fn new(source: &'a str, width: usize) -> Self {
         Self {
@@ -101,7 +101,8 @@ impl<'a> Renderer<'a> {
             }
             Event::Code(text) => {
                 self.seen.add(range);
-                self.push(&text, self.style().fg_color(CODE.get_fg_color()));
+                // Without colours the backticks are what tells code from words.
+                self.push(&format!("`{text}`"), self.style().fg_color(CODE.get_fg_color()));
             }
             Event::Html(html) => {
                 self.seen.add(range);
@@ -150,7 +151,10 @@ impl<'a> Renderer<'a> {
             Tag::Item => self.start_item(),
             Tag::Strong => self.styles.push(self.style().bold()),
             Tag::Emphasis => self.styles.push(self.style().italic()),
-            Tag::Strikethrough => self.styles.push(self.style().strikethrough()),
+            Tag::Strikethrough => {
+                self.styles.push(self.style().strikethrough());
+                self.push(STRUCK_OUT, self.style());
+            }
             Tag::Link { dest_url, title, .. } => {
                 self.seen.add(range);
                 self.start_link(&dest_url, &title);
@@ -205,7 +209,11 @@ impl<'a> Renderer<'a> {
                 }
                 self.prefixes.pop();
             }
-            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough => {
+            TagEnd::Strikethrough => {
+                self.push(STRUCK_OUT, self.style());
+                self.styles.pop();
+            }
+            TagEnd::Strong | TagEnd::Emphasis => {
                 self.styles.pop();
             }
             TagEnd::Link | TagEnd::Image => self.end_link(),
@@ -218,7 +226,7 @@ impl<'a> Renderer<'a> {
             TagEnd::TableCell => {
                 let cell = std::mem::take(&mut self.inline);
                 if let Some(table) = &mut self.table {
-                    table.row.push(cell);
+                    table.add_cell(cell);
                 }
             }
             TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
@@ -254,8 +262,7 @@ impl<'a> Renderer<'a> {
             let first_line = self.source[range.clone()].find('\n').map_or(range.end, |length| range.start + length);
             self.seen.add(range.start..first_line);
             if !info.is_empty() {
-                self.push(&format!("  {}", shown(info)), DIM);
-                self.flush();
+                self.line(&[Span::plain("  "), Span::new(&shown(info), DIM)]);
             }
         }
     }
@@ -291,34 +298,15 @@ impl<'a> Renderer<'a> {
 
     fn end_row(&mut self) {
         if let Some(table) = &mut self.table {
-            let row = std::mem::take(&mut table.row);
-            table.rows.push(row);
+            table.end_row();
         }
     }
 
     fn end_table(&mut self) {
-        let rows = self.table.take().unwrap_or_default().rows;
-        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widths: Vec<_> =
-            (0..columns).map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0)).collect();
-        let fits = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1) <= self.room();
-        for (index, row) in rows.into_iter().enumerate() {
-            for (column, cell) in row.into_iter().enumerate() {
-                if column > 0 {
-                    self.push(" │ ", DIM);
-                }
-                let room = widths[column].saturating_sub(width(&cell));
-                self.inline.extend(cell);
-                if fits && column + 1 < columns {
-                    self.push(&" ".repeat(room), PLAIN);
-                }
-            }
+        let rows = self.table.take().unwrap_or_default().into_lines(self.room());
+        for row in rows {
+            self.inline = row;
             self.flush();
-            if index == 0 && fits {
-                let rule: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
-                self.push(&rule.join("─┼─"), DIM);
-                self.flush();
-            }
         }
         self.gap = true;
     }

@@ -58,7 +58,11 @@ impl Screen {
     }
 
     /// `value` for programs, `text` for people.
-    pub(crate) fn answer(&self, value: impl FnOnce() -> serde_json::Value, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    pub(crate) fn answer(
+        &self,
+        value: impl FnOnce() -> serde_json::Value,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
         if self.json { self.print_json(&value()) } else { self.print(&text()) }
     }
 

@@ -35,7 +35,11 @@ impl ListedSession {
             identity: stored.session.identity.clone(),
             view: SessionView::from(&stored.session),
             last_active: stored.last_active,
-            active: active.map(|plan| ActivePlan { number: plan.number, status: plan.status, title: plan.display_title() }),
+            active: active.map(|plan| ActivePlan {
+                number: plan.number,
+                status: plan.status,
+                title: plan.display_title(),
+            }),
         }
     }
 
@@ -46,9 +50,10 @@ impl ListedSession {
     pub(crate) fn view(&self) -> Value {
         let mut view = json!(self.view);
         view["lastActive"] = json!(self.last_active);
-        view["activePlan"] = self.active.as_ref().map_or(Value::Null, |plan| {
-            json!({ "number": plan.number, "status": plan.status, "title": plan.title })
-        });
+        view["activePlan"] = self
+            .active
+            .as_ref()
+            .map_or(Value::Null, |plan| json!({ "number": plan.number, "status": plan.status, "title": plan.title }));
         view
     }
 

@@ -22,7 +22,7 @@ const BETWEEN: &str = "  ";
 
 /// One column may be cut to make the row fit: the one named by `flexible`.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[Cell; N]], flexible: usize, width: usize) -> String {
-    let mut widths = headings.map(UnicodeWidthStr::width);
+    let mut widths = headings.map(|heading| heading.width());
     for row in rows {
         for (column, cell) in row.iter().enumerate() {
             widths[column] = widths[column].max(cell.text.width());

@@ -64,14 +64,18 @@ pub(crate) fn width(spans: &[Span]) -> usize {
     spans.iter().map(Span::width).sum()
 }
 
-/// One line as it is written to the terminal.
+/// One line as it is written to the terminal. Neighbours of one style share their escape sequences.
 pub(crate) fn painted(spans: &[Span]) -> String {
     let mut line = String::new();
-    for Span { text, style } in spans {
+    for neighbours in spans.chunk_by(|one, next| one.style == next.style) {
+        let style = neighbours[0].style;
+        let texts = neighbours.iter().map(Span::text);
         if style.is_plain() {
-            line.push_str(text);
+            line.extend(texts);
         } else {
-            let _ = write!(line, "{style}{text}{style:#}");
+            let _ = write!(line, "{style}");
+            line.extend(texts);
+            let _ = write!(line, "{style:#}");
         }
     }
     line

@@ -19,7 +19,13 @@ pub(crate) fn both(at: Timestamp) -> String {
 
 fn ago_from(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(at).and_then(|span| span.total(Unit::Second)).unwrap_or_default();
-    let units = [(86_400.0 * 365.0, "year"), (86_400.0 * 30.0, "month"), (86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute")];
+    let units = [
+        (86_400.0 * 365.0, "year"),
+        (86_400.0 * 30.0, "month"),
+        (86_400.0, "day"),
+        (3_600.0, "hour"),
+        (60.0, "minute"),
+    ];
     match units.into_iter().find(|(length, _)| seconds >= *length) {
         None => "just now".to_owned(),
         Some((length, name)) => {

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, NoTls};
 
 use super::errors::{Failure, words};
-use crate::Location;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const READERS: usize = 8;
@@ -24,26 +23,21 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn parse(url: &str) -> LedgerResult<Self> {
-        let name = Location::Postgres(url.to_owned()).to_string();
-        let tls = || {
-            LedgerError::Unavailable(format!(
-                "{name} asks for an encrypted connection (sslmode), which this version cannot make yet; use a local socket \
-                 or a private network with sslmode=disable"
-            ))
-        };
         if url.contains("sslmode=verify") || url.contains("sslrootcert=") {
-            return Err(tls());
+            return Err(no_encryption());
         }
         // The driver's own words may quote a piece of a password that was not written as a URL wants it.
         let mut config: Config = url.parse().map_err(|_| {
-            LedgerError::Unavailable(format!(
-                "the URL of {name} cannot be understood; it is postgres://USER:PASSWORD@HOST/DATABASE, and special characters \
-                 in the password are percent-encoded"
-            ))
+            LedgerError::Unavailable(
+                "the database's URL cannot be understood; it is postgres://USER:PASSWORD@HOST/DATABASE, and special \
+                 characters in the password are percent-encoded"
+                    .to_owned(),
+            )
         })?;
         if config.get_ssl_mode() == SslMode::Require {
-            return Err(tls());
+            return Err(no_encryption());
         }
+        let name = name(&config);
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }
@@ -81,6 +75,28 @@ impl Target {
             .build()
             .map_err(|error| LedgerError::Internal(format!("the readers cannot be set up: {error}")))
     }
+}
+
+fn no_encryption() -> LedgerError {
+    LedgerError::Unavailable(
+        "the database's URL asks for an encrypted connection (sslmode), which this version cannot make yet; use a local \
+         socket, or a private network with sslmode=disable"
+            .to_owned(),
+    )
+}
+
+/// The hosts and the database, without anything secret.
+fn name(config: &Config) -> String {
+    let hosts: Vec<_> = config
+        .get_hosts()
+        .iter()
+        .map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            Host::Unix(folder) => folder.display().to_string(),
+        })
+        .collect();
+    let database = config.get_dbname().unwrap_or_default();
+    format!("the PostgreSQL database {database:?} at {}", hosts.join(", "))
 }
 
 impl fmt::Display for Target {

@@ -1,5 +1,6 @@
 //! A writer's own connection, with everything it says prepared.
 
+use futures::future::join_all;
 use futures::try_join;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
@@ -7,12 +8,13 @@ use tokio_postgres::{Client, Error, Row, Statement};
 use super::connect::Target;
 use super::errors::{Failure, Remedy};
 
-/// A writer that hangs or dies must not hold others up for ever, and a commit is on disk when it is answered, whatever
-/// the server's own setting says. Plans of statements are made for the tables as they are, not as they were when the
-/// store was empty. A database that lacks one of these settings does without it.
+/// A writer that hangs or dies must not hold others up for ever, unless the database's owner chose how long, and a
+/// commit is on disk when it is answered, whatever they chose. Plans of statements are made for the tables as they are,
+/// not as they were when the store was empty. A database that lacks one of these settings does without it.
 const SETTINGS: [&str; 4] = [
-    "SET lock_timeout = '10s'",
-    "SET idle_in_transaction_session_timeout = '60s'",
+    "SELECT set_config('lock_timeout', '10s', false) WHERE current_setting('lock_timeout') = '0'",
+    "SELECT set_config('idle_in_transaction_session_timeout', '60s', false)
+     WHERE current_setting('idle_in_transaction_session_timeout') = '0'",
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
     "SET plan_cache_mode = 'force_custom_plan'",
 ];
@@ -35,8 +37,9 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) async fn open(target: &Target) -> Result<Self, Failure> {
         let client = target.connect().await?;
-        for setting in SETTINGS {
-            if let Err(error) = client.batch_execute(setting).await {
+        let settings = join_all(SETTINGS.map(|setting| client.batch_execute(setting))).await;
+        for (setting, outcome) in SETTINGS.iter().zip(settings) {
+            if let Err(error) = outcome {
                 let failure = Failure::from(error);
                 if failure.remedy() == Remedy::Reconnect {
                     return Err(failure);

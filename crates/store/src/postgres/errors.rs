@@ -102,8 +102,6 @@ fn remedy(error: &Error) -> Remedy {
         "40001" | "40P01" => Remedy::Again,
         // The server is going down, coming up, or has ended this connection.
         "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => Remedy::Reconnect,
-        // A statement that waited too long for somebody else's lock, or was told to stop.
-        "55P03" | "57014" => Remedy::Wait,
         code if code.starts_with("08") => Remedy::Reconnect,
         // Out of disk, memory or connections; read-only; damaged.
         code if code.starts_with("53") || code.starts_with("58") || code == "25006" => Remedy::Wait,
@@ -137,9 +135,9 @@ pub(super) fn translate(error: &Error) -> LedgerError {
         "53100" => LedgerError::Unavailable(format!("the database's disk is full; nothing was stored ({words})")),
         "53300" => LedgerError::Unavailable(format!("the database has no connection left for us ({words})")),
         "25006" => LedgerError::Unavailable(format!("the database is read-only; nothing was stored ({words})")),
-        "55P03" | "57014" => {
-            LedgerError::Unavailable(format!("another program holds the session for too long; nothing was stored ({words})"))
-        }
+        "55P03" | "57014" => LedgerError::Unavailable(format!(
+            "another program holds the session for too long; nothing was stored ({words})"
+        )),
         "42501" => LedgerError::Unavailable(format!("the database user lacks a permission ({words})")),
         "40001" | "40P01" => LedgerError::Unavailable(format!("too many others write at the same time ({words})")),
         "23505" => LedgerError::Refused(Refusal::conflict("The store already holds something with this id.")),

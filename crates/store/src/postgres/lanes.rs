@@ -153,7 +153,9 @@ impl Lane {
             Ok(_) => true,
             Err(failure) => match failure.remedy() {
                 Remedy::Reconnect => false,
-                Remedy::Again | Remedy::Wait | Remedy::None => connection.client.batch_execute("ROLLBACK").await.is_ok(),
+                Remedy::Again | Remedy::Wait | Remedy::None => {
+                    connection.client.batch_execute("ROLLBACK").await.is_ok()
+                }
             },
         };
         self.connection = usable.then_some(connection);

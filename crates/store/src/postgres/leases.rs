@@ -19,7 +19,8 @@ pub(super) async fn acquire(
 ) -> LedgerResult<Option<Lease>> {
     let micros = ttl.min(LONGEST).as_micros() as f64;
     let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
-    let rows = readers.query(include_str!("sql/acquire_lease.sql"), &[&conversation, &channel, &owner, &micros]).await?;
+    let rows =
+        readers.query(include_str!("sql/acquire_lease.sql"), &[&conversation, &channel, &owner, &micros]).await?;
     if let Some(row) = rows.first() {
         let fence: i64 = row.try_get(0).map_err(|error| LedgerError::Internal(error.to_string()))?;
         return Ok(Some(Lease { session: session.clone(), owner: owner.to_owned(), fence: fence.unsigned_abs() }));

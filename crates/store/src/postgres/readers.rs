@@ -10,7 +10,7 @@ use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
-use planwright_engine::ledger::{DamagedRow, LedgerResult, Page, PlanSummary, StoredSession};
+use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Row};
@@ -30,9 +30,6 @@ pub(super) struct Readers {
     target: Target,
 }
 
-/// What one round to the database asks.
-type Query<'a> = (&'a str, &'a [&'a (dyn ToSql + Sync)]);
-
 impl Readers {
     pub(super) fn new(target: &Target) -> LedgerResult<Self> {
         Ok(Self { pool: target.pool()?, target: target.clone() })
@@ -42,14 +39,14 @@ impl Readers {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match self.try_query((sql, parameters)).await {
-                Err(failure) if failure.remedy() == Remedy::Reconnect && attempts < ATTEMPTS => {}
+            match self.try_query(sql, parameters).await {
+                Err(failure) if is_stale(&failure) && attempts < ATTEMPTS => {}
                 outcome => return outcome.map_err(|failure| failure.to_error()),
             }
         }
     }
 
-    async fn try_query(&self, (sql, parameters): Query<'_>) -> Result<Vec<Row>, Failure> {
+    async fn try_query(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Failure> {
         let client = self.client().await?;
         let work = async {
             let statement = client.prepare_cached(sql).await?;
@@ -100,7 +97,7 @@ impl Readers {
         loop {
             attempts += 1;
             match self.try_desk(session, plan).await {
-                Err(failure) if failure.remedy() == Remedy::Reconnect && attempts < ATTEMPTS => {}
+                Err(failure) if is_stale(&failure) && attempts < ATTEMPTS => {}
                 outcome => return outcome.map_err(|failure| failure.to_error()),
             }
         }
@@ -113,7 +110,11 @@ impl Readers {
         outcome
     }
 
-    pub(super) async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    pub(super) async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<Candidate>> {
         let sql = "SELECT plan.id, plan.number FROM plan JOIN session ON session.id = plan.session_id
                    WHERE session.conversation = $1 AND session.channel = $2
                        AND (plan.number = $3 OR position($4::text IN plan.id) > 0)
@@ -121,7 +122,8 @@ impl Readers {
         // Numbers begin at 1, and no id has a space in it.
         let number = reference.number().map_or(0, i64::from);
         let piece = reference.piece().unwrap_or_else(|| " ".to_owned());
-        let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str(), &number, &piece]).await?;
+        let found =
+            self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str(), &number, &piece]).await?;
         let candidate = |row: &Row| {
             let (id, number): (String, i64) = (get(row, 0)?, get(row, 1)?);
             Ok(Candidate { id: PlanId::new(id)?, number: u32::try_from(number).unwrap_or(u32::MAX) })
@@ -136,7 +138,12 @@ impl Readers {
         found.first().map(|row| sound(rows::identity(row))).transpose()
     }
 
-    pub(super) async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+    pub(super) async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
         let sql = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at
                    FROM plan JOIN session ON session.id = plan.session_id
                    WHERE session.conversation = $1 AND session.channel = $2 AND plan.number < $3
@@ -154,13 +161,18 @@ impl Readers {
         Ok(page)
     }
 
-    pub(super) async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+    pub(super) async fn journal(
+        &self,
+        session: &SessionIdentity,
+        after: u64,
+        limit: u32,
+    ) -> LedgerResult<Vec<SealedEntry>> {
         let sql = "SELECT journal.seq, journal.body, journal.hash FROM journal JOIN session ON session.id = journal.session_id
                    WHERE session.conversation = $1 AND session.channel = $2 AND journal.seq > $3
                    ORDER BY journal.seq LIMIT $4";
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
         let found = self.query(sql, &[&conversation, &channel, &small(after), &i64::from(limit)]).await?;
-        found.iter().map(|row| Ok(rows::sealed_entry(row).map_err(Failure::from).map_err(|error| error.to_error())?)).collect()
+        found.iter().map(|row| rows::sealed_entry(row).map_err(|error| Failure::from(error).to_error())).collect()
     }
 
     pub(super) async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
@@ -197,7 +209,8 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
                         WHERE conversation = $1 AND channel = $2";
     let find_plans = "SELECT id, number, body FROM plan WHERE session_id = $1 AND id = ANY($2::text[])";
     let mut desk = Desk::new(session.clone());
-    let moment = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
+    let moment =
+        client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
     let statement = moment.prepare_cached(find_session).await?;
     let found = moment.query_opt(&statement, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
     if let Some(row) = found {
@@ -211,12 +224,17 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
             match encode::set_damage_aside(rows::plan(&row, session)?)? {
                 Ok(plan) => drop(desk.plans.insert(plan.id.clone(), plan.into())),
                 Err(_) if !needed => {}
-                Err(row) => return Err(planwright_engine::ledger::LedgerError::damaged(row.what, row.reason).into()),
+                Err(row) => return Err(LedgerError::damaged(row.what, row.reason).into()),
             }
         }
     }
     moment.commit().await?;
     Ok(desk)
+}
+
+/// Whether a connection turned out to be dead that the pool took for alive.
+fn is_stale(failure: &Failure) -> bool {
+    matches!(failure, Failure::Database(_)) && failure.remedy() == Remedy::Reconnect
 }
 
 /// A connection on which something may still be under way does not go back into the pool.

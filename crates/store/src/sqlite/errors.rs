@@ -10,7 +10,7 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-pub(super) fn translate(path: &Path, error: rusqlite::Error) -> LedgerError {
+pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> LedgerError {
     let file = path.display();
     let Some(code) = error.sqlite_error_code() else { return LedgerError::Internal(error.to_string()) };
     match code {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
-use planwright_core::journal::{Entry, EntryHash, SealedEntry};
+use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
@@ -15,7 +15,7 @@ use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, Pla
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::errors::translate;
-use super::rows::{SESSION_COLUMNS, find_session, lay_out, raw_session, read_session};
+use super::rows::{SessionRow, find_session, lay_out, raw_session, read_session, select_sessions};
 use super::{Fault, connection};
 use crate::encode;
 
@@ -44,7 +44,7 @@ impl Readers {
             readers.put_back(connection);
             outcome.map_err(|fault| match fault {
                 Fault::Ledger(error) => error,
-                Fault::Sqlite(error) => translate(&readers.path, error),
+                Fault::Sqlite(error) => translate(&readers.path, &error),
             })
         };
         tokio::task::spawn_blocking(work)
@@ -69,24 +69,37 @@ pub(super) fn session(connection: &Connection, session: &SessionIdentity) -> Res
     find_session(connection, session)?.map(|row| Ok(stored(row)?)).transpose()
 }
 
-fn stored(row: super::rows::SessionRow) -> LedgerResult<StoredSession> {
-    let last_active = timestamp(|| format!("session {}", row.session.identity), row.last_active)?;
+fn stored(row: SessionRow) -> LedgerResult<StoredSession> {
+    let what = || format!("the last entry of session {}", row.session.identity);
+    let last_active = encode::entry_from_text(what, &row.last_entry)?.at;
     Ok(StoredSession { session: row.session, head: row.head, last_active })
 }
 
 pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) -> Result<Page<StoredSession>, Fault> {
-    let sql = format!("SELECT {SESSION_COLUMNS} FROM session ORDER BY last_active DESC, id DESC LIMIT ?1 OFFSET ?2");
     let offset = after.unwrap_or(0);
-    let mut statement = connection.prepare_cached(&sql)?;
+    // Entries are numbered over all sessions in the order they were written.
+    let mut statement = connection.prepare_cached(select_sessions!("ORDER BY j.id DESC LIMIT ?1 OFFSET ?2"))?;
     let rows = statement.query_map(params![limit, offset as i64], raw_session)?;
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let mut count = 0;
     for raw in rows {
         count += 1;
-        note(&mut page, read_session(raw?).and_then(stored))?;
+        let row = match read_session(raw?) {
+            Ok(row) => Ok(SessionRow { head: recorded_end(connection, &row)?, ..row }),
+            Err(error) => Err(error),
+        };
+        note(&mut page, row.and_then(stored))?;
     }
     page.next = (count == limit).then_some(offset + u64::from(limit));
     Ok(page)
+}
+
+/// Where the journal must end: what is stored beside it tells whether entries were cut off.
+fn recorded_end(connection: &Connection, row: &SessionRow) -> rusqlite::Result<Head> {
+    let sql = "SELECT max(s.seq, ifnull((SELECT max(seq) FROM plan WHERE session_id = s.id), 0)) FROM session s WHERE s.id = ?1";
+    let recorded: i64 = connection.prepare_cached(sql)?.query_row([row.id], |row| row.get(0))?;
+    let recorded = recorded.unsigned_abs();
+    Ok(if recorded > row.head.seq { Head { seq: recorded, ..row.head } } else { row.head })
 }
 
 pub(super) fn sessions_with_key(connection: &Connection, key: &ConversationKey) -> Result<Vec<SessionIdentity>, Fault> {

@@ -11,34 +11,57 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::Fault;
 use crate::encode;
 
-/// A session's row.
+/// A session's row, and the end of its journal.
 #[derive(Debug)]
 pub(super) struct SessionRow {
     pub(super) id: i64,
     pub(super) session: Session,
     pub(super) head: Head,
-    pub(super) last_active: i64,
+    /// The journal's last entry, as it is stored.
+    pub(super) last_entry: String,
 }
 
-pub(super) const SESSION_COLUMNS: &str = "id, head_seq, head_hash, state, last_active, channel, conversation";
+/// Sessions, each with the last entry of its journal.
+macro_rules! select_sessions {
+    ($rest:literal) => {
+        concat!(
+            "SELECT s.id, s.channel || ':' || s.conversation, s.state, j.seq, j.hash, j.body
+             FROM session s JOIN journal j ON j.session_id = s.id
+                AND j.seq = (SELECT max(seq) FROM journal WHERE session_id = s.id) ",
+            $rest
+        )
+    };
+}
+pub(super) use select_sessions;
 
-pub(super) type RawSession = (i64, i64, Vec<u8>, String, i64, String, String);
+pub(super) struct RawSession {
+    id: i64,
+    name: String,
+    state: String,
+    seq: i64,
+    hash: Vec<u8>,
+    last_entry: String,
+}
 
 pub(super) fn raw_session(row: &rusqlite::Row<'_>) -> rusqlite::Result<RawSession> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
+    Ok(RawSession {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        state: row.get(2)?,
+        seq: row.get(3)?,
+        hash: row.get(4)?,
+        last_entry: row.get(5)?,
+    })
 }
 
 pub(super) fn read_session(raw: RawSession) -> LedgerResult<SessionRow> {
-    let (id, seq, hash, state, last_active, channel, conversation) = raw;
-    let what = || format!("session {channel}:{conversation}");
-    let head = encode::head(what, seq, &hash)?;
-    Ok(SessionRow { id, session: encode::session_from_text(what, &state)?, head, last_active })
+    let what = || format!("session {}", raw.name);
+    let head = encode::head(what, raw.seq, &raw.hash)?;
+    Ok(SessionRow { id: raw.id, session: encode::session_from_text(what, &raw.state)?, head, last_entry: raw.last_entry })
 }
 
 pub(super) fn find_session(connection: &Connection, session: &SessionIdentity) -> Result<Option<SessionRow>, Fault> {
-    let sql = "SELECT id, head_seq, head_hash, state, last_active, channel, conversation FROM session
-               WHERE conversation = ?1 AND channel = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"))?;
     let found = statement
         .query_row(params![session.conversation.as_str(), session.channel.as_str()], raw_session)
         .optional()?;

@@ -22,7 +22,9 @@ impl WritingDesk {
         let found = self.lay_out(submission)?;
         if let Some(found) = &found {
             leases::check(&self.connection, found.session_id, submission)?;
-            if let Some(events) = self.already_done(found.session_id, submission)? {
+            if self.careful
+                && let Some(events) = self.already_done(found.session_id, submission)?
+            {
                 return Ok(Committed { events, seq: found.head.seq, desk: found.desk.clone() });
             }
         }
@@ -62,7 +64,8 @@ impl WritingDesk {
         Ok(Some(kept))
     }
 
-    /// The events of this very request, if it was carried out before.
+    /// The events of this very request, if it was carried out before. Usually nobody asks: the index on requests
+    /// fails a repeated one, and only then everything is looked at carefully.
     fn already_done(&self, session_id: i64, submission: &Submission) -> Result<Option<Vec<Event>>, Fault> {
         let request = submission.stamp.request.as_str();
         let mut statement = self.connection.prepare_cached("SELECT session_id, seq FROM journal WHERE request = ?1")?;
@@ -96,10 +99,11 @@ impl WritingDesk {
             .filter_map(|id| desk.plan(id))
             .map(|plan| Ok((plan, encode::plan_to_text(plan)?)))
             .collect::<LedgerResult<Vec<_>>>()?;
-        let session_id = self.write_session(session_id, state.as_deref(), head, submission)?;
+        let seq = head.seq as i64;
+        let session_id = self.write_session(session_id, state.as_deref(), seq, submission)?;
         self.write_entries(session_id, prepared, submission)?;
         for (plan, body) in plans {
-            self.write_plan(session_id, plan, &body, is_new(&plan.id, prepared))?;
+            self.write_plan(session_id, plan, &body, seq, is_new(&plan.id, prepared))?;
         }
         Ok(session_id)
     }
@@ -108,28 +112,21 @@ impl WritingDesk {
         &self,
         id: Option<i64>,
         state: Option<&str>,
-        head: Head,
+        seq: i64,
         submission: &Submission,
     ) -> rusqlite::Result<i64> {
-        let at = submission.stamp.at.as_microsecond();
-        let seq = head.seq as i64;
         match (id, state) {
-            (Some(id), None) => {
-                let sql = "UPDATE session SET head_seq = ?2, head_hash = ?3, last_active = ?4 WHERE id = ?1";
-                self.connection.prepare_cached(sql)?.execute(params![id, seq, head.hash.0, at])?;
-                Ok(id)
-            }
+            (Some(id), None) => Ok(id),
             (Some(id), Some(state)) => {
-                let sql = "UPDATE session SET head_seq = ?2, head_hash = ?3, last_active = ?4, state = ?5 WHERE id = ?1";
-                self.connection.prepare_cached(sql)?.execute(params![id, seq, head.hash.0, at, state])?;
+                let sql = "UPDATE session SET state = ?2, seq = ?3 WHERE id = ?1";
+                self.connection.prepare_cached(sql)?.execute(params![id, state, seq])?;
                 Ok(id)
             }
             (None, state) => {
-                let sql = "INSERT INTO session (channel, conversation, head_seq, head_hash, last_active, state)
-                           VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+                let sql = "INSERT INTO session (channel, conversation, state, seq) VALUES (?1, ?2, ?3, ?4)";
                 let session = &submission.session;
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
-                let values = params![channel, conversation, seq, head.hash.0, at, state.unwrap_or_default()];
+                let values = params![channel, conversation, state.unwrap_or_default(), seq];
                 self.connection.prepare_cached(sql)?.insert(values)
             }
         }
@@ -146,17 +143,17 @@ impl WritingDesk {
         Ok(())
     }
 
-    fn write_plan(&self, session_id: i64, plan: &Plan, body: &str, new: bool) -> rusqlite::Result<()> {
+    fn write_plan(&self, session_id: i64, plan: &Plan, body: &str, seq: i64, new: bool) -> rusqlite::Result<()> {
         let (id, status, title) = (plan.id.as_str(), plan.status.as_str(), plan.display_title());
         let at = plan.updated_at.as_microsecond();
         if new {
-            let sql = "INSERT INTO plan (id, session_id, number, style, status, title, body, updated_at)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-            let values = params![id, session_id, plan.number, plan.style().as_str(), status, title, body, at];
+            let sql = "INSERT INTO plan (id, session_id, number, style, status, title, body, seq, updated_at)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            let values = params![id, session_id, plan.number, plan.style().as_str(), status, title, body, seq, at];
             self.connection.prepare_cached(sql)?.execute(values)?;
         } else {
-            let sql = "UPDATE plan SET status = ?2, title = ?3, body = ?4, updated_at = ?5 WHERE id = ?1";
-            self.connection.prepare_cached(sql)?.execute(params![id, status, title, body, at])?;
+            let sql = "UPDATE plan SET status = ?2, title = ?3, body = ?4, seq = ?5, updated_at = ?6 WHERE id = ?1";
+            self.connection.prepare_cached(sql)?.execute(params![id, status, title, body, seq, at])?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Fault;
 use super::desks::Desks;
-use super::errors::translate;
+use super::errors::{is_busy, translate};
 
 /// The most that is committed at once; more only makes the first of them wait.
 const BATCH: usize = 512;
@@ -26,7 +26,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(connection: Connection, path: PathBuf) -> LedgerResult<Self> {
         let (inbox, mut waiting) = mpsc::channel(WAITING);
-        let mut desk = WritingDesk { connection, path, desks: Desks::default(), data_version: None };
+        let mut desk = WritingDesk { connection, path, desks: Desks::default(), careful: false, data_version: None };
         let run = move || {
             let mut batch = Vec::with_capacity(BATCH);
             while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
@@ -69,6 +69,8 @@ pub(super) struct WritingDesk {
     pub(super) connection: Connection,
     path: PathBuf,
     pub(super) desks: Desks,
+    /// Whether requests are looked up before they are carried out.
+    pub(super) careful: bool,
     /// Changes when another connection has written; then nothing kept in memory counts any more.
     data_version: Option<i64>,
 }
@@ -78,14 +80,28 @@ impl WritingDesk {
         let Err(error) = self.try_commit(jobs) else {
             return jobs.iter_mut().for_each(|job| job.tell());
         };
-        // Nothing of the batch is stored, and what is kept in memory may be ahead of the file.
+        self.undo();
+        if is_busy(&error) {
+            return jobs.iter_mut().for_each(|job| job.fail(translate(&self.path, &error)));
+        }
+        // One at a time and carefully: whoever caused it fails alone, and a repeated request gets its first answer.
+        self.careful = true;
+        for job in jobs {
+            match self.try_commit(std::slice::from_mut(job)) {
+                Ok(()) => job.tell(),
+                Err(error) => {
+                    self.undo();
+                    job.fail(translate(&self.path, &error));
+                }
+            }
+        }
+        self.careful = false;
+    }
+
+    /// Nothing of the transaction is stored, and what is kept in memory may be ahead of the file.
+    fn undo(&mut self) {
         let _ = self.connection.execute_batch("ROLLBACK");
         self.desks = Desks::default();
-        match jobs {
-            [job] => job.fail(translate(&self.path, error)),
-            // One at a time, whoever caused it fails alone.
-            several => several.iter_mut().for_each(|job| self.commit_together(std::slice::from_mut(job))),
-        }
     }
 
     fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {

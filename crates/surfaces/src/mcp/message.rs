@@ -42,7 +42,9 @@ pub(super) fn too_long() -> Value {
 fn explain(text: &str) -> Incoming {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(error) => return refused(ErrorCode::PARSE_ERROR, Value::Null, format!("The message is not JSON: {error}.")),
+        Err(error) => {
+            return refused(ErrorCode::PARSE_ERROR, Value::Null, format!("The message is not JSON: {error}."));
+        }
     };
     let object = match value {
         Value::Object(object) => object,
@@ -71,7 +73,11 @@ fn explain(text: &str) -> Incoming {
     if id.is_null() {
         return invalid(id, "The `id` of a request is a string or a whole number.");
     }
-    invalid(id, "This is not a request of the protocol: it has `result` or `error` beside `method`.")
+    if has("result") || has("error") {
+        return invalid(id, "A request has no `result` and no `error`.");
+    }
+    let message = "The `params` of a request are an object, and so is the `_meta` in them.";
+    refused(ErrorCode::INVALID_PARAMS, id, message.to_owned())
 }
 
 fn invalid(id: Value, message: &str) -> Incoming {

@@ -31,8 +31,9 @@ struct Shared {
     look_now: Notify,
 }
 
-/// The offer as it was last seen.
-struct Offer {
+/// The tools as they were once on offer.
+#[derive(Debug)]
+pub(super) struct Offer {
     /// The journal's last number then.
     seq: u64,
     tools: Vec<ToolDefinition>,
@@ -54,17 +55,26 @@ impl ToolChanges {
         self.shared.look_now.notify_one();
     }
 
+    /// What is on offer now. The number is read first, so that a change in between is noticed the next time.
+    pub(super) async fn offer(&self) -> LedgerResult<Offer> {
+        let seq = self.seq().await?;
+        Ok(Offer { seq, tools: self.shared.engine.advertised_tools(&self.shared.session).await? })
+    }
+
     /// Looks again and again, as long as it is polled.
-    pub(super) async fn watch(&self) -> Never {
+    pub(super) async fn watch(&self, mut known: Offer) -> Never {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut known: Option<Offer> = None;
         loop {
-            match self.look(known.as_ref()).await {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.shared.look_now.notified() => {}
+            }
+            match self.newer_than(&known).await {
                 Ok(None) => {}
                 Ok(Some(offer)) => {
-                    let changed = known.as_ref().is_some_and(|known| known.tools != offer.tools);
-                    known = Some(offer);
+                    let changed = offer.tools != known.tools;
+                    known = offer;
                     if changed {
                         self.shared.changes.send_modify(|changes| *changes += 1);
                     }
@@ -72,21 +82,16 @@ impl ToolChanges {
                 // The calls say so themselves; here it is enough to look again.
                 Err(error) => tracing::debug!(%error, "the offered tools could not be looked at"),
             }
-            tokio::select! {
-                _ = ticks.tick() => {}
-                () = self.shared.look_now.notified() => {}
-            }
         }
     }
 
-    /// What is on offer, unless nothing has happened in the session since.
-    async fn look(&self, known: Option<&Offer>) -> LedgerResult<Option<Offer>> {
-        let Shared { engine, session, .. } = self.shared.as_ref();
-        let seq = engine.ledger().session(session).await?.map_or(0, |stored| stored.head.seq);
-        if known.is_some_and(|known| known.seq == seq) {
-            return Ok(None);
-        }
-        Ok(Some(Offer { seq, tools: engine.advertised_tools(session).await? }))
+    async fn newer_than(&self, known: &Offer) -> LedgerResult<Option<Offer>> {
+        if self.seq().await? == known.seq { Ok(None) } else { self.offer().await.map(Some) }
+    }
+
+    async fn seq(&self) -> LedgerResult<u64> {
+        let stored = self.shared.engine.ledger().session(&self.shared.session).await?;
+        Ok(stored.map_or(0, |stored| stored.head.seq))
     }
 }
 

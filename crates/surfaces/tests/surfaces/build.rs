@@ -24,12 +24,17 @@ async fn a_draft_is_built_checked_and_proposed() {
     let first = client.succeed("plan_add_step", json!({ "description": "write", "agent": "coder" })).await;
     assert_eq!((&first["step_id"], &first["position"]), (&json!("s1"), &json!(1)));
     let second = client
-        .succeed("plan_add_step", json!({ "description": "test", "agent": "tester", "needs": ["s1"], "verification": "green" }))
+        .succeed(
+            "plan_add_step",
+            json!({ "description": "test", "agent": "tester", "needs": ["s1"], "verification": "green" }),
+        )
         .await;
     assert_eq!((&second["step_id"], &second["position"]), (&json!("s2"), &json!(2)));
-    let between = client.succeed("plan_add_step", json!({ "description": "x", "agent": "writer", "position": 2 })).await;
+    let between =
+        client.succeed("plan_add_step", json!({ "description": "x", "agent": "writer", "position": 2 })).await;
     assert_eq!((&between["step_id"], &between["position"]), (&json!("s3"), &json!(2)));
-    let moved = client.succeed("plan_update_step", json!({ "step_id": "s3", "description": "docs", "position": 3 })).await;
+    let moved =
+        client.succeed("plan_update_step", json!({ "step_id": "s3", "description": "docs", "position": 3 })).await;
     assert_eq!(moved["position"], 3);
     client.succeed("plan_remove_step", json!({ "step_id": "s3" })).await;
 

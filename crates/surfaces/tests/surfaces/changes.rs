@@ -51,11 +51,11 @@ async fn a_change_that_leaves_the_tools_as_they_are_is_not_told() {
     for n in 0..5 {
         client.succeed("plan_set_content", json!({ "plan_markdown": format!("# {n}") })).await;
     }
-    // The first notification there is belongs to the approval.
+    // The only notification there is belongs to the approval.
     world.approve().await;
     assert_eq!(client.notification().await, list_changed());
     assert!(client.tool_names().await.contains(&"plan_progress".to_owned()));
-    client.leave().await;
+    assert_eq!(client.leave().await, [Value::Null; 0]);
 }
 
 #[tokio::test]

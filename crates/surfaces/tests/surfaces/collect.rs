@@ -39,7 +39,7 @@ async fn calls_are_written_down_and_finalised() {
     client.leave().await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn calls_sent_all_at_once_become_steps_in_their_order() {
     let world = World::new().await;
     let mut client = world.client(COLLECT).await;

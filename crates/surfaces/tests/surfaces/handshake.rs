@@ -102,7 +102,10 @@ async fn what_is_not_offered_is_not_a_method() {
         ("resources/list", json!({})),
         ("resources/templates/list", json!({})),
         ("resources/read", json!({ "uri": "x:y" })),
-        ("completion/complete", json!({ "ref": { "type": "ref/prompt", "name": "x" }, "argument": { "name": "a", "value": "b" } })),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/prompt", "name": "x" }, "argument": { "name": "a", "value": "b" } }),
+        ),
         ("logging/setLevel", json!({ "level": "debug" })),
         ("subscriptions/listen", json!({ "notifications": {} })),
         ("tasks/list", json!({})),

@@ -1,5 +1,7 @@
 //! The MCP server as a client meets it: lines of JSON in, lines of JSON out, on the real engine and a real store.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
 mod build;
 mod changes;
 mod collect;
@@ -7,6 +9,6 @@ mod document;
 mod handshake;
 mod newer_clients;
 mod sessions;
-mod store_gone;
+mod store_trouble;
 mod wire;
 mod world;

@@ -112,7 +112,8 @@ async fn calls_that_came_before_the_end_of_input_are_answered() {
     let world = World::new().await;
     let mut client = Client::connect(world.options(DOCUMENT));
     let mut script = String::new();
-    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "s", "version": "1" } });
+    let hello =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "s", "version": "1" } });
     for (id, method, params) in [
         (1, "initialize", hello),
         (2, "tools/call", json!({ "name": "plan_set_content", "arguments": { "plan_markdown": "# A" } })),

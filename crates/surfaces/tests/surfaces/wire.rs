@@ -51,10 +51,12 @@ async fn what_cannot_be_read_is_answered_and_the_server_goes_on() {
         (br#"{"jsonrpc":"2.0","id":9,"method":"ping","result":{}}"#, error(-32600, json!(9), "`result`")),
         // Known methods with parameters that do not fit.
         (br#"{"jsonrpc":"2.0","id":10,"method":"tools/call"}"#, error(-32602, json!(10), "`name`")),
-        (br#"{"jsonrpc":"2.0","id":11,"method":"tools/call","params":[]}"#, error(-32602, json!(11), "`name`")),
+        (br#"{"jsonrpc":"2.0","id":11,"method":"tools/call","params":[]}"#, error(-32602, json!(11), "`params`")),
         (br#"{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":7}}"#, error(-32602, json!(12), "`name`")),
         (br#"{"jsonrpc":"2.0","id":13,"method":"initialize","params":{}}"#, error(-32602, json!(13), "protocolVersion")),
-        (br#"{"jsonrpc":"2.0","id":14,"method":"tools/list","params":7}"#, error(-32602, json!(14), "tools/list")),
+        (br#"{"jsonrpc":"2.0","id":16,"method":"tools/list","params":{"_meta":7}}"#, error(-32602, json!(16), "`_meta`")),
+        (br#"{"jsonrpc":"2.0","id":17,"method":"no/such","params":"x"}"#, error(-32602, json!(17), "`params`")),
+        (br#"{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"plan_get","arguments":{},"inputResponses":7}}"#, error(-32602, json!(18), "`name`")),
         (br#"{"jsonrpc":"2.0","id":15,"method":"tools/list","params":{"cursor":"2"}}"#, error(-32602, json!(15), "cursor")),
         // Nothing is said about these.
         (b"", Value::Null),
@@ -128,28 +130,6 @@ async fn a_plan_of_the_largest_size_goes_through() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_before_its_turn_is_not_carried_out() {
-    let world = World::new().await;
-    let mut client = world.client(crate::world::COLLECT).await;
-    let mut script = String::new();
-    for id in 1..=3 {
-        let params = json!({ "name": format!("tool_{id}") });
-        script += &format!("{}\n", json!({ "jsonrpc": "2.0", "id": id + 100, "method": "tools/call", "params": params }));
-    }
-    script += &format!("{}\n", json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 103 } }));
-    client.send_bytes(script.as_bytes()).await;
-    for id in [101, 102] {
-        client.answer_to(&json!(id)).await;
-    }
-    let got = client.succeed("plan_get", json!({})).await;
-    let steps = got["steps"].as_array().unwrap().len();
-    assert!(steps == 2 || steps == 3, "never more than was asked for: {got}");
-    client.stop_writing().await;
-    while client.receive().await.is_some() {}
-    client.ended().await;
-}
-
-#[tokio::test]
 async fn many_requests_may_wait_at_once() {
     let world = World::new().await;
     let mut client = world.client(DOCUMENT).await;
@@ -164,4 +144,22 @@ async fn many_requests_may_wait_at_once() {
     }
     assert_eq!(client.succeed("plan_get", json!({})).await["markdown"], "# Version 199");
     client.leave().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_listen_is_waited_for_and_then_answered() {
+    const MANY: i64 = 20_000;
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    let ping = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+    let (all_taken_in, sending) = client.send_without_listening((1000..1000 + MANY).map(ping).collect()).await;
+    assert!(!all_taken_in, "the answers pile up somewhere");
+    let mut answered = 0;
+    while let Some(answer) = client.receive().await {
+        assert_eq!(answer["result"], json!({}));
+        answered += 1;
+    }
+    assert_eq!(answered, MANY);
+    sending.await.unwrap();
+    client.ended().await;
 }

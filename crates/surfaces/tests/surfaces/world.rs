@@ -1,5 +1,6 @@
 //! A store on disk, servers on it, and clients that speak raw lines.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use planwright_surfaces::mcp::{self, McpError, McpOptions, PlanStart};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -88,7 +90,8 @@ pub(crate) struct Client {
     server: JoinHandle<Result<(), McpError>>,
     pub(crate) shutdown: CancellationToken,
     last_id: i64,
-    /// Notifications that came while something else was waited for.
+    /// What came while something else was waited for.
+    answers: BTreeMap<String, Value>,
     notifications: Vec<Value>,
 }
 
@@ -103,7 +106,15 @@ impl Client {
         });
         let (input, output) = tokio::io::split(ours);
         let input = BufReader::new(input).lines();
-        Self { output: Some(output), input, server, shutdown, last_id: 0, notifications: Vec::new() }
+        Self {
+            output: Some(output),
+            input,
+            server,
+            shutdown,
+            last_id: 0,
+            answers: BTreeMap::new(),
+            notifications: Vec::new(),
+        }
     }
 
     pub(crate) async fn initialize(&mut self) -> Value {
@@ -126,6 +137,26 @@ impl Client {
         self.send_bytes(format!("{message}\n").as_bytes()).await;
     }
 
+    /// Sends these in the background and reads nothing, until all are sent or no more are taken. Says which.
+    pub(crate) async fn send_without_listening(&mut self, messages: Vec<Value>) -> (bool, JoinHandle<()>) {
+        let mut output = self.output.take().expect("the client still writes");
+        let (count, mut sent) = watch::channel(0);
+        let sending = tokio::spawn(async move {
+            for message in messages {
+                output.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+                count.send_modify(|count| *count += 1);
+            }
+            output.shutdown().await.unwrap();
+        });
+        loop {
+            match tokio::time::timeout(Duration::from_millis(500), sent.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return (true, sending),
+                Err(_) => return (false, sending),
+            }
+        }
+    }
+
     /// The next line, which must be JSON; `None` at the end.
     pub(crate) async fn receive(&mut self) -> Option<Value> {
         let line = tokio::time::timeout(PATIENCE, self.input.next_line()).await.expect("the server answers").unwrap();
@@ -139,15 +170,25 @@ impl Client {
         id
     }
 
+    /// Answers may come in another order than the requests.
     pub(crate) async fn answer_to(&mut self, id: &Value) -> Value {
         loop {
-            let message = self.receive().await.expect("an answer before the end");
-            if message.get("id") == Some(id) {
-                assert_eq!(message["jsonrpc"], "2.0");
-                return message;
+            if let Some(answer) = self.answers.remove(&id.to_string()) {
+                assert_eq!(answer["jsonrpc"], "2.0");
+                return answer;
             }
-            assert!(message.get("id").is_none(), "an answer nobody waits for: {message}");
-            self.notifications.push(message);
+            let message = self.receive().await.expect("an answer before the end");
+            self.keep(message);
+        }
+    }
+
+    fn keep(&mut self, message: Value) {
+        match message.get("id") {
+            Some(id) => {
+                let twice = self.answers.insert(id.to_string(), message);
+                assert!(twice.is_none(), "answered twice: {twice:?}");
+            }
+            None => self.notifications.push(message),
         }
     }
 
@@ -157,12 +198,11 @@ impl Client {
     }
 
     pub(crate) async fn notification(&mut self) -> Value {
-        if !self.notifications.is_empty() {
-            return self.notifications.remove(0);
+        while self.notifications.is_empty() {
+            let message = self.receive().await.expect("a notification before the end");
+            self.keep(message);
         }
-        let message = self.receive().await.expect("a notification before the end");
-        assert!(message.get("id").is_none(), "not a notification: {message}");
-        message
+        self.notifications.remove(0)
     }
 
     pub(crate) async fn tool_names(&mut self) -> Vec<String> {
@@ -195,13 +235,16 @@ impl Client {
         assert!(refusal["message"].as_str().is_some_and(|message| !message.is_empty()), "{refusal}");
     }
 
-    /// Closes the client's side and waits for the server, which has nothing more to say.
-    pub(crate) async fn leave(mut self) {
+    /// Closes the client's side and waits for the server. Gives back the notifications that nobody had read yet.
+    pub(crate) async fn leave(mut self) -> Vec<Value> {
         self.stop_writing().await;
         while let Some(message) = self.receive().await {
-            assert!(message.get("id").is_none(), "an answer nobody waits for: {message}");
+            self.keep(message);
         }
+        assert!(self.answers.is_empty(), "answers nobody waits for: {:?}", self.answers);
+        let notifications = std::mem::take(&mut self.notifications);
         self.ended().await;
+        notifications
     }
 
     pub(crate) async fn stop_writing(&mut self) {

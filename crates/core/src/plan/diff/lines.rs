@@ -46,7 +46,9 @@ impl DiffLine {
     pub fn text(&self) -> String {
         match self {
             Self::Same { text, .. } => text.clone(),
-            Self::Removed { pieces, .. } | Self::Added { pieces, .. } => pieces.iter().map(|piece| piece.text.as_str()).collect(),
+            Self::Removed { pieces, .. } | Self::Added { pieces, .. } => {
+                pieces.iter().map(|piece| piece.text.as_str()).collect()
+            }
             Self::Gap { .. } => String::new(),
         }
     }
@@ -112,7 +114,11 @@ fn hunk(op: &DiffOp, from: &[&str], to: &[&str], out: &mut Vec<DiffLine>) {
         pieces,
         unended: unended(from[index]),
     }));
-    out.extend(new.zip(added).map(|(index, pieces)| DiffLine::Added { to: index + 1, pieces, unended: unended(to[index]) }));
+    out.extend(new.zip(added).map(|(index, pieces)| DiffLine::Added {
+        to: index + 1,
+        pieces,
+        unended: unended(to[index]),
+    }));
 }
 
 fn without_end(line: &str) -> &str {

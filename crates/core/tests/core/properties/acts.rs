@@ -85,15 +85,26 @@ impl Deciding {
     fn on(&self, found: Option<&Plan>, world: &World) -> Decision {
         let plan = id_of(found);
         let digest = |other: bool| {
-            let shown = found.map(|plan| Plan { title: plan.title.clone().or(other.then(|| "other".to_owned())), ..plan.clone() });
-            let fallback = || Plan::begun(plan.clone(), world.desk.identity.clone(), 1, PlanStyle::Document, jiff::Timestamp::UNIX_EPOCH);
+            let shown = found
+                .map(|plan| Plan { title: plan.title.clone().or(other.then(|| "other".to_owned())), ..plan.clone() });
+            let fallback = || {
+                Plan::begun(
+                    plan.clone(),
+                    world.desk.identity.clone(),
+                    1,
+                    PlanStyle::Document,
+                    jiff::Timestamp::UNIX_EPOCH,
+                )
+            };
             shown.unwrap_or_else(fallback).digest()
         };
         match self {
             Self::Approve(selection) => {
                 Decision::Approve { digest: digest(false), plan, selection: selection.clone(), note: None }
             }
-            Self::ApproveAnotherText => Decision::Approve { digest: digest(true), plan, selection: Selection::All, note: None },
+            Self::ApproveAnotherText => {
+                Decision::Approve { digest: digest(true), plan, selection: Selection::All, note: None }
+            }
             Self::Reject => Decision::Reject { plan, reason: None },
             Self::Revise => Decision::Revise { plan, feedback: "shorter".to_owned() },
             Self::Cancel => Decision::Cancel { plan, reason: None },
@@ -107,7 +118,8 @@ impl Running {
     fn on(&self, found: Option<&Plan>) -> RunCommand {
         let plan = id_of(found);
         let another = ExecutionId::new("another").unwrap();
-        let execution = found.and_then(|plan| plan.execution.as_ref()).map_or(another.clone(), |execution| execution.id.clone());
+        let execution =
+            found.and_then(|plan| plan.execution.as_ref()).map_or(another.clone(), |execution| execution.id.clone());
         match self {
             Self::Start => RunCommand::Start { plan },
             Self::Begin(n) => RunCommand::BeginStep { plan, execution, step: nth(*n) },
@@ -144,10 +156,11 @@ fn draft() -> impl Strategy<Value = DraftCommand> {
     let text = prop::sample::select(vec!["1. a\n2. b", "# T\n- [ ] a\n- [x] b", "just do it", " "]);
     let title = prop::option::weighted(0.2, prop::sample::select(vec!["Move", "Stay", ""]));
     let owned = |text: &str| text.to_owned();
-    let needs = prop::collection::vec((1..6_u8).prop_map(nth), 0..3);
-    let position = prop::option::of(0..5_usize);
-    let added = (position.clone(), needs.clone()).prop_map(|(position, needs)| NewStep { position, needs, ..new_step("do") });
-    let changed = (position, prop::option::of(needs)).prop_map(|(position, needs)| StepChange {
+    let needs = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec((1..6_u8).prop_map(nth), 1..3)];
+    let position = prop::option::weighted(0.3, 0..5_usize);
+    let added =
+        (position.clone(), needs.clone()).prop_map(|(position, needs)| NewStep { position, needs, ..new_step("do") });
+    let changed = (position, prop::option::weighted(0.3, needs)).prop_map(|(position, needs)| StepChange {
         position,
         needs,
         description: Some("redo".to_owned()),
@@ -161,8 +174,8 @@ fn draft() -> impl Strategy<Value = DraftCommand> {
         3 => Just(DraftCommand::SetMetadata(complete())),
         1 => Just(DraftCommand::SetMetadata(MetadataChange { risks: Some(Vec::new()), ..MetadataChange::default() })),
         6 => added.prop_map(DraftCommand::AddStep),
-        2 => ((1..6_u8).prop_map(nth), changed).prop_map(|(step, change)| DraftCommand::UpdateStep { step, change }),
-        2 => (1..6_u8).prop_map(nth).prop_map(|step| DraftCommand::RemoveStep { step }),
+        3 => ((1..4_u8).prop_map(nth), changed).prop_map(|(step, change)| DraftCommand::UpdateStep { step, change }),
+        2 => (1..4_u8).prop_map(nth).prop_map(|step| DraftCommand::RemoveStep { step }),
         3 => Just(DraftCommand::Submit { summary: None }),
     ]
 }

@@ -21,8 +21,37 @@ pub(super) fn any_title() -> impl Strategy<Value = Option<String>> {
 /// Text made of what Markdown gives a meaning to.
 pub(super) fn markdown_text() -> impl Strategy<Value = String> {
     let pieces = vec![
-        "# ", "## ", "- ", "- [ ] ", "- [x] ", "1. ", "2. ", "   ", "    ", "\n", "\n\n", "```\n", "> ", "a", "b c", "*d*", "`e`",
-        "<!-- ", " -->", "|x|y|\n|-|-|\n", "\t", "[f](g)", "[^1]", "[^1]: h", "\r\n", "***\n", "<b>", "\\", "&amp;", "\0", "é",
+        "# ",
+        "## ",
+        "- ",
+        "- [ ] ",
+        "- [x] ",
+        "1. ",
+        "2. ",
+        "   ",
+        "    ",
+        "\n",
+        "\n\n",
+        "```\n",
+        "> ",
+        "a",
+        "b c",
+        "*d*",
+        "`e`",
+        "<!-- ",
+        " -->",
+        "|x|y|\n|-|-|\n",
+        "\t",
+        "[f](g)",
+        "[^1]",
+        "[^1]: h",
+        "\r\n",
+        "***\n",
+        "<b>",
+        "\\",
+        "&amp;",
+        "\0",
+        "é",
     ];
     prop::collection::vec(prop::sample::select(pieces), 0..30).prop_map(|pieces| pieces.concat())
 }
@@ -50,11 +79,13 @@ fn collected() -> impl Strategy<Value = Collected> {
 
 fn built() -> impl Strategy<Value = Built> {
     let list = || prop::collection::vec(word(), 0..3);
-    let step = (step_id(), word(), word(), any_title(), any::<bool>()).prop_map(|(id, description, agent, verification, needs)| {
-        // What a step needs is filled in below, where the steps before it are known.
-        let needs = if needs { vec![id.clone()] } else { Vec::new() };
-        AgentStep { id, description, agent, needs, verification }
-    });
+    let step = (step_id(), word(), word(), any_title(), any::<bool>()).prop_map(
+        |(id, description, agent, verification, needs)| {
+            // What a step needs is filled in below, where the steps before it are known.
+            let needs = if needs { vec![id.clone()] } else { Vec::new() };
+            AgentStep { id, description, agent, needs, verification }
+        },
+    );
     let steps = prop::collection::vec(step, 0..4).prop_map(|steps| {
         let mut steps = unique(steps, |step| step.id.clone());
         for index in 0..steps.len() {
@@ -82,6 +113,24 @@ pub(super) fn any_content() -> impl Strategy<Value = PlanContent> {
         collected().prop_map(PlanContent::Collect),
         built().prop_map(PlanContent::Build),
     ]
+}
+
+/// The same content with every list from back to front.
+pub(super) fn reversed(content: &PlanContent) -> PlanContent {
+    let mut content = content.clone();
+    match &mut content {
+        PlanContent::Document(document) => {
+            document.markdown = document.markdown.lines().rev().collect::<Vec<_>>().join("\n")
+        }
+        PlanContent::Collect(collected) => collected.steps.reverse(),
+        PlanContent::Build(built) => {
+            built.steps.reverse();
+            for list in [&mut built.assumptions, &mut built.risks, &mut built.verification, &mut built.files] {
+                list.reverse();
+            }
+        }
+    }
+    content
 }
 
 /// The same content with every id named after the step's position: what is left is what a person sees.

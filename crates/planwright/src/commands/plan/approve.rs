@@ -59,8 +59,8 @@ async fn shown_and_agreed(context: &Context, plan: &Plan, selection: &Selection)
     if context.screen.json {
         return Err(needs_digest(plan, &digest).with("plan", json!(PlanView::from(plan))));
     }
-    let drafted = context.drafted_by(plan).await?;
-    let mut text = card::whole(plan, &drafted, Form::Rendered, context.screen.width);
+    let source = context.source_of(plan).await?;
+    let mut text = card::whole(plan, source.as_ref(), Form::Rendered, context.screen.width);
     let reasons: Vec<_> = selected.skipped.iter().map(|step| (step.position, step.why.to_string())).collect();
     let reasons = reasons.iter().map(|(position, why)| (*position, why.as_str()));
     text.push_str(&card::left_out(plan, reasons, context.screen.width));
@@ -80,7 +80,8 @@ async fn shown_and_agreed(context: &Context, plan: &Plan, selection: &Selection)
 }
 
 fn whole_only(plan: &Plan) -> Failure {
-    let refusal = Refusal::invalid("A document is approved as a whole; `--only` and `--skip` are for recorded and built plans.");
+    let refusal =
+        Refusal::invalid("A document is approved as a whole; `--only` and `--skip` are for recorded and built plans.");
     Failure::from(refusal).hint(format!("planwright plan revise {} -- what to leave out", plan.number))
 }
 
@@ -100,7 +101,8 @@ async fn approve(
     selection: &Selection,
     note: Option<String>,
 ) -> Result<Arc<Plan>, Failure> {
-    let outcome = context.engine.approve(&plan.session, &context.person, &plan.id, digest, selection.clone(), note).await;
+    let outcome =
+        context.engine.approve(&plan.session, &context.person, &plan.id, digest, selection.clone(), note).await;
     outcome.map_err(super::refused(plan))
 }
 
@@ -120,7 +122,7 @@ async fn stale(context: &Context, plan: &Plan, failure: Failure) -> Result<Failu
     if context.screen.json {
         return Ok(failure.with("plan", json!(PlanView::from(plan))));
     }
-    let drafted = context.drafted_by(plan).await?;
-    context.screen.print(&card::whole(plan, &drafted, Form::Rendered, context.screen.width))?;
+    let source = context.source_of(plan).await?;
+    context.screen.print(&card::whole(plan, source.as_ref(), Form::Rendered, context.screen.width))?;
     Ok(failure.hint(format!("what it says now is above; its digest is {}", plan.digest())))
 }

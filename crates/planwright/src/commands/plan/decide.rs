@@ -14,14 +14,16 @@ use crate::terminal::card;
 pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
-    let rejected = context.engine.reject(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
+    let rejected =
+        context.engine.reject(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
     said(context, &rejected)
 }
 
 pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
-    let cancelled = context.engine.cancel(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
+    let cancelled =
+        context.engine.cancel(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
     said(context, &cancelled)
 }
 
@@ -31,7 +33,8 @@ pub(super) async fn revise(context: &Context, session: &SessionIdentity, argumen
         stdin if stdin == "-" => read_stdin()?,
         feedback => feedback,
     };
-    let revised = context.engine.revise(session, &context.person, &plan.id, feedback).await.map_err(super::refused(&plan))?;
+    let revised =
+        context.engine.revise(session, &context.person, &plan.id, feedback).await.map_err(super::refused(&plan))?;
     said(context, &revised)
 }
 

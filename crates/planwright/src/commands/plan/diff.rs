@@ -21,7 +21,9 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             (versions(plan.number, plan.version, arguments, plan.supersedes.is_some()), difference)
         }
     };
-    context.screen.answer(|| json!(difference), || format!("{title}{}", diff::render(&difference, context.screen.width)))?;
+    context
+        .screen
+        .answer(|| json!(difference), || format!("{title}{}", diff::render(&difference, context.screen.width)))?;
     Ok(Exit::Done)
 }
 

@@ -1,7 +1,7 @@
 //! `plan on`, `off`, `done` and `status`: whether plan work is on, and on which plan.
 
 use planwright_core::desk::Desk;
-use planwright_core::plan::PlanStyle;
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::view::{PlanModeView, PlanView};
 use serde_json::{Value, json};
@@ -14,12 +14,15 @@ use crate::terminal::text::paint;
 
 pub(super) async fn on(context: &Context, session: &SessionIdentity, style: PlanStyle) -> Outcome {
     let opened = context.engine.open(session, &context.person).await?;
+    let before = opened.desk.active().cloned();
     let desk = context.engine.enable_plan_mode(session, &context.person, style).await?.desk;
     answer(context, &desk, |desk| {
         let mut text = String::new();
         if !opened.events.is_empty() {
             text.push_str(&format!("New session {}\n", paint(&session.to_string(), BOLD)));
         }
+        let other = before.filter(|plan| desk.active().is_some_and(|active| active.id != plan.id));
+        text.push_str(&other.as_ref().map_or_else(String::new, parked));
         text.push_str(&status_words(context, desk));
         text.push_str(&paint(&format!("An agent works on it through: planwright mcp --session {session}"), DIM));
         text.push('\n');
@@ -27,13 +30,20 @@ pub(super) async fn on(context: &Context, session: &SessionIdentity, style: Plan
     })
 }
 
+/// A plan that is no longer the active one.
+fn parked(plan: &Plan) -> String {
+    // An empty plan is cancelled when another takes over; there is nothing to come back to.
+    if plan.is_empty() {
+        return String::new();
+    }
+    format!("{}{}\n", card::line(plan), paint("It is parked as it is, and does not come back by itself.", DIM))
+}
+
 pub(super) async fn off(context: &Context, session: &SessionIdentity) -> Outcome {
     let before = context.engine.desk(session).await?;
     let desk = context.engine.disable_plan_mode(session, &context.person).await?.desk;
     answer(context, &desk, |desk| {
-        let parked = before.active().map_or_else(String::new, |plan| {
-            format!("{}{}\n", card::line(plan), paint("It is parked as it is, and does not come back by itself.", DIM))
-        });
+        let parked = before.active().map_or_else(String::new, parked);
         format!("{}{parked}", status_words(context, desk))
     })
 }

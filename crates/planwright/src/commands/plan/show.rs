@@ -9,15 +9,20 @@ use crate::context::Context;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::card::{self, Form};
 
-pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>, raw: bool) -> Outcome {
+pub(super) async fn run(
+    context: &Context,
+    session: &SessionIdentity,
+    plan: Option<&PlanReference>,
+    raw: bool,
+) -> Outcome {
     let plan = super::find(context, session, plan).await?;
     if context.screen.json {
         context.screen.print_json(&json!(PlanView::from(plan.as_ref())))?;
         return Ok(Exit::Done);
     }
-    let drafted = context.drafted_by(&plan).await?;
+    let source = context.source_of(&plan).await?;
     let form = if raw { Form::Raw } else { Form::Rendered };
-    let card = card::whole(&plan, &drafted, form, context.screen.width);
+    let card = card::whole(&plan, source.as_ref(), form, context.screen.width);
     context.screen.print(&format!("{card}{}", card::next(&plan)))?;
     Ok(Exit::Done)
 }

@@ -81,7 +81,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Finds the events of a request that was carried out before.
-    async fn recall(&mut self, connection: &Connection, submissions: &[&'a Submission], row: &Row) -> Result<(), Failure> {
+    async fn recall(
+        &mut self,
+        connection: &Connection,
+        submissions: &[&'a Submission],
+        row: &Row,
+    ) -> Result<(), Failure> {
         let (request, session_id, first): (&str, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         let same = submissions.iter().find(|submission| submission.stamp.request.as_str() == request);
         let Some(submission) = same else { return Ok(()) };
@@ -96,7 +101,8 @@ impl<'a> Batch<'a> {
     fn wanted_plans(&self, submissions: &[&'a Submission]) -> Vec<String> {
         let subjects = submissions.iter().filter_map(|submission| submission.command.subject());
         let active = self.places.values().filter_map(Place::active);
-        let recalled = self.done.values().filter_map(|done| done.events.as_ref().ok()).flatten().filter_map(Event::plan);
+        let recalled =
+            self.done.values().filter_map(|done| done.events.as_ref().ok()).flatten().filter_map(Event::plan);
         let wanted: BTreeSet<_> = subjects.chain(active).chain(recalled).collect();
         wanted.into_iter().map(PlanId::to_string).collect()
     }

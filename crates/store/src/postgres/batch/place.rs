@@ -103,7 +103,8 @@ impl Place {
     /// matter what else others in the batch needed.
     pub(super) fn desk_after(&self, submission: &Submission, events: &[Event]) -> Desk {
         let mut desk = Desk { session: self.desk.session.clone(), ..Desk::new(self.desk.identity.clone()) };
-        let shown = self.active().into_iter().chain(submission.command.subject()).chain(events.iter().filter_map(Event::plan));
+        let shown =
+            self.active().into_iter().chain(submission.command.subject()).chain(events.iter().filter_map(Event::plan));
         for id in shown {
             if let Some(plan) = self.desk.plans.get(id) {
                 desk.plans.entry(id.clone()).or_insert_with(|| plan.clone());

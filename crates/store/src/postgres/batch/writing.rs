@@ -17,8 +17,12 @@ pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<
     let sessions = SessionColumns::of(batch)?;
     let made = PlanColumns::of(batch, |place, plan| place.made.contains(plan))?;
     let changed = PlanColumns::of(batch, |place, plan| place.changed.contains(plan))?;
-    let unbegun: Vec<_> =
-        batch.places.values().filter(|place| place.fresh && place.desk.session.is_none()).filter_map(|place| place.id).collect();
+    let unbegun: Vec<_> = batch
+        .places
+        .values()
+        .filter(|place| place.fresh && place.desk.session.is_none())
+        .filter_map(|place| place.id)
+        .collect();
     let (_, _, plans, rows, _) = try_join!(
         connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
         connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
@@ -74,7 +78,9 @@ impl<'a> SessionColumns<'a> {
     fn of(batch: &'a Batch<'_>) -> LedgerResult<Self> {
         let mut columns = Self::default();
         for place in batch.places.values() {
-            let (Some(id), Some(session), Some(at)) = (place.id, &place.desk.session, place.last_active) else { continue };
+            let (Some(id), Some(session), Some(at)) = (place.id, &place.desk.session, place.last_active) else {
+                continue;
+            };
             columns.id.push(id);
             columns.head_seq.push(place.head.seq as i64);
             columns.head_hash.push(&place.head.hash.0);
@@ -127,16 +133,7 @@ impl<'a> PlanColumns<'a> {
     }
 
     fn for_insert(&self) -> [&(dyn ToSql + Sync); 8] {
-        [
-            &self.id,
-            &self.session_id,
-            &self.number,
-            &self.status,
-            &self.style,
-            &self.title,
-            &self.body,
-            &self.updated_at,
-        ]
+        [&self.id, &self.session_id, &self.number, &self.status, &self.style, &self.title, &self.body, &self.updated_at]
     }
 
     fn for_update(&self) -> [&(dyn ToSql + Sync); 6] {

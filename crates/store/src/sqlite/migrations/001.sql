@@ -1,12 +1,10 @@
--- A session, and where its journal ends.
+-- What the journal says about each session. `seq` is the entry that changed it last.
 CREATE TABLE session (
     id           INTEGER PRIMARY KEY,
     channel      TEXT    NOT NULL,
     conversation TEXT    NOT NULL,
-    head_seq     INTEGER NOT NULL,
-    head_hash    BLOB    NOT NULL,
     state        TEXT    NOT NULL,
-    last_active  INTEGER NOT NULL,
+    seq          INTEGER NOT NULL,
     UNIQUE (conversation, channel)
 ) STRICT;
 
@@ -23,7 +21,7 @@ CREATE TABLE journal (
 CREATE UNIQUE INDEX journal_order ON journal (session_id, seq);
 CREATE UNIQUE INDEX journal_request ON journal (request) WHERE request IS NOT NULL;
 
--- What the journal says about each plan, ready to be read.
+-- What the journal says about each plan, ready to be read. `seq` is the entry that changed it last.
 CREATE TABLE plan (
     row_id     INTEGER PRIMARY KEY,
     id         TEXT    NOT NULL UNIQUE,
@@ -33,6 +31,7 @@ CREATE TABLE plan (
     style      TEXT    NOT NULL,
     title      TEXT    NOT NULL,
     body       TEXT    NOT NULL,
+    seq        INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     UNIQUE (session_id, number)
 ) STRICT;

@@ -1,4 +1,4 @@
-//! A store that goes away and comes back under a running server.
+//! A store that is slow, goes away and comes back under a running server.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,17 +17,21 @@ use planwright_engine::Engine;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_surfaces::mcp::PlanStart;
 use serde_json::json;
+use tokio::sync::Mutex;
 
-use crate::world::{Client, DOCUMENT, World};
+use crate::world::{COLLECT, Client, DOCUMENT, World};
 
 #[derive(Debug)]
-struct Unplugged {
+struct Troubled {
     ledger: Arc<dyn Ledger>,
     gone: Arc<AtomicBool>,
+    /// Nothing is written while a test holds it.
+    writing: Arc<Mutex<()>>,
 }
 
-impl Unplugged {
+impl Troubled {
     fn there(&self) -> LedgerResult<&dyn Ledger> {
         if self.gone.load(Ordering::Relaxed) {
             return Err(LedgerError::Unavailable("somebody pulled the plug".to_owned()));
@@ -37,8 +41,9 @@ impl Unplugged {
 }
 
 #[async_trait]
-impl Ledger for Unplugged {
+impl Ledger for Troubled {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        let _turn = self.writing.lock().await;
         self.there()?.submit(submission).await
     }
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
@@ -59,7 +64,12 @@ impl Ledger for Unplugged {
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
         self.there()?.session_of(plan).await
     }
-    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
         self.there()?.plans(session, before, limit).await
     }
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
@@ -71,7 +81,12 @@ impl Ledger for Unplugged {
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         self.there()?.stored_plans(session).await
     }
-    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>> {
+    async fn acquire_lease(
+        &self,
+        session: &SessionIdentity,
+        owner: &str,
+        ttl: Duration,
+    ) -> LedgerResult<Option<Lease>> {
         self.there()?.acquire_lease(session, owner, ttl).await
     }
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
@@ -79,18 +94,32 @@ impl Ledger for Unplugged {
     }
 }
 
-#[tokio::test]
-async fn calls_are_refused_while_the_store_is_gone_and_work_again_afterwards() {
-    let world = World::new().await;
-    let gone = Arc::new(AtomicBool::new(false));
-    let ledger = Unplugged { ledger: Arc::clone(world.engine.ledger()), gone: Arc::clone(&gone) };
-    let mut options = world.options(DOCUMENT);
+struct Trouble {
+    gone: Arc<AtomicBool>,
+    writing: Arc<Mutex<()>>,
+}
+
+async fn client(world: &World, start: PlanStart) -> (Client, Trouble) {
+    let trouble = Trouble { gone: Arc::default(), writing: Arc::default() };
+    let ledger = Troubled {
+        ledger: Arc::clone(world.engine.ledger()),
+        gone: Arc::clone(&trouble.gone),
+        writing: Arc::clone(&trouble.writing),
+    };
+    let mut options = world.options(start);
     options.engine = Engine::new(Arc::new(ledger), Policy::default());
     let mut client = Client::connect(options);
     client.initialize().await;
+    (client, trouble)
+}
+
+#[tokio::test]
+async fn calls_are_refused_while_the_store_is_gone_and_work_again_afterwards() {
+    let world = World::new().await;
+    let (mut client, trouble) = client(&world, DOCUMENT).await;
     client.succeed("plan_set_content", json!({ "plan_markdown": "# A" })).await;
 
-    gone.store(true, Ordering::Relaxed);
+    trouble.gone.store(true, Ordering::Relaxed);
     client.refused_with("plan_set_content", json!({ "plan_markdown": "# B" }), "UNAVAILABLE").await;
     client.refused_with("plan_get", json!({}), "UNAVAILABLE").await;
     client.refused_with("anything", json!({}), "UNAVAILABLE").await;
@@ -99,7 +128,30 @@ async fn calls_are_refused_while_the_store_is_gone_and_work_again_afterwards() {
     assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
     assert!(client.initialize().await["instructions"].as_str().unwrap().contains("cannot be read"));
 
-    gone.store(false, Ordering::Relaxed);
+    trouble.gone.store(false, Ordering::Relaxed);
     assert_eq!(client.succeed("plan_get", json!({})).await["markdown"], "# A");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_before_its_turn_is_not_carried_out() {
+    let world = World::new().await;
+    let (mut client, trouble) = client(&world, COLLECT).await;
+    let held = trouble.writing.lock().await;
+    let first = client.send_request("tools/call", json!({ "name": "first" })).await;
+    let second = client.send_request("tools/call", json!({ "name": "second" })).await;
+    let third = client.send_request("tools/call", json!({ "name": "third" })).await;
+    client
+        .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": second } }))
+        .await;
+    // A ping has no turn, so it is answered now, and everything before it has been read.
+    assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
+    drop(held);
+    for id in [first, third] {
+        assert_eq!(client.answer_to(&json!(id)).await["result"]["isError"], false);
+    }
+    let got = client.succeed("plan_get", json!({})).await;
+    let tools: Vec<_> = got["steps"].as_array().unwrap().iter().map(|step| step["tool"].clone()).collect();
+    assert_eq!(json!(tools), json!(["first", "third"]));
     client.leave().await;
 }

@@ -1,0 +1,37 @@
+# Two commands: `make run` shows the product, `make test` proves it. Both install what is missing.
+
+.PHONY: run test check bench fuzz clean help
+
+CARGO ?= cargo
+
+help: ## Show what there is
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1	/' | column -t -s '	'
+
+run: toolchain ## Build Planwright and walk through a plan's life
+	@$(CARGO) build --quiet -p planwright
+	@target/debug/planwright tour
+
+test: toolchain check ## Run every test; starts a PostgreSQL of its own and removes it again
+	scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
+
+check: toolchain ## Formatting and lints, as errors
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+
+bench: toolchain ## Measure the distance to the limits (docs/performance.md)
+	$(CARGO) build --release --quiet -p planwright -p planwright-bench
+	PLANWRIGHT_POSTGRES_DURABLE=1 scripts/with-postgres target/release/planwright-bench commits target
+	target/release/planwright-bench size target
+	target/release/planwright-bench mcp target/release/planwright
+
+FUZZ_SECONDS ?= 60
+
+fuzz: toolchain ## Run the fuzz targets for longer: make fuzz FUZZ_SECONDS=600
+	BOLERO_RANDOM_MAX_LEN=65536 PLANWRIGHT_FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --workspace fuzz
+
+clean: ## Remove everything that was built
+	$(CARGO) clean
+
+.PHONY: toolchain
+toolchain:
+	@scripts/ensure-toolchain

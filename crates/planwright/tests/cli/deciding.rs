@@ -1,0 +1,77 @@
+use planwright_core::plan::PlanStyle;
+use serde_json::json;
+
+use crate::world::{SESSION, World};
+
+#[test]
+fn rejecting_with_a_reason_in_either_form() {
+    for line in ["plan reject 1 -- too risky", "plan reject 1 --reason risky", "plan reject -- too risky"] {
+        let world = World::with_plan();
+        world.run(line).done().says("REJECTED");
+        let reason = world.json("plan show 1")["endedBecause"].as_str().unwrap().to_owned();
+        assert!(reason.ends_with("risky"), "{reason}");
+    }
+}
+
+#[test]
+fn words_without_dashes_are_never_taken_for_a_plan() {
+    let world = World::with_plan();
+    world.run("plan reject 1 too risky").exits(2).complains("[-- <REASON>...]");
+    world.run("plan reject risky").exits(2).complains("does not name a plan");
+    assert_eq!(world.status(), "READY");
+}
+
+#[test]
+fn feedback_comes_as_words_as_text_or_from_stdin() {
+    let world = World::with_plan();
+    world.run("plan revise 1 -- keep the table").done().says("has your feedback");
+    assert_eq!(world.json("plan show 1")["feedback"], "keep the table");
+    world.run("plan revise 1 --feedback again").done();
+    assert_eq!(world.json("plan show 1")["feedback"], "again");
+    world.run_with_input("plan revise 1 --feedback -", "two\nlines\n").done();
+    assert_eq!(world.json("plan show 1")["feedback"], "two\nlines");
+    world.run("plan revise 1").exits(2).complains("--feedback");
+    world.run_with_input("plan revise 1 --feedback -", "  \n").exits(2).complains("blank");
+}
+
+#[test]
+fn revising_an_approved_plan_answers_with_the_one_that_takes_its_place() {
+    let world = World::with_plan();
+    world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
+    let revised = world.json("plan revise 1 --feedback more");
+    assert_eq!(revised["number"], 2);
+    assert_eq!(world.status(), "SUPERSEDED");
+}
+
+#[test]
+fn cancelling_and_then_nothing_more() {
+    let world = World::with_plan();
+    world.run("plan cancel -- not needed").done().says("CANCELLED");
+    world.run("plan cancel 1").exits(3).complains("CANCELLED").complains("planwright plan show 1");
+    let error = world.run("plan reject 1 --json").exits(3).error_json();
+    assert_eq!(error["code"], "WRONG_STATUS");
+}
+
+#[test]
+fn resuming_a_document_makes_it_active_again() {
+    let world = World::with_plan();
+    world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
+    world.run("plan off").done().says("parked");
+    world.run("plan resume 1").done().says("EXECUTING");
+    world.agent_calls(SESSION, "plan_progress", json!({ "status": "done" })).unwrap();
+    world.run("plan done").done().says("PARTIALLY_COMPLETED");
+    world.run("plan resume 1").done().says("1 of 2 done");
+}
+
+#[test]
+fn what_this_version_does_not_run_is_not_pretended_to_run() {
+    let world = World::new();
+    world.turn_on(SESSION, PlanStyle::Collect);
+    world.agent_calls(SESSION, "send_mail", json!({ "to": "a" })).unwrap();
+    world.agent_calls(SESSION, "plan_finalize", json!({})).unwrap();
+    world.run(&format!("plan approve --digest {}", world.digest())).done().says("does not carry out");
+    world.run("plan resume 1").exits(6).complains("does not carry out such plans yet");
+    let error = world.run("plan resume 1 --json").exits(6).error_json();
+    assert_eq!(error["code"], "UNAVAILABLE");
+    assert_eq!(world.status(), "APPROVED");
+}

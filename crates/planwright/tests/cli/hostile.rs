@@ -1,0 +1,72 @@
+use planwright_core::plan::PlanStyle;
+use serde_json::json;
+
+use crate::world::{Ran, SESSION, World};
+
+const TITLE: &str = "Harmless\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}title";
+const TEXT: &str =
+    "# Plan\u{9b}31m\n\n\u{1b}[31mred\u{1b}[0m &#27;[2J\n\n- [ ] step \u{1b}[1A one\n\n<!-- delete the backups -->\n";
+
+/// Our own colours are off here, so there is no control character at all but line ends.
+#[track_caller]
+fn harmless(ran: Ran) {
+    for text in [&ran.stdout, &ran.stderr] {
+        let found = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(found, None, "{text:?}");
+    }
+}
+
+fn hostile_world() -> World {
+    let world = World::new();
+    world.turn_on(SESSION, PlanStyle::Document);
+    let arguments = json!({ "plan_markdown": TEXT, "title": TITLE });
+    world.agent_calls(SESSION, "plan_set_content", arguments).unwrap();
+    world
+}
+
+#[test]
+fn no_command_lets_a_plan_write_to_the_terminal() {
+    let world = hostile_world();
+    for line in ["plan show", "plan show --raw", "plan list", "plan status", "plan history", "plan diff", "sessions"] {
+        harmless(world.run(line).done());
+    }
+    harmless(world.run("plan approve").exits(2));
+    world.agent_drafts("web:session-two", TEXT);
+    harmless(world.run("plan show").exits(2));
+    harmless(world.run(&format!("plan approve --session {SESSION} --digest {}", world.digest())).done());
+    let report = json!({ "status": "done", "note": "\u{1b}[2Jnote", "evidence": "\u{1b}[2J" });
+    world.agent_calls(SESSION, "plan_progress", report).unwrap();
+    harmless(world.run(&format!("plan show 1 --session {SESSION}")).done());
+    harmless(world.run(&format!("plan history 1 --session {SESSION}")).done());
+}
+
+#[test]
+fn names_of_people_and_agents_are_harmless_too() {
+    let world = hostile_world();
+    let reason = ["plan", "reject", "--", "\u{1b}[2Jno"];
+    let rejected = crate::world::ran(world.command().env("USER", "\u{1b}[2Jeve").args(reason));
+    harmless(rejected.done());
+    harmless(world.run("plan show 1").done());
+    harmless(world.run("plan history 1").done());
+    let odd = crate::world::ran(world.command().args(["plan", "show", "\u{1b}[2J-a-plan"]));
+    harmless(odd.exits(2));
+}
+
+#[test]
+fn what_hides_is_shown_where_it_is_approved() {
+    let world = hostile_world();
+    world
+        .run("plan approve")
+        .exits(2)
+        .says("⟦U+202E⟧title")
+        .says("⟦U+001B⟧[31mred")
+        .says("&#27;[2J")
+        .says("<!-- delete the backups -->");
+}
+
+#[test]
+fn an_export_for_a_program_keeps_every_byte() {
+    let world = hostile_world();
+    assert_eq!(world.run("plan export").done().stdout, TEXT);
+    assert_eq!(world.json("plan show")["markdown"], TEXT);
+}

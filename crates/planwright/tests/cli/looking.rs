@@ -1,0 +1,165 @@
+use planwright_core::plan::PlanStyle;
+use serde_json::json;
+
+use crate::world::{PLAN, SESSION, World};
+
+#[test]
+fn a_plan_is_found_by_number_id_piece_and_short_id() {
+    let world = World::with_plan();
+    let plan = world.active_plan(SESSION);
+    let id = plan.id.as_str();
+    for reference in ["1", id, plan.id.short(), &id[id.len() - 20..id.len() - 4]] {
+        world.run(&format!("plan show {reference}")).done().says("Move the tables");
+    }
+    world.run("plan list").done().says(plan.id.short());
+    world.run("plan show 2").exits(4).complains("There is no plan `2`");
+    world.run("plan show 0").exits(2).complains("does not name a plan");
+    world.run("plan show abc").exits(2).complains("at least 6 characters");
+}
+
+#[test]
+fn a_piece_that_fits_two_plans_is_not_guessed() {
+    let world = World::with_plan();
+    world.run("plan off").done();
+    world.agent_drafts(SESSION, PLAN);
+    let first = world.json("plan show 1")["id"].as_str().unwrap()[..6].to_owned();
+    world.run(&format!("plan show {first}")).exits(5).complains("could be plan");
+}
+
+#[test]
+fn a_plan_of_another_session_is_not_there() {
+    let world = World::with_plan();
+    world.agent_drafts("web:session-two", PLAN);
+    let id = world.active_plan("web:session-two").id.to_string();
+    world.run(&format!("plan show {id} --session {SESSION}")).exits(4);
+    world.run(&format!("plan cancel {id} --session {SESSION}")).exits(4);
+}
+
+#[test]
+fn a_card_shows_everything_and_json_is_the_contract() {
+    let world = World::with_plan();
+    world
+        .run("plan show")
+        .done()
+        .says("Plan 1  READY  document")
+        .says(SESSION)
+        .says(&world.digest())
+        .says("by claude (agent) through mcp, just now (")
+        .says("☐ copy the rows")
+        .says("planwright plan approve 1");
+    world.run("plan show --raw").done().says("- [ ] drop the `old` table");
+    let plan = world.json("plan show");
+    assert_eq!(plan["markdown"], PLAN);
+    assert_eq!(plan["sessionId"], "session-one");
+    assert_eq!(plan["steps"][1]["description"], "drop the old table");
+}
+
+#[test]
+fn lists_are_the_newest_first_and_paged() {
+    let world = World::with_plan();
+    world.run("plan off").done();
+    world.agent_drafts(SESSION, "# Another one\n");
+    let list = world.json("plan list");
+    assert_eq!(list["plans"][0]["title"], "Another one");
+    assert_eq!((&list["sessionId"], &list["channel"]), (&json!("session-one"), &json!("mcp")));
+    assert_eq!(list["planMode"]["activePlanId"], list["plans"][0]["id"]);
+    assert_eq!(list["damaged"], json!([]));
+    assert!(list["next"].is_null());
+    let older = world.json("plan list --before 2");
+    assert_eq!(older["plans"].as_array().unwrap().len(), 1);
+    world.run("plan list").done().says("▸  2");
+}
+
+#[test]
+fn a_difference_says_what_it_means_and_then_the_lines() {
+    let world = World::with_plan();
+    world.agent_drafts(SESSION, "# Move the tables\n\n- [ ] copy the rows\n- [ ] compare the sums\n- [ ] tell ada\n");
+    let diff = world.run("plan diff").done().says("version 1 → version 2").says("step 3: tell ada");
+    assert!(diff.stdout.contains("4 - - [ ] drop the `old` table"), "{}", diff.stdout);
+    assert!(diff.stdout.contains("5 + - [ ] tell ada"), "{}", diff.stdout);
+    world.run("plan diff --from 2 --to 2").done().says("Nothing changed");
+    world.run("plan diff --from 7").exits(4).complains("versions 1 to 2");
+    world.run("plan diff 1 1 --from 1").exits(2);
+    assert!(world.json("plan diff")["changes"].as_array().unwrap().len() >= 2);
+
+    world.run("plan off").done();
+    world.agent_drafts(SESSION, PLAN);
+    world.run("plan diff 1 2").done().says("plan 1 → plan 2").says("- step 3: tell ada");
+    world.turn_on(SESSION, PlanStyle::Collect);
+    world.run("plan diff 1 3").exits(2).complains("cannot be compared");
+}
+
+#[test]
+fn history_tells_who_did_what_and_when() {
+    let world = World::with_plan();
+    world.run("plan revise -- smaller steps").done();
+    world.agent_drafts(SESSION, "# Smaller\n");
+    world.run(&format!("plan approve --digest {} --note good", world.digest())).done();
+    world
+        .run("plan history")
+        .done()
+        .says("just now: claude (agent) through mcp")
+        .says("changes asked for: smaller steps")
+        .says("approved: good")
+        .says("2 versions");
+    let history = world.json("plan history 1");
+    assert_eq!(history["versions"].as_array().unwrap().len(), 2);
+    let kinds: Vec<_> =
+        history["items"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"plan_approved") && kinds.contains(&"revision_requested"), "{kinds:?}");
+}
+
+#[test]
+fn progress_is_shown_with_notes_and_evidence() {
+    let world = World::with_plan();
+    world.run(&format!("plan approve --digest {}", world.digest())).done();
+    let report = json!({ "status": "failed", "note": "no room", "evidence": "df -h" });
+    world.agent_calls(SESSION, "plan_progress", report).unwrap();
+    world
+        .run("plan status")
+        .done()
+        .says("0 of 2 done")
+        .says("✘ 1. copy the rows")
+        .says("no room")
+        .says("evidence: df -h");
+    world.run("plan show").done().says("✘ 1. copy the rows");
+}
+
+#[test]
+fn an_export_is_the_text_byte_for_byte_and_overwrites_nothing() {
+    let world = World::with_plan();
+    assert_eq!(world.run("plan export").done().stdout, PLAN);
+    world.run("plan export 1 --output plan.md").done().says("plan.md");
+    assert_eq!(std::fs::read_to_string(world.path("plan.md")).unwrap(), PLAN);
+    world.write("plan.md", "mine");
+    world.run("plan export 1 --output plan.md").exits(2).complains("is there already").complains("--force");
+    assert_eq!(std::fs::read_to_string(world.path("plan.md")).unwrap(), "mine");
+    world.run("plan export 1 --output plan.md --force").done();
+    assert_eq!(std::fs::read_to_string(world.path("plan.md")).unwrap(), PLAN);
+    world.run("plan export 1 --output no/such/folder/plan.md").exits(6).complains("cannot be written");
+    assert_eq!(world.json("plan export")["markdown"], PLAN);
+    let left: Vec<_> = std::fs::read_dir(world.path("")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn help_and_version() {
+    let world = World::new();
+    let help =
+        world.run("--help").done().says("Exit codes:").says("planwright plan approve 3").says("PLANWRIGHT_PLAN_TOOLS");
+    assert_eq!(help.stderr, "");
+    world.run("--version").done().says(env!("CARGO_PKG_VERSION"));
+    world.run("plan approve --help").done().says("--digest");
+    world.run("plan frobnicate").exits(2).complains("frobnicate");
+    let error = world.run("plan frobnicate --json").exits(2).error_json();
+    assert_eq!(error["code"], "INVALID_ARGUMENT");
+    assert!(error["message"].as_str().unwrap().contains("frobnicate"));
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_failure() {
+    let world = World::with_plan();
+    let mut child = world.command().args(["plan", "show"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

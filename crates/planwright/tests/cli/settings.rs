@@ -1,0 +1,141 @@
+use crate::world::{Ran, World, ran};
+
+#[test]
+fn wrong_settings_name_the_file_the_line_and_the_key() {
+    for (text, complaint) in [
+        ("database = \"sqlite:a.db\"\nsteps = 3\n", "line 2, at `steps`: unknown field `steps`"),
+        ("[limits]\n\nsteps = \"many\"\n", "line 3, at `steps`: invalid type"),
+        ("[limits]\nplan_bytes = 0\n", "line 2, at `plan_bytes`"),
+        ("[plan]\ntools = \"some\"\n", "line 2, at `tools`: unknown variant `some`"),
+        ("database = \n", "line 1, at `database`"),
+        ("database = \"mysql:x\"\n", "at `database`: The database is given as"),
+        ("agents = []\n", "at `agents`: at least one agent"),
+        ("agents = [\"planner\"]\n", "at `agents`: `planner` is always there"),
+    ] {
+        let world = World::new();
+        world.write("planwright.toml", text);
+        world.run("plan on").exits(2).complains("planwright.toml").complains(complaint);
+        assert!(!world.store().exists(), "{text}");
+    }
+}
+
+#[test]
+fn a_secret_in_the_file_is_never_shown() {
+    let world = World::new();
+    world.write("planwright.toml", "database = \"postgres://me:secret@host/db\nplan = 1\n");
+    let ran = world.run("plan on").exits(2);
+    assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_named_file_must_be_there_and_the_usual_one_need_not() {
+    let world = World::new();
+    world.run("plan on").done();
+    world.run("plan list --config nowhere.toml").exits(2).complains("nowhere.toml cannot be read");
+}
+
+/// The store that was made tells which setting won.
+#[test]
+fn flags_come_before_variables_before_the_file_before_defaults() {
+    let made = |name: &str, world: &World, run: &dyn Fn() -> Ran| {
+        run().done();
+        assert!(world.path(name).exists(), "{name}");
+    };
+    let world = World::new();
+    made("planwright.db", &world, &|| world.run("plan on"));
+    let world = World::new();
+    world.write("planwright.toml", "database = \"sqlite:file.db\"\n");
+    made("file.db", &world, &|| world.run("plan on"));
+    let with_variable = || {
+        let mut command = world.command();
+        command.env("PLANWRIGHT_DATABASE", "sqlite:variable.db").args(["plan", "on"]);
+        command
+    };
+    made("variable.db", &world, &|| ran(&mut with_variable()));
+    made("flag.db", &world, &|| ran(with_variable().args(["--database", "sqlite:flag.db"])));
+    // An empty variable is one that is not set.
+    let world = World::new();
+    made("planwright.db", &world, &|| ran(world.command().env("PLANWRIGHT_DATABASE", "").args(["plan", "on"])));
+}
+
+#[test]
+fn a_path_in_the_file_counts_from_the_file() {
+    let world = World::new();
+    std::fs::create_dir(world.path("etc")).unwrap();
+    world.write("etc/p.toml", "database = \"sqlite:store.db\"\n");
+    world.run("plan on --config etc/p.toml").done();
+    assert!(world.path("etc/store.db").exists());
+}
+
+#[test]
+fn every_setting_has_a_variable_that_wins_over_the_file() {
+    let world = World::new();
+    world.write(
+        "planwright.toml",
+        "agents = [\"coder\"]\n[limits]\nplan_bytes = 5\nsteps = 5\n[plan]\ntools = \"read_only\"\n",
+    );
+    world.run("plan on").done();
+    for (name, value, complaint) in [
+        ("PLANWRIGHT_LIMITS_STEPS", "none", "PLANWRIGHT_LIMITS_STEPS: `none` is not a number from 1 up"),
+        ("PLANWRIGHT_LIMITS_PLAN_BYTES", "0", "PLANWRIGHT_LIMITS_PLAN_BYTES"),
+        ("PLANWRIGHT_PLAN_TOOLS", "few", "neither `all` nor `read_only`"),
+        ("PLANWRIGHT_AGENTS", "planner,coder", "PLANWRIGHT_AGENTS"),
+    ] {
+        ran(world.command().env(name, value).args(["plan", "list"])).exits(2).complains(complaint);
+    }
+    ran(world.command().env("PLANWRIGHT_AGENTS", "cook, waiter").args(["plan", "list"])).done();
+}
+
+#[test]
+fn limits_reach_the_engine() {
+    let world = World::with_plan();
+    world.write("planwright.toml", "[limits]\nplan_bytes = 10\n");
+    let call = r##"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plan_set_content","arguments":{"plan_markdown":"# much too long"}}}"##;
+    let answer = crate::mcp::talk(&world, "mcp --session session-one", &[call]);
+    assert!(answer.stdout.contains("LIMIT_EXCEEDED") && answer.stdout.contains("at most 10"), "{answer:?}");
+    let raised =
+        crate::mcp::talk_with(&world, "mcp --session session-one", &[call], &[("PLANWRIGHT_LIMITS_PLAN_BYTES", "100")]);
+    assert!(raised.stdout.contains("READY"), "{raised:?}");
+}
+
+#[test]
+fn colours_are_for_terminals_or_when_asked_for() {
+    let world = World::with_plan();
+    let escape = "\u{1b}[";
+    world.run("plan show").done().never_says(escape);
+    world.run("plan show --color always").done().says(escape);
+    world.run("plan show --color never").done().never_says(escape);
+    ran(world.command().env("NO_COLOR", "1").args(["plan", "show"])).done().never_says(escape);
+    // What is asked for explicitly wins.
+    ran(world.command().env("NO_COLOR", "1").args(["plan", "show", "--color", "always"])).done().says(escape);
+}
+
+#[test]
+fn what_happens_is_told_on_stderr_only() {
+    let world = World::with_plan();
+    let loud = world.run("plan off -v --json").done();
+    assert!(loud.stderr.contains("committed"), "{}", loud.stderr);
+    loud.json();
+    let filtered = ran(world.command().env("PLANWRIGHT_LOG", "planwright_engine=debug").args(["plan", "on"])).done();
+    assert!(filtered.stderr.contains("committed"), "{}", filtered.stderr);
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_says_why() {
+    let world = World::new();
+    world.write("in-the-way", "");
+    world.run("plan on --database sqlite:in-the-way/p.db").exits(6).complains("error: ").complains("in-the-way");
+    let path = world.path("in-the-way/data");
+    ran(world.command().args(["plan", "on", "--data"]).arg(path)).exits(6).complains("in-the-way");
+    world.run("plan on --database mysql:x").exits(2).complains("sqlite:FILE");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_data_folder_is_the_persons_own() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let folder = world.path("fresh/data");
+    ran(world.command().args(["plan", "on", "--data"]).arg(&folder)).done();
+    assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+}

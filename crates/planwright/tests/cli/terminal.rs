@@ -1,0 +1,138 @@
+//! On a real terminal, which `script` plays.
+#![cfg(target_os = "linux")]
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use crate::world::{PLAN, SESSION, World};
+
+/// A command that runs on a terminal, and a person in front of it.
+struct Terminal {
+    child: Child,
+    seen: String,
+}
+
+impl Terminal {
+    fn start(world: &World, line: &str) -> Self {
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command"]);
+        command.arg(format!("{} {line}", env!("CARGO_BIN_EXE_planwright"))).arg("/dev/null");
+        command.env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada").env("TERM", "xterm").env_remove("NO_COLOR");
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        Self { child, seen: String::new() }
+    }
+
+    /// Reads until `text` is on the screen.
+    #[track_caller]
+    fn wait_for(&mut self, text: &str) {
+        let from = self.seen.len();
+        let stdout = self.child.stdout.as_mut().unwrap();
+        let mut bytes = Vec::new();
+        let mut byte = [0];
+        while !String::from_utf8_lossy(&bytes).contains(text) {
+            assert_eq!(stdout.read(&mut byte).unwrap(), 1, "{text:?} never came: {}", String::from_utf8_lossy(&bytes));
+            bytes.push(byte[0]);
+        }
+        self.seen.push_str(&String::from_utf8_lossy(&bytes));
+        assert!(self.seen.len() > from);
+    }
+
+    fn type_in(&mut self, text: &str) {
+        self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// What was on the screen and the exit code, once the command has ended.
+    fn end(mut self) -> (String, i32) {
+        let mut rest = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+        (self.seen + &rest, self.child.wait().unwrap().code().unwrap_or(-1))
+    }
+}
+
+const QUESTION: &str = "Approve plan 1 as shown? [y/N] ";
+
+#[test]
+fn a_person_reads_and_says_yes() {
+    let world = World::with_plan();
+    let mut terminal = Terminal::start(&world, "plan approve");
+    terminal.wait_for(QUESTION);
+    terminal.type_in("y\n");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    assert!(seen.contains("\u{1b}[1m") && seen.contains("copy the rows"), "{seen}");
+    assert_eq!(world.status(), "APPROVED");
+}
+
+#[test]
+fn anything_but_yes_is_no() {
+    for answer in ["n\n", "\n", "yeah\n", "approve\n", "\u{4}", "\u{3}"] {
+        let world = World::with_plan();
+        let mut terminal = Terminal::start(&world, "plan approve");
+        terminal.wait_for(QUESTION);
+        terminal.type_in(answer);
+        let (seen, code) = terminal.end();
+        assert_ne!(code, 0, "{answer:?}: {seen}");
+        assert_eq!(world.status(), "READY", "{answer:?}: {seen}");
+    }
+}
+
+#[test]
+fn a_plan_that_changes_while_it_is_read_is_shown_again() {
+    let world = World::with_plan();
+    let mut terminal = Terminal::start(&world, "plan approve");
+    terminal.wait_for(QUESTION);
+    world.agent_drafts(SESSION, "# Move the tables\n\n- [ ] delete the backups\n");
+    terminal.type_in("y\n");
+    terminal.wait_for("delete the backups");
+    terminal.wait_for(QUESTION);
+    assert_eq!(world.status(), "READY");
+    terminal.type_in("no\n");
+    assert_eq!(terminal.end().1, 3);
+    assert_eq!(world.status(), "READY");
+}
+
+#[test]
+fn between_several_sessions_a_person_chooses() {
+    let world = World::with_plan();
+    world.agent_drafts("web:session-two", PLAN);
+    let mut terminal = Terminal::start(&world, "plan show");
+    terminal.wait_for("Which session? [1-2] ");
+    terminal.type_in("2\n");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    assert!(seen.ends_with("or reject, or revise\u{1b}[0m\r\n") && seen.contains("digest"), "{seen}");
+
+    let mut terminal = Terminal::start(&world, "plan show");
+    terminal.wait_for("Which session? [1-2] ");
+    terminal.type_in("3\n");
+    assert_eq!(terminal.end().1, 3);
+
+    let mut terminal = Terminal::start(&world, "plan on");
+    terminal.wait_for("Which session? [1-2, n for a new one] ");
+    terminal.type_in("n\n");
+    terminal.wait_for("New session");
+    assert_eq!(terminal.end().1, 0);
+}
+
+#[test]
+fn the_tour_waits_between_its_chapters() {
+    let world = World::new();
+    let mut terminal = Terminal::start(&world, "tour");
+    terminal.wait_for("q ends the tour");
+    terminal.type_in("\n");
+    terminal.wait_for("1. You turn plan work on");
+    terminal.wait_for("q ends the tour");
+    terminal.type_in("q\n");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    assert!(!seen.contains("2. The agent drafts"), "{seen}");
+}
+
+#[test]
+fn an_export_to_a_terminal_is_harmless() {
+    let world = World::new();
+    world.agent_drafts(SESSION, "# Plan \u{1b}[2J\n");
+    let (seen, code) = Terminal::start(&world, "plan export").end();
+    assert_eq!(code, 0, "{seen}");
+    assert!(!seen.contains("\u{1b}[2J") && seen.contains("⟦U+001B⟧[2J"), "{seen:?}");
+}

@@ -1,0 +1,70 @@
+use rusqlite::Connection;
+
+use crate::world::{PLAN, SESSION, World};
+
+#[test]
+fn a_whole_store_is_whole() {
+    let world = World::with_plan();
+    world.run("verify").done().says("Every journal is whole: 1 session, 4 entries");
+    let report = world.json("verify");
+    assert_eq!(report["whole"], true);
+    assert_eq!(report["sessions"][0]["damage"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_store_that_is_not_there_is_not_called_whole() {
+    World::new().run("verify").exits(4).complains("There is no store");
+}
+
+#[test]
+fn the_first_damaged_entry_of_each_session_is_named() {
+    let world = World::with_plan();
+    world.agent_drafts("web:session-two", PLAN);
+    let store = Connection::open(world.store()).unwrap();
+    let changed = store
+        .execute("UPDATE journal SET body = replace(body, 'drop the', 'keep the') WHERE body LIKE '%session-one%content_set%'", [])
+        .unwrap();
+    assert_eq!(changed, 1);
+    world
+        .run("verify")
+        .exits(7)
+        .says("damaged: mcp:session-one")
+        .says("entry 4 does not match its hash")
+        .says("1 of 2 sessions");
+    let report = world.run("verify --json").exits(7).json();
+    assert_eq!(report["whole"], false);
+}
+
+#[test]
+fn a_damaged_plan_is_named_and_hides_no_other() {
+    let world = World::with_plan();
+    world.run("plan off").done();
+    world.agent_drafts(SESSION, "# Another one\n");
+    let store = Connection::open(world.store()).unwrap();
+    assert_eq!(store.execute("UPDATE plan SET body = '{', status = 'ODD' WHERE number = 1", []).unwrap(), 1);
+    world.run("plan list").done().says("Another one").says("damaged: plan 1");
+    assert_eq!(world.json("plan list")["damaged"].as_array().unwrap().len(), 1);
+    world.run("plan show 1").exits(7).complains("is damaged").complains("planwright verify");
+    world.run("plan show 2").done().says("Another one");
+    world.run("verify").exits(7).says("plan 1 of mcp:session-one");
+}
+
+#[test]
+fn a_newer_store_is_left_alone() {
+    let world = World::with_plan();
+    let store = Connection::open(world.store()).unwrap();
+    store.pragma_update(None, "user_version", 9999).unwrap();
+    drop(store);
+    world.run("plan list").exits(6).complains("newer Planwright");
+    let error = world.run("plan list --json").exits(6).error_json();
+    assert_eq!(error["code"], "UNAVAILABLE");
+}
+
+#[test]
+fn a_file_that_is_no_store() {
+    let world = World::new();
+    world.write("planwright.db", &"not a database ".repeat(1000));
+    let ran = world.run("plan list");
+    assert!([6, 7].contains(&ran.code), "{ran:?}");
+    assert!(ran.stderr.starts_with("error: "), "{ran:?}");
+}

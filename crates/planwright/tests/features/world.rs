@@ -1,0 +1,131 @@
+//! What a scenario works with: a fresh store, the real engine on it, and what was answered last.
+
+use std::collections::BTreeMap;
+
+use planwright_core::actor::Actor;
+use planwright_core::plan::{Digest, Plan, PlanStyle};
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
+use serde_json::{Value, json};
+
+use crate::stores::Store;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum StoreKind {
+    Sqlite,
+    Postgres,
+}
+
+tokio::task_local! {
+    static KIND: StoreKind;
+}
+
+/// Runs a scenario on one of the stores.
+pub(crate) async fn on_store<T>(kind: StoreKind, scenario: impl Future<Output = T>) -> T {
+    KIND.scope(kind, scenario).await
+}
+
+#[derive(cucumber::World)]
+#[world(init = Self::new)]
+pub(crate) struct World {
+    store: Store,
+    pub(crate) engine: Engine,
+    session: Option<SessionIdentity>,
+    /// What the last tool call or decision came to.
+    pub(crate) answer: Result<Value, Refusal>,
+    /// How many entries each session's journal had before the last call.
+    before: BTreeMap<SessionIdentity, u64>,
+    pub(crate) seen: Option<Digest>,
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "World {{ session: {:?}, answer: {:?} }}", self.session, self.answer)
+    }
+}
+
+impl World {
+    async fn new() -> Self {
+        let store = match KIND.get() {
+            StoreKind::Sqlite => Store::sqlite(),
+            StoreKind::Postgres => Store::postgres().await,
+        };
+        let engine = store.engine().await;
+        Self { store, engine, session: None, answer: Ok(Value::Null), before: BTreeMap::new(), seen: None }
+    }
+
+    /// Everything in memory is gone afterwards.
+    pub(crate) async fn restart(&mut self) {
+        self.engine = self.store.engine().await;
+    }
+
+    pub(crate) fn session(&self) -> SessionIdentity {
+        self.session.clone().expect("a session was opened")
+    }
+
+    pub(crate) async fn open(&mut self, session: &str) {
+        let session: SessionIdentity = session.parse().expect("a session");
+        self.engine.open(&session, &person()).await.expect("opened");
+        self.session = Some(session);
+    }
+
+    pub(crate) fn look_at(&mut self, session: &str) {
+        self.session = Some(session.parse().expect("a session"));
+    }
+
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) {
+        self.note_journal().await;
+        let arguments = arguments.as_object().cloned().expect("arguments are an object");
+        self.answer = self.engine.call_tool(&self.session(), &agent(), tool, arguments).await;
+    }
+
+    pub(crate) async fn write_plan(&mut self, markdown: &str) {
+        self.call("plan_set_content", json!({ "plan_markdown": unescaped(markdown) })).await;
+        self.answer.as_ref().expect("the plan is taken");
+    }
+
+    pub(crate) async fn note_journal(&mut self) {
+        let length = self.journal_length().await;
+        self.before.insert(self.session(), length);
+    }
+
+    pub(crate) async fn journal_length(&self) -> u64 {
+        self.engine.ledger().session(&self.session()).await.expect("readable").map_or(0, |stored| stored.head.seq)
+    }
+
+    pub(crate) async fn was_written(&self) -> bool {
+        self.before.get(&self.session()) != Some(&self.journal_length().await)
+    }
+
+    pub(crate) async fn plan(&self, number: u32) -> Plan {
+        let reference = number.to_string().parse().expect("a reference");
+        let plan = self.engine.find_plan(&self.session(), Some(&reference)).await.expect("the plan is there");
+        plan.as_ref().clone()
+    }
+
+    pub(crate) async fn turn_on(&mut self, style: PlanStyle) {
+        self.engine.enable_plan_mode(&self.session(), &person(), style).await.expect("turned on");
+    }
+
+    pub(crate) fn ok(&self) -> &Value {
+        self.answer.as_ref().expect("not refused")
+    }
+
+    pub(crate) fn refusal(&self) -> &Refusal {
+        self.answer.as_ref().expect_err("refused")
+    }
+}
+
+pub(crate) fn person() -> Actor {
+    Actor::person("ann", "cli")
+}
+
+pub(crate) fn agent() -> Actor {
+    Actor::agent("some agent", "mcp")
+}
+
+/// Features write line ends and tabs as `\n`, `\r` and `\t`.
+pub(crate) fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t")
+}

@@ -1,0 +1,9 @@
+//! The promises of the port, for any store.
+
+pub(crate) mod concurrency;
+pub(crate) mod content;
+pub(crate) mod damage;
+pub(crate) mod leases;
+pub(crate) mod reading;
+pub(crate) mod repeating;
+pub(crate) mod submitting;

@@ -1,0 +1,193 @@
+//! Everything that only looks.
+
+use std::collections::BTreeSet;
+
+use planwright_core::ids::PlanId;
+use planwright_core::journal::Head;
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::refusal::RefusalCode;
+use planwright_engine::ledger::{Ledger, Submission};
+
+use crate::commands::*;
+use crate::stores::Store;
+
+pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Store) {
+    let ledger = store.ledger().await;
+    let nowhere = session("cli:k3yk3y8x");
+    let plan = PlanId::new("nothing").unwrap();
+    assert!(ledger.session(&nowhere).await.unwrap().is_none());
+    assert!(ledger.sessions(None, 10).await.unwrap().items.is_empty());
+    assert!(ledger.sessions_with_key(&nowhere.conversation).await.unwrap().is_empty());
+    let desk = ledger.desk(&nowhere, Some(&plan)).await.unwrap();
+    assert!(desk.session.is_none() && desk.plans.is_empty());
+    assert!(ledger.candidates(&nowhere, &PlanReference::Number(1)).await.unwrap().is_empty());
+    assert!(ledger.session_of(&plan).await.unwrap().is_none());
+    let plans = ledger.plans(&nowhere, None, 10).await.unwrap();
+    assert!(plans.items.is_empty() && plans.next.is_none());
+    assert!(ledger.journal(&nowhere, 0, 10).await.unwrap().is_empty());
+    assert!(ledger.plan_journal(&nowhere, &plan).await.unwrap().is_empty());
+    assert!(ledger.stored_plans(&nowhere).await.unwrap().0.is_empty());
+}
+
+/// Every page of a list of sessions, by name.
+async fn all_sessions(ledger: &dyn Ledger, limit: u32) -> Vec<String> {
+    let (mut names, mut after) = (Vec::new(), None);
+    loop {
+        let page = ledger.sessions(after, limit).await.unwrap();
+        assert!(page.items.len() <= limit as usize && page.damaged.is_empty());
+        names.extend(page.items.iter().map(|stored| stored.session.identity.to_string()));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return names,
+        }
+    }
+}
+
+fn when(second: i64, mut submission: Submission) -> Submission {
+    submission.stamp.at = at(second);
+    submission
+}
+
+pub(crate) async fn sessions_are_paged_the_most_recently_active_first(store: &Store) {
+    let ledger = store.ledger().await;
+    for n in 0..7 {
+        ledger.submit(when(n as i64, submission(&nth_session(n), &format!("open-{n}"), open()))).await.unwrap();
+    }
+    // The oldest one wakes up again.
+    let woken = submission(&nth_session(0), "again", on(PlanStyle::Document));
+    ledger.submit(when(100, woken)).await.unwrap();
+    let expected: Vec<_> = [0, 6, 5, 4, 3, 2, 1].map(|n| nth_session(n).to_string()).into();
+    for limit in [1, 2, 3, 7, 100] {
+        assert_eq!(all_sessions(ledger.as_ref(), limit).await, expected, "{limit} a page");
+    }
+    assert_eq!(ledger.session(&nth_session(0)).await.unwrap().unwrap().last_active, at(100));
+}
+
+pub(crate) async fn sessions_active_at_the_same_moment_are_all_listed(store: &Store) {
+    let ledger = store.ledger().await;
+    for n in 0..9 {
+        ledger.submit(submission(&nth_session(n), &format!("open-{n}"), open())).await.unwrap();
+    }
+    let expected: BTreeSet<_> = (0..9).map(|n| nth_session(n).to_string()).collect();
+    for limit in [1, 2, 4, 9] {
+        let listed = all_sessions(ledger.as_ref(), limit).await;
+        assert_eq!(listed.len(), 9);
+        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), expected, "{limit} a page");
+    }
+}
+
+pub(crate) async fn sessions_with_one_key_are_found_on_every_channel(store: &Store) {
+    let engine = store.engine().await;
+    for name in ["web:k3yk3y8x", "cli:k3yk3y8x", "cli:another1", "cli:k3yk3y8xx"] {
+        engine.open(&session(name), &person()).await.unwrap();
+    }
+    let found = engine.sessions_with_key(&session("mcp:k3yk3y8x").conversation).await.unwrap();
+    let found: BTreeSet<_> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found, BTreeSet::from(["cli:k3yk3y8x".to_owned(), "web:k3yk3y8x".to_owned()]));
+}
+
+pub(crate) async fn plans_are_paged_the_newest_first(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    for n in 1..=7 {
+        planning(&engine, &here, PlanStyle::Document).await;
+        draft(&engine, &here, set(&format!("# Plan {n}"))).await;
+    }
+    ready(&engine, &session("web:k3yk3y8x"), "# Not ours").await;
+    for limit in [1, 2, 3, 7, 100] {
+        let (mut numbers, mut before) = (Vec::new(), None);
+        loop {
+            let page = engine.plans(&here, before, limit).await.unwrap();
+            assert!(page.items.len() <= limit as usize);
+            for plan in &page.items {
+                assert_eq!(plan.title, format!("Plan {}", plan.number));
+                assert_eq!((plan.status, plan.style), (PlanStatus::Ready, PlanStyle::Document));
+                assert_eq!(engine.plan(&here, &plan.id).await.unwrap().number, plan.number);
+            }
+            numbers.extend(page.items.iter().map(|plan| plan.number));
+            match page.next {
+                Some(next) => before = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!(numbers, [7, 6, 5, 4, 3, 2, 1], "{limit} a page");
+    }
+}
+
+pub(crate) async fn plans_are_found_by_number_and_by_pieces_of_their_id(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    for id in ["alpha-one-999999", "alpha-two-000777", "100_%_", "000777"] {
+        // What some databases take for a pattern is just text here.
+        let command = PlanId::new(id).map(|_| import(id));
+        if let Ok(command) = command {
+            engine.submit(&here, &person(), command).await.unwrap();
+        }
+    }
+    engine.submit(&session("web:k3yk3y8x"), &person(), import("alpha-elsewhere")).await.unwrap();
+    let find = async |text: &str| engine.find_plan(&here, Some(&text.parse().unwrap())).await;
+    let found = async |text: &str| find(text).await.unwrap().id.to_string();
+    assert_eq!(found("1").await, "alpha-one-999999");
+    assert_eq!(found("2").await, "alpha-two-000777");
+    assert_eq!(found("alpha-two-000777").await, "alpha-two-000777");
+    assert_eq!(found("ha-one").await, "alpha-one-999999");
+    // A whole id counts more than a piece of another one.
+    assert_eq!(found("000777").await, "000777");
+    assert_eq!(found("999999").await, "alpha-one-999999");
+    refused(find("alpha-").await, RefusalCode::Conflict);
+    refused(find("elsewhere").await, RefusalCode::NotFound);
+    refused(find("ALPHA-").await, RefusalCode::NotFound);
+    refused(find("______").await, RefusalCode::NotFound);
+    refused(find("4000000000").await, RefusalCode::NotFound);
+    refused(find("17").await, RefusalCode::NotFound);
+}
+
+pub(crate) async fn the_journal_is_read_in_pages(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Collect).await;
+    for n in 0..10 {
+        draft(&engine, &here, record(n)).await;
+    }
+    planning(&engine, &session("web:k3yk3y8x"), PlanStyle::Collect).await;
+    let mut head = Head::START;
+    loop {
+        let page = engine.ledger().journal(&here, head.seq, 4).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.len() <= 4);
+        for sealed in page {
+            head.check(&here, &sealed).unwrap();
+        }
+    }
+    assert_eq!(head, engine.ledger().session(&here).await.unwrap().unwrap().head);
+    assert_eq!(head.seq, 13);
+    assert!(engine.ledger().journal(&here, u64::MAX, 4).await.unwrap().is_empty());
+}
+
+pub(crate) async fn the_journal_of_a_plan_has_its_entries_and_no_others(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    let first = ready(&engine, &here, "# First").await;
+    planning(&engine, &here, PlanStyle::Document).await;
+    draft(&engine, &here, set("# Second")).await;
+    engine.submit(&here, &person(), reject(&first.id)).await.unwrap();
+    let entries = engine.ledger().plan_journal(&here, &first.id).await.unwrap();
+    let events: Vec<_> = entries.iter().map(|entry| (entry.seq, entry.event.name())).collect();
+    assert_eq!(events, [(2, "plan_created"), (3, "plan_mode_enabled"), (4, "content_set"), (8, "plan_rejected")]);
+    assert!(entries.iter().all(|entry| entry.session == here && entry.event.plan() == Some(&first.id)));
+}
+
+pub(crate) async fn the_history_of_a_plan_has_its_versions(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    let plan = ready(&engine, &here, "# One").await;
+    draft(&engine, &here, set("# Two")).await;
+    let history = engine.history(&here, &plan.id).await.unwrap();
+    assert_eq!(history.versions.len(), 2);
+    let (stored, damaged) = engine.ledger().stored_plans(&here).await.unwrap();
+    assert!(damaged.is_empty());
+    assert_eq!(stored[&plan.id].digest(), history.versions[1].digest);
+}

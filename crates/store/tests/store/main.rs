@@ -1,0 +1,106 @@
+//! What every store promises, checked on both, and what each of them does when its own kind of trouble comes.
+//!
+//! - `contract`: the promises of the port, one file for each kind
+//! - `stores`: a fresh store for each test, and a way behind its back
+//! - `sqlite_trouble`, `postgres_trouble`: files and servers that fail
+
+mod commands;
+mod contract;
+mod postgres_trouble;
+mod proxy;
+mod sqlite_trouble;
+mod stores;
+mod verifying;
+
+/// Makes a test of each promise for each store.
+macro_rules! contract {
+    ($($group:ident { $($promise:ident),+ $(,)? })+) => {
+        mod sqlite {
+            $(mod $group {
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $promise() {
+                    crate::contract::$group::$promise(&crate::stores::Store::sqlite()).await;
+                })+
+            })+
+        }
+        mod postgres {
+            $(mod $group {
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $promise() {
+                    crate::contract::$group::$promise(&crate::stores::Store::postgres().await).await;
+                })+
+            })+
+        }
+    };
+}
+
+contract! {
+    submitting {
+        a_commit_is_seen_through_a_second_handle_at_once,
+        opening_again_finds_everything,
+        many_can_open_a_fresh_store_at_once,
+        a_refused_command_leaves_nothing_behind,
+        a_command_with_nothing_to_change_writes_nothing,
+        the_desk_afterwards_has_the_active_and_the_named_plan,
+        a_plan_of_another_session_is_not_found,
+        an_import_opens_its_session,
+        an_id_that_another_session_has_cannot_be_imported,
+        an_id_is_imported_once_however_many_want_it,
+    }
+    repeating {
+        the_same_request_is_carried_out_once,
+        the_same_request_sent_many_times_at_once_is_carried_out_once,
+        the_same_opening_sent_many_times_at_once_opens_once,
+        a_request_of_another_session_is_a_conflict,
+        a_refused_request_may_be_sent_again,
+    }
+    concurrency {
+        one_session_with_many_callers_has_no_gaps,
+        many_sessions_with_many_callers_have_no_gaps,
+        no_recorded_step_is_lost,
+        a_refused_command_fails_nobody_else,
+        replaying_any_mix_of_commands_gives_what_is_stored,
+    }
+    reading {
+        a_session_that_is_not_there_is_empty_everywhere,
+        sessions_are_paged_the_most_recently_active_first,
+        sessions_active_at_the_same_moment_are_all_listed,
+        sessions_with_one_key_are_found_on_every_channel,
+        plans_are_paged_the_newest_first,
+        plans_are_found_by_number_and_by_pieces_of_their_id,
+        the_journal_is_read_in_pages,
+        the_journal_of_a_plan_has_its_entries_and_no_others,
+        the_history_of_a_plan_has_its_versions,
+    }
+    leases {
+        a_lease_is_held_by_one_owner,
+        a_lease_that_ran_out_is_taken_over_with_a_higher_fence,
+        a_lease_given_back_is_free_and_its_fence_keeps_growing,
+        giving_back_a_lost_lease_is_harmless,
+        whoever_lost_the_lease_cannot_write,
+        a_lease_needs_a_session,
+        one_of_many_gets_the_lease,
+    }
+    damage {
+        a_damaged_plan_is_reported_and_never_overwritten,
+        a_damaged_active_plan_stops_only_drafting,
+        a_plan_that_says_it_is_another_is_found,
+        a_damaged_status_is_listed_beside_the_others,
+        a_damaged_session_is_reported_and_never_overwritten,
+        a_damaged_session_fails_nobody_else,
+        a_damaged_entry_is_reported,
+        a_changed_entry_is_found,
+        a_deleted_entry_is_found,
+        swapped_entries_are_found,
+        a_journal_cut_off_at_its_end_is_found,
+        a_changed_plan_is_found,
+        a_deleted_plan_is_found,
+        a_newer_schema_is_refused_and_left_alone,
+    }
+    content {
+        every_character_comes_back,
+        a_plan_as_large_as_is_allowed_comes_back,
+        a_plan_that_is_too_large_is_refused_and_nothing_is_stored,
+        large_plans_of_many_callers_are_all_stored,
+    }
+}

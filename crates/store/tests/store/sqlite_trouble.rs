@@ -1,0 +1,132 @@
+//! Files that cannot be used, each with a message of its own.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use planwright_core::plan::PlanStyle;
+use planwright_core::policy::Policy;
+use planwright_core::refusal::RefusalCode;
+use planwright_engine::Engine;
+use planwright_engine::ledger::LedgerError;
+use planwright_store::SqliteLedger;
+
+use crate::commands::*;
+use crate::stores::raw;
+use crate::verifying::assert_whole;
+
+async fn engine(file: &Path) -> Engine {
+    Engine::new(Arc::new(SqliteLedger::open(file).await.unwrap()), Policy::default())
+}
+
+#[tokio::test]
+async fn a_missing_folder_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("not/there/yet/planwright.db");
+    planning(&engine(&file).await, &session("cli:k3yk3y8x"), PlanStyle::Document).await;
+    assert_whole(&engine(&file).await).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_made_is_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "a file, not a folder").unwrap();
+    unavailable(SqliteLedger::open(&folder.path().join("file/planwright.db")).await, "file");
+    // Nor is a folder a file.
+    unavailable(SqliteLedger::open(folder.path()).await, "");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("planwright.db");
+    for content in ["# My notes, which are nobody else's business\n".repeat(100), "x".repeat(4096)] {
+        fs::write(&file, &content).unwrap();
+        let error = SqliteLedger::open(&file).await.unwrap_err();
+        assert!(matches!(error, LedgerError::Damaged { .. }), "{error:?}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), content);
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("planwright.db");
+    raw(&file).execute_batch("CREATE TABLE recipe (name TEXT)").unwrap();
+    let before = fs::read(&file).unwrap();
+    unavailable(SqliteLedger::open(&file).await, "another program");
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+/// Another program may hold the lock for longer than anybody should wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_file_is_unavailable_and_nothing_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("planwright.db");
+    let here = session("cli:k3yk3y8x");
+    let engine = engine(&file).await;
+    let plan = ready(&engine, &here, "# Before").await;
+    let holder = raw(&file);
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Looking is not in anybody's way.
+    assert_eq!(engine.active_plan(&here).await.unwrap(), plan);
+    let outcome = engine.submit(&here, &agent(), set("# After")).await;
+    assert_eq!(outcome.as_ref().unwrap_err().code(), RefusalCode::Unavailable);
+    unavailable(outcome, "locked");
+    holder.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(engine.active_plan(&here).await.unwrap(), plan);
+    draft(&engine, &here, set("# After all")).await;
+    assert_whole(&engine).await;
+}
+
+const AGAIN: &str = "PLANWRIGHT_TEST_WITHOUT_POWERS";
+
+/// Root may write what is read-only, so the test runs itself once more without that power.
+fn runs_without_powers(test: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let probe = folder.path().join("probe");
+    fs::write(&probe, "").unwrap();
+    fs::set_permissions(&probe, Permissions::from_mode(0o444)).unwrap();
+    if fs::OpenOptions::new().write(true).open(&probe).is_err() {
+        return true;
+    }
+    assert!(std::env::var_os(AGAIN).is_none(), "setpriv did not take root's powers away");
+    let status = Command::new("setpriv")
+        .args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env(AGAIN, "1")
+        .status()
+        .expect("run the tests as an ordinary user, or install setpriv");
+    assert!(status.success());
+    false
+}
+
+#[tokio::test]
+async fn a_read_only_file_can_be_read_and_says_why_not_more() {
+    if !runs_without_powers("sqlite_trouble::a_read_only_file_can_be_read_and_says_why_not_more") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("planwright.db");
+    let here = session("cli:k3yk3y8x");
+    ready(&engine(&file).await, &here, "# Read me").await;
+    fs::set_permissions(&file, Permissions::from_mode(0o444)).unwrap();
+    let read_only = engine(&file).await;
+    assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
+    unavailable(read_only.submit(&here, &agent(), set("# Write me")).await, "read-only");
+    assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
+}
+
+#[tokio::test]
+async fn a_folder_that_may_not_be_written_is_unavailable() {
+    if !runs_without_powers("sqlite_trouble::a_folder_that_may_not_be_written_is_unavailable") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o555)).unwrap();
+    unavailable(SqliteLedger::open(&folder.path().join("planwright.db")).await, "planwright.db");
+    unavailable(SqliteLedger::open(&folder.path().join("deeper/planwright.db")).await, "deeper");
+}

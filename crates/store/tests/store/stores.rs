@@ -1,0 +1,117 @@
+//! A fresh store for each test, and a way behind its back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use planwright_core::policy::Policy;
+use planwright_engine::Engine;
+use planwright_engine::ledger::{Ledger, LedgerResult};
+use planwright_store::Location;
+use tokio_postgres::NoTls;
+
+pub(crate) enum Store {
+    Sqlite { folder: tempfile::TempDir },
+    Postgres { url: String },
+}
+
+impl Store {
+    pub(crate) fn sqlite() -> Self {
+        Self::Sqlite { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A schema of its own in the server that the tests were given.
+    pub(crate) async fn postgres() -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let server = server();
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+        let schema = format!("t{}_{since}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        run(&server, &format!("CREATE SCHEMA {schema}")).await;
+        let sign = if server.contains('?') { '&' } else { '?' };
+        // The name of the application tells the connections of one test from those of all others.
+        let url = format!("{server}{sign}options=-c%20search_path%3D{schema}&application_name={schema}");
+        Self::Postgres { url }
+    }
+
+    pub(crate) fn location(&self) -> Location {
+        match self {
+            Self::Sqlite { .. } => Location::Sqlite(self.file()),
+            Self::Postgres { url } => Location::Postgres(url.clone()),
+        }
+    }
+
+    /// A handle of its own, as another process would have it.
+    pub(crate) async fn open(&self) -> LedgerResult<Arc<dyn Ledger>> {
+        planwright_store::open(&self.location()).await
+    }
+
+    pub(crate) async fn ledger(&self) -> Arc<dyn Ledger> {
+        self.open().await.unwrap()
+    }
+
+    pub(crate) async fn engine(&self) -> Engine {
+        Engine::new(self.ledger().await, Policy::default())
+    }
+
+    /// Changes something behind the store's back and says how many rows that were.
+    pub(crate) async fn tamper(&self, sql: &str) -> u64 {
+        match self {
+            Self::Sqlite { .. } => raw(&self.file()).execute(sql, []).unwrap() as u64,
+            Self::Postgres { url } => run(url, sql).await,
+        }
+    }
+
+    /// One text as it is stored.
+    pub(crate) async fn look(&self, sql: &str) -> String {
+        match self {
+            Self::Sqlite { .. } => raw(&self.file()).query_row(sql, [], |row| row.get(0)).unwrap(),
+            Self::Postgres { url } => client(url).await.query_one(sql, &[]).await.unwrap().get(0),
+        }
+    }
+
+    /// Makes it look as if a later version of the program had been here.
+    pub(crate) async fn set_schema_version(&self, version: u32) {
+        match self {
+            Self::Sqlite { .. } => raw(&self.file()).pragma_update(None, "user_version", version).unwrap(),
+            Self::Postgres { url } => {
+                run(url, &format!("UPDATE planwright_schema SET version = {version}")).await;
+            }
+        }
+    }
+
+    pub(crate) async fn schema_version(&self) -> String {
+        match self {
+            Self::Sqlite { .. } => self.look("SELECT CAST(user_version AS TEXT) FROM pragma_user_version").await,
+            Self::Postgres { .. } => self.look("SELECT version::text FROM planwright_schema").await,
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        match self {
+            Self::Sqlite { folder } => folder.path().join("planwright.db"),
+            Self::Postgres { .. } => unreachable!("a server has no file"),
+        }
+    }
+}
+
+/// The server that the tests may use.
+pub(crate) fn server() -> String {
+    std::env::var("PLANWRIGHT_TEST_POSTGRES").expect("run `make test`, or `scripts/with-postgres cargo test`")
+}
+
+pub(crate) async fn client(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+async fn run(url: &str, sql: &str) -> u64 {
+    client(url).await.execute(sql, &[]).await.unwrap()
+}
+
+pub(crate) fn raw(file: &Path) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    connection.busy_timeout(Duration::from_secs(10)).unwrap();
+    connection
+}
