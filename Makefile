@@ -27,7 +27,7 @@ bench: toolchain ## Measure the distance to the limits (docs/performance.md)
 FUZZ_SECONDS ?= 60
 
 fuzz: toolchain ## Run the fuzz targets for longer: make fuzz FUZZ_SECONDS=600
-	BOLERO_RANDOM_MAX_LEN=65536 PLANWRIGHT_FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --workspace fuzz
+	PLANWRIGHT_FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --workspace fuzz
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

@@ -124,7 +124,13 @@ where
         outcome?;
     }
     let count = done.load(Ordering::Relaxed) as f64;
-    if std::env::var_os("BENCH_CPU").is_some() { println!("  cpu us/op {:.2} n {}", (cpu()-cpu0)*1e6/count, count); }
+    if std::env::var_os("BENCH_CPU").is_some() {
+        println!("  cpu us/op {:.2} n {}", (cpu() - cpu0) * 1e6 / count, count);
+    }
     Ok(count / start.elapsed().as_secs_f64())
 }
-fn cpu()->f64{ let s=std::fs::read_to_string("/proc/self/stat").unwrap(); let f:Vec<&str>=s.rsplit(')').next().unwrap().split_whitespace().collect(); (f[11].parse::<f64>().unwrap()+f[12].parse::<f64>().unwrap())/100.0 }
+fn cpu() -> f64 {
+    let s = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let f: Vec<&str> = s.rsplit(')').next().unwrap().split_whitespace().collect();
+    (f[11].parse::<f64>().unwrap() + f[12].parse::<f64>().unwrap()) / 100.0
+}

@@ -57,16 +57,13 @@ impl Engine {
     pub async fn submit(&self, session: &SessionIdentity, by: &Actor, command: Command) -> LedgerResult<Committed> {
         let stamp = Stamp { at: self.clock.now(), by: by.clone(), request: self.ids.next() };
         let name = command_name(&command);
-        let submission = Submission {
-            session: session.clone(),
-            command,
-            stamp,
-            policy: Arc::clone(&self.policy),
-            lease: None,
-        };
+        let submission =
+            Submission { session: session.clone(), command, stamp, policy: Arc::clone(&self.policy), lease: None };
         let outcome = self.ledger.submit(submission).await;
         match &outcome {
-            Ok(committed) => tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed"),
+            Ok(committed) => {
+                tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed")
+            }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
         outcome
@@ -86,7 +83,12 @@ impl Engine {
         self.submit(session, by, Command::Session(SessionCommand::Open)).await
     }
 
-    pub async fn enable_plan_mode(&self, session: &SessionIdentity, by: &Actor, style: PlanStyle) -> LedgerResult<Committed> {
+    pub async fn enable_plan_mode(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        style: PlanStyle,
+    ) -> LedgerResult<Committed> {
         self.submit(session, by, Command::Session(SessionCommand::EnablePlanMode { style })).await
     }
 

@@ -91,7 +91,9 @@ pub enum LedgerError {
     /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
     #[error("the store is not available: {0}")]
     Unavailable(String),
-    #[error("the store was written by a newer Planwright (schema {found}, this program knows up to {known}); use that version")]
+    #[error(
+        "the store was written by a newer Planwright (schema {found}, this program knows up to {known}); use that version"
+    )]
     TooNew { found: u32, known: u32 },
     #[error("{what} is damaged and was left as it is: {reason}; `planwright verify` tells more")]
     Damaged { what: String, reason: String },
@@ -154,7 +156,12 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>>;
 
     /// The plans of a session, the newest first. `before` is the `next` of the page before.
-    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>>;
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>>;
 
     /// Entries after `after`, as they are stored, unchecked.
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>>;
@@ -166,7 +173,8 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)>;
 
     /// Takes the session for `owner`, or extends what it has, unless somebody else holds it and it has not run out.
-    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>>;
+    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
+    -> LedgerResult<Option<Lease>>;
 
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;

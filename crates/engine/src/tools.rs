@@ -93,7 +93,9 @@ impl Engine {
             }
         };
         let step = match &command {
-            Command::Draft(DraftCommand::UpdateStep { step, .. } | DraftCommand::RemoveStep { step }) => Some(step.clone()),
+            Command::Draft(DraftCommand::UpdateStep { step, .. } | DraftCommand::RemoveStep { step }) => {
+                Some(step.clone())
+            }
             Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) | Command::Import(_) => None,
         };
         let committed = self.submit(session, by, command).await?;

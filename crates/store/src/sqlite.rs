@@ -119,7 +119,12 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| reading::session_of(connection, &plan)).await
     }
 
-    async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
         let session = session.clone();
         self.readers.read(move |connection| reading::plans(connection, &session, before, limit)).await
     }
@@ -139,7 +144,12 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| reading::stored_plans(connection, &session)).await
     }
 
-    async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration) -> LedgerResult<Option<Lease>> {
+    async fn acquire_lease(
+        &self,
+        session: &SessionIdentity,
+        owner: &str,
+        ttl: Duration,
+    ) -> LedgerResult<Option<Lease>> {
         let (session, owner) = (session.clone(), owner.to_owned());
         self.writer.ask(move |desk| leases::acquire(&desk.connection, &session, &owner, ttl)).await
     }

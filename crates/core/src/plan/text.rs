@@ -76,7 +76,8 @@ impl Plan {
         let _ = writeln!(text, "{n}. **{}**: {}", step.agent, one_line(&step.description));
         if !step.needs.is_empty() {
             let steps = self.content.steps();
-            let position = |id: &StepId| steps.iter().position(|other: &PlanStep| other.id == *id).map_or(0, |index| index + 1);
+            let position =
+                |id: &StepId| steps.iter().position(|other: &PlanStep| other.id == *id).map_or(0, |index| index + 1);
             let needs: Vec<_> = step.needs.iter().map(|id| position(id).to_string()).collect();
             let _ = writeln!(text, "   - needs: {}", needs.join(", "));
         }

@@ -16,12 +16,15 @@ use planwright_core::visible::{quoted, visible};
 use crate::journal::replay;
 use crate::world::World;
 
-const TIME: Duration = Duration::from_millis(800);
-const ITERATIONS: usize = 20_000;
+/// How long a target runs: `make fuzz` sets it, an ordinary test run takes under a second.
+fn time() -> Duration {
+    let seconds = std::env::var("PLANWRIGHT_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    seconds.map_or(Duration::from_millis(800), Duration::from_secs)
+}
 
 macro_rules! target {
     () => {
-        bolero::check!().with_iterations(ITERATIONS).with_test_time(TIME)
+        bolero::check!().with_test_time(time())
     };
 }
 

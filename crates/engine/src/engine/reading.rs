@@ -39,7 +39,11 @@ impl Engine {
     }
 
     /// The plan that a person means: the one they name, else the active one.
-    pub async fn find_plan(&self, session: &SessionIdentity, reference: Option<&PlanReference>) -> LedgerResult<Arc<Plan>> {
+    pub async fn find_plan(
+        &self,
+        session: &SessionIdentity,
+        reference: Option<&PlanReference>,
+    ) -> LedgerResult<Arc<Plan>> {
         let Some(reference) = reference else { return self.active_plan(session).await };
         let candidates = self.ledger.candidates(session, reference).await?;
         let id = reference.choose(&candidates)?;
@@ -59,7 +63,12 @@ impl Engine {
         })
     }
 
-    pub async fn plans(&self, session: &SessionIdentity, before: Option<u64>, limit: u32) -> LedgerResult<Page<PlanSummary>> {
+    pub async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
         self.ledger.plans(session, before, limit).await
     }
 }

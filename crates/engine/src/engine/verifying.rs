@@ -114,7 +114,9 @@ fn compare(
             found.push(disagreement(what));
         }
     }
-    found.extend(stored.iter().filter(|(id, _)| !replayed.contains_key(*id)).map(|(_, plan)| disagreement(name(plan.number))));
+    found.extend(
+        stored.iter().filter(|(id, _)| !replayed.contains_key(*id)).map(|(_, plan)| disagreement(name(plan.number))),
+    );
     found
 }
 

@@ -34,7 +34,8 @@ pub(super) fn proposed(plan: &Plan) -> Value {
 }
 
 pub(super) fn finalized(plan: &Plan) -> Value {
-    let steps: Vec<_> = view::steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();
+    let steps: Vec<_> =
+        view::steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();
     with(named(plan), json!({ "digest": plan.digest(), "steps": steps, "next": next(plan) }))
 }
 
@@ -150,7 +151,9 @@ fn next(plan: &Plan) -> &'static str {
         (PlanStatus::Collecting, PlanStyle::Collect) => "Propose steps as tool calls, then call plan_finalize.",
         (PlanStatus::Collecting, PlanStyle::Build) => "Complete the draft, then call plan_submit.",
         (PlanStatus::Ready, _) => "A person decides now. Do not start before the status is APPROVED.",
-        (PlanStatus::Approved, PlanStyle::Document) => "It is approved. Carry it out and report each step with plan_progress.",
+        (PlanStatus::Approved, PlanStyle::Document) => {
+            "It is approved. Carry it out and report each step with plan_progress."
+        }
         (PlanStatus::Approved, PlanStyle::Collect | PlanStyle::Build) => "It is approved.",
         (PlanStatus::Executing, PlanStyle::Document) => "Go on with the next step and report it with plan_progress.",
         (PlanStatus::Executing, PlanStyle::Collect | PlanStyle::Build) => "It is being carried out.",

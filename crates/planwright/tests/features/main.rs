@@ -14,12 +14,14 @@ use cucumber::writer::{self, Coloring, Stats as _};
 use cucumber::{World as _, WriterExt as _, feature::Ext as _};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use world::{World, on_store, StoreKind};
+use world::{StoreKind, World, on_store};
 
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../features");
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(&folder).expect("the features are there").map(|entry| entry.expect("readable").path()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the features are there")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
     files.sort();
     let trials = files.iter().flat_map(|file| trials(file)).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

@@ -165,8 +165,12 @@ async fn errors_at(world: &mut World, paths: String) {
 
 #[then(expr = "the missing parts are {string}")]
 async fn missing_parts(world: &mut World, paths: String) {
-    let found: Vec<_> =
-        world.ok()["missing"].as_array().expect("a list").iter().map(|part| part["path"].as_str().expect("a path")).collect();
+    let found: Vec<_> = world.ok()["missing"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|part| part["path"].as_str().expect("a path"))
+        .collect();
     assert_eq!(found.join(", "), paths);
 }
 
@@ -243,7 +247,8 @@ async fn mode_is(world: &mut World, on_or_off: String) {
 #[then(expr = "plan {int} has the steps")]
 async fn has_steps(world: &mut World, step: &Step, number: u32) {
     let plan = world.plan(number).await;
-    let found: Vec<_> = view::steps(&plan).into_iter().map(|step| (step.tool.unwrap_or_default(), step.arguments)).collect();
+    let found: Vec<_> =
+        view::steps(&plan).into_iter().map(|step| (step.tool.unwrap_or_default(), step.arguments)).collect();
     let rows = &step.table.as_ref().expect("a table").rows;
     let expected: Vec<_> =
         rows.iter().map(|row| (row[0].clone(), serde_json::from_str::<Value>(&row[1]).ok())).collect();
@@ -252,8 +257,14 @@ async fn has_steps(world: &mut World, step: &Step, number: u32) {
 
 #[then(expr = "the steps of plan {int} are {string}")]
 async fn steps_are(world: &mut World, number: u32, expected: String) {
-    let found: Vec<_> =
-        world.plan(number).await.content.steps().iter().map(|step| format!("{} {}", step.id, step.description)).collect();
+    let found: Vec<_> = world
+        .plan(number)
+        .await
+        .content
+        .steps()
+        .iter()
+        .map(|step| format!("{} {}", step.id, step.description))
+        .collect();
     assert_eq!(found.join(", "), expected);
 }
 
@@ -265,7 +276,8 @@ async fn step_is(world: &mut World, position: usize, number: u32, status: String
 #[then(expr = "the listed plans are {string}")]
 async fn listed(world: &mut World, expected: String) {
     let plans = world.ok()["plans"].as_array().expect("a list");
-    let found: Vec<_> = plans.iter().map(|plan| format!("{} {}", plan["number"], plan["status"].as_str().unwrap_or(""))).collect();
+    let found: Vec<_> =
+        plans.iter().map(|plan| format!("{} {}", plan["number"], plan["status"].as_str().unwrap_or(""))).collect();
     assert_eq!(found.join(", "), expected);
 }
 
@@ -410,4 +422,3 @@ async fn opens(world: &mut World, session: String) {
     let outcome = world.engine.open(&session, &person()).await;
     world.answer = outcome.map(|_| Value::Null).map_err(LedgerError::into_refusal);
 }
-

@@ -17,7 +17,9 @@ pub(super) fn translate(path: &Path, error: &rusqlite::Error) -> LedgerError {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             LedgerError::Unavailable(format!("{file} is locked by another process"))
         }
-        ErrorCode::DiskFull => LedgerError::Unavailable(format!("the disk that holds {file} is full; nothing was stored")),
+        ErrorCode::DiskFull => {
+            LedgerError::Unavailable(format!("the disk that holds {file} is full; nothing was stored"))
+        }
         ErrorCode::ReadOnly => LedgerError::Unavailable(format!("{file} is read-only; nothing was stored")),
         ErrorCode::PermissionDenied => LedgerError::Unavailable(format!("{file} may not be opened by this user")),
         ErrorCode::CannotOpen => LedgerError::Unavailable(format!("{file} cannot be opened: {error}")),

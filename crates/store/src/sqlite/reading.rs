@@ -103,7 +103,8 @@ fn recorded_end(connection: &Connection, row: &SessionRow) -> rusqlite::Result<H
 }
 
 pub(super) fn sessions_with_key(connection: &Connection, key: &ConversationKey) -> Result<Vec<SessionIdentity>, Fault> {
-    let mut statement = connection.prepare_cached("SELECT channel FROM session WHERE conversation = ?1 ORDER BY channel")?;
+    let mut statement =
+        connection.prepare_cached("SELECT channel FROM session WHERE conversation = ?1 ORDER BY channel")?;
     let channels = statement.query_map([key.as_str()], |row| row.get::<_, String>(0))?;
     let mut found = Vec::new();
     for channel in channels {
@@ -142,7 +143,8 @@ pub(super) fn candidates(
 }
 
 pub(super) fn session_of(connection: &Connection, plan: &PlanId) -> Result<Option<SessionIdentity>, Fault> {
-    let sql = "SELECT s.channel || ':' || s.conversation FROM plan p JOIN session s ON s.id = p.session_id WHERE p.id = ?1";
+    let sql =
+        "SELECT s.channel || ':' || s.conversation FROM plan p JOIN session s ON s.id = p.session_id WHERE p.id = ?1";
     let found: Option<String> =
         connection.prepare_cached(sql)?.query_row([plan.as_str()], |row| row.get(0)).optional()?;
     Ok(found.map(|text| text.parse()).transpose().map_err(LedgerError::from)?)
@@ -207,7 +209,11 @@ pub(super) fn journal(
     Ok(entries)
 }
 
-pub(super) fn plan_journal(connection: &Connection, session: &SessionIdentity, plan: &PlanId) -> Result<Vec<Entry>, Fault> {
+pub(super) fn plan_journal(
+    connection: &Connection,
+    session: &SessionIdentity,
+    plan: &PlanId,
+) -> Result<Vec<Entry>, Fault> {
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
     let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND plan_id = ?2 ORDER BY seq";
     let mut statement = connection.prepare_cached(sql)?;
@@ -238,7 +244,8 @@ pub(super) fn stored_plans(
     let mut plans = BTreeMap::new();
     let mut damaged = Vec::new();
     let Some(row) = find_session(connection, session)? else { return Ok((plans, damaged)) };
-    let mut statement = connection.prepare_cached("SELECT number, body FROM plan WHERE session_id = ?1 ORDER BY number")?;
+    let mut statement =
+        connection.prepare_cached("SELECT number, body FROM plan WHERE session_id = ?1 ORDER BY number")?;
     let mut rows = statement.query([row.id])?;
     while let Some(row) = rows.next()? {
         let number: u32 = row.get(0)?;

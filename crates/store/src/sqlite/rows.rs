@@ -57,7 +57,12 @@ pub(super) fn raw_session(row: &rusqlite::Row<'_>) -> rusqlite::Result<RawSessio
 pub(super) fn read_session(raw: RawSession) -> LedgerResult<SessionRow> {
     let what = || format!("session {}", raw.name);
     let head = encode::head(what, raw.seq, &raw.hash)?;
-    Ok(SessionRow { id: raw.id, session: encode::session_from_text(what, &raw.state)?, head, last_entry: raw.last_entry })
+    Ok(SessionRow {
+        id: raw.id,
+        session: encode::session_from_text(what, &raw.state)?,
+        head,
+        last_entry: raw.last_entry,
+    })
 }
 
 pub(super) fn find_session(connection: &Connection, session: &SessionIdentity) -> Result<Option<SessionRow>, Fault> {

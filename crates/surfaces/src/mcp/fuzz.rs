@@ -5,36 +5,38 @@ use std::time::Duration;
 use super::line::{Line, LineReader};
 use super::message::{self, Incoming};
 
+/// How long a target runs: `make fuzz` sets it, an ordinary test run takes a second.
+fn time() -> Duration {
+    let seconds = std::env::var("PLANWRIGHT_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(1))
+}
+
 #[test]
 fn any_bytes_are_read_as_messages() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    bolero::check!().with_test_time(Duration::from_secs(1)).for_each(|bytes: &[u8]| runtime.block_on(read_all(bytes)));
+    bolero::check!().with_test_time(time()).for_each(|bytes: &[u8]| runtime.block_on(read_all(bytes)));
 }
 
 /// Random bytes are hardly ever JSON; these are, with holes for the fuzzer to fill.
 #[test]
 fn near_misses_are_read_as_messages() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    bolero::check!().with_test_time(Duration::from_secs(1)).with_type::<(u8, u8, String)>().for_each(
-        |(shape, value, text)| {
-            let text = serde_json::to_string(text).unwrap();
-            let value = [&text, "null", "7", "-1.5", "[]", "{}", "true", "1e999", "18446744073709551615", "\"", "[[[["]
-                [usize::from(*value) % 11];
-            let line = match shape % 6 {
-                0 => format!(r#"{{"jsonrpc":"2.0","id":{value},"method":{text}}}"#),
-                1 => format!(r#"{{"jsonrpc":{value},"id":1,"method":"tools/list"}}"#),
-                2 => format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{value}}}"#),
-                3 => format!(
-                    r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{text},"arguments":{value}}}}}"#
-                ),
-                4 => format!(
-                    r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":{value}}}}}"#
-                ),
-                _ => format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{text},"error":{value}}}"#),
-            };
-            runtime.block_on(read_all(line.as_bytes()));
-        },
-    );
+    bolero::check!().with_test_time(time()).with_type::<(u8, u8, String)>().for_each(|(shape, value, text)| {
+        let text = serde_json::to_string(text).unwrap();
+        let value = [&text, "null", "7", "-1.5", "[]", "{}", "true", "1e999", "18446744073709551615", "\"", "[[[["]
+            [usize::from(*value) % 11];
+        let line = match shape % 6 {
+            0 => format!(r#"{{"jsonrpc":"2.0","id":{value},"method":{text}}}"#),
+            1 => format!(r#"{{"jsonrpc":{value},"id":1,"method":"tools/list"}}"#),
+            2 => format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{value}}}"#),
+            3 => format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{text},"arguments":{value}}}}}"#
+            ),
+            4 => format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":{value}}}}}"#),
+            _ => format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{text},"error":{value}}}"#),
+        };
+        runtime.block_on(read_all(line.as_bytes()));
+    });
 }
 
 async fn read_all(bytes: &[u8]) {

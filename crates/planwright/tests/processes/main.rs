@@ -1,0 +1,8 @@
+//! Real processes on one store: several at once, and some of them killed in the middle of a write.
+
+mod client;
+mod concurrency;
+mod kill;
+#[path = "../../../store/tests/store/stores.rs"]
+#[allow(dead_code)]
+mod stores;
