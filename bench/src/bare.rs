@@ -4,7 +4,6 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
@@ -52,8 +51,9 @@ pub(crate) async fn group_commits(folder: &Path, callers: usize, time: Duration)
         }
         Ok(())
     });
-    let rate = rate(callers, time, |caller| {
-        let inbox = inbox.clone();
+    let callers_inbox = inbox.clone();
+    let rate = rate(callers, time, move |caller| {
+        let inbox = callers_inbox.clone();
         async move {
             let (answer, answered) = oneshot::channel();
             inbox.send((caller, answer)).await?;
@@ -83,9 +83,9 @@ pub(crate) async fn postgres_rows(url: &str, callers: usize, time: Duration) -> 
     for client in &clients {
         prepared.push(client.prepare("INSERT INTO bare_entry (caller, body) VALUES ($1, $2)").await?);
     }
-    let count = clients.len();
-    let rate = rate(count, time, |caller| {
-        let (client, statement, body) = (Arc::clone(&clients[caller]), prepared[caller].clone(), Arc::clone(&body));
+    let (count, shared) = (clients.len(), clients.clone());
+    let rate = rate(count, time, move |caller| {
+        let (client, statement, body) = (Arc::clone(&shared[caller]), prepared[caller].clone(), Arc::clone(&body));
         async move {
             client.execute(&statement, &[&(caller as i64), body.as_ref()]).await?;
             Ok(())
@@ -96,41 +96,33 @@ pub(crate) async fn postgres_rows(url: &str, callers: usize, time: Duration) -> 
     Ok(rate)
 }
 
-/// How often a second `act` is done, by `callers` at once, each waiting for its own.
+/// How often a second `act` is done, by `callers` at once, each a task of its own that waits for its own.
 pub(crate) async fn rate<F, A>(callers: usize, time: Duration, act: A) -> anyhow::Result<f64>
 where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
-    A: Fn(usize) -> F,
+    A: Fn(usize) -> F + Send + Sync + 'static,
 {
-    let done = Arc::new(AtomicU64::new(0));
-    let stop = Arc::new(AtomicBool::new(false));
-    let act = &act;
+    let act = Arc::new(act);
     let cpu0 = cpu();
     let start = Instant::now();
-    let work = (0..callers).map(|caller| {
-        let (done, stop) = (Arc::clone(&done), Arc::clone(&stop));
-        async move {
-            while !stop.load(Ordering::Relaxed) {
-                act(caller).await?;
-                done.fetch_add(1, Ordering::Relaxed);
-                if start.elapsed() > time {
-                    stop.store(true, Ordering::Relaxed);
+    let work: Vec<_> = (0..callers)
+        .map(|caller| {
+            let act = Arc::clone(&act);
+            tokio::spawn(async move {
+                let mut done = 0_u64;
+                while start.elapsed() < time {
+                    act(caller).await?;
+                    done += 1;
                 }
-            }
-            anyhow::Ok(())
-        }
-    });
-    for outcome in futures::future::join_all(work).await {
-        outcome?;
+                anyhow::Ok(done)
+            })
+        })
+        .collect();
+    let mut done = 0;
+    for caller in work {
+        done += caller.await??;
     }
-    let count = done.load(Ordering::Relaxed) as f64;
-    if std::env::var_os("BENCH_CPU").is_some() {
-        println!("  cpu us/op {:.2} n {}", (cpu() - cpu0) * 1e6 / count, count);
-    }
-    Ok(count / start.elapsed().as_secs_f64())
+    if std::env::var_os("BENCH_CPU").is_some() { println!("  cpu us/op {:.2}", (cpu()-cpu0)*1e6/done as f64); }
+    Ok(done as f64 / start.elapsed().as_secs_f64())
 }
-fn cpu() -> f64 {
-    let s = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let f: Vec<&str> = s.rsplit(')').next().unwrap().split_whitespace().collect();
-    (f[11].parse::<f64>().unwrap() + f[12].parse::<f64>().unwrap()) / 100.0
-}
+fn cpu()->f64{ let s=std::fs::read_to_string("/proc/self/stat").unwrap(); let f:Vec<&str>=s.rsplit(')').next().unwrap().split_whitespace().collect(); (f[11].parse::<f64>().unwrap()+f[12].parse::<f64>().unwrap())/100.0 }

@@ -12,7 +12,7 @@ macro_rules! text_ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[serde(try_from = "String")]
         pub struct $name(String);
 
         impl $name {
@@ -46,12 +46,6 @@ macro_rules! text_ids {
             type Error = Refusal;
             fn try_from(text: String) -> Result<Self, Refusal> {
                 Self::new(text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> String {
-                id.0
             }
         }
     )+};

@@ -72,8 +72,7 @@ impl Head {
         }
         let seq = self.seq + 1;
         let entry = EntryRef { session, seq, at: stamp.at, by: &stamp.by, request: &stamp.request, event };
-        // Every field is text, a number or a list of such, for which this conversion cannot fail.
-        let body = serde_json::to_string(&entry).unwrap_or_default();
+        let body = json_text(&entry);
         let hash = EntryHash::of(&self.hash, &body);
         *self = Self { seq, hash };
         SealedEntry { seq, body, hash }
@@ -111,6 +110,17 @@ impl Head {
         }
         Ok(())
     }
+}
+
+/// Most entries fit into this, so that their text need not be moved while it grows.
+const ROOM: usize = 1024;
+
+/// Every field is text, a number or a list of such, for which this cannot fail.
+fn json_text(entry: &impl Serialize) -> String {
+    let mut text = Vec::with_capacity(ROOM);
+    let written = serde_json::to_writer(&mut text, entry);
+    debug_assert!(written.is_ok());
+    String::from_utf8(text).unwrap_or_default()
 }
 
 impl EntryHash {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::mode::PlanModeState;
 use crate::refusal::Refusal;
@@ -56,7 +56,7 @@ impl FromStr for Channel {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct ConversationKey(String);
 
 impl ConversationKey {
@@ -110,15 +110,9 @@ impl TryFrom<String> for ConversationKey {
     }
 }
 
-impl From<ConversationKey> for String {
-    fn from(key: ConversationKey) -> String {
-        key.0
-    }
-}
-
 /// The key of every state in Planwright, written `web:k3yk3y8x`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct SessionIdentity {
     pub channel: Channel,
     pub conversation: ConversationKey,
@@ -154,9 +148,9 @@ impl TryFrom<String> for SessionIdentity {
     }
 }
 
-impl From<SessionIdentity> for String {
-    fn from(session: SessionIdentity) -> String {
-        session.to_string()
+impl Serialize for SessionIdentity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

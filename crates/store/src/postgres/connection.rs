@@ -9,14 +9,18 @@ use super::connect::Target;
 use super::errors::{Failure, Remedy};
 
 /// A writer that hangs or dies must not hold others up for ever, unless the database's owner chose how long, and a
-/// commit is on disk when it is answered, whatever they chose. Plans of statements are made for the tables as they are,
-/// not as they were when the store was empty. A database that lacks one of these settings does without it.
-const SETTINGS: [&str; 4] = [
+/// commit is on disk when it is answered, whatever they chose. Every statement finds its rows by key, so it is planned
+/// once and for an index, however small the tables were at that moment. A database that lacks one of these settings
+/// does without it.
+const SETTINGS: [&str; 7] = [
     "SELECT set_config('lock_timeout', '10s', false) WHERE current_setting('lock_timeout') = '0'",
     "SELECT set_config('idle_in_transaction_session_timeout', '60s', false)
      WHERE current_setting('idle_in_transaction_session_timeout') = '0'",
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
-    "SET plan_cache_mode = 'force_custom_plan'",
+    "SET plan_cache_mode = 'force_generic_plan'",
+    "SET enable_seqscan = off",
+    "SET enable_hashjoin = off",
+    "SET enable_mergejoin = off",
 ];
 
 pub(super) struct Connection {

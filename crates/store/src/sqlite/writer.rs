@@ -13,7 +13,7 @@ use super::desks::Desks;
 use super::errors::{is_busy, translate};
 
 /// The most that is committed at once; more only makes the first of them wait.
-const BATCH: usize = 512;
+const BATCH: usize = 64;
 const WAITING: usize = 4 * BATCH;
 
 /// A handle on the writer thread. The thread ends when the handle is dropped and everything waiting is done.

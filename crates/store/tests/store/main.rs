@@ -4,6 +4,8 @@
 //! - `stores`: a fresh store for each test, and a way behind its back
 //! - `sqlite_trouble`, `postgres_trouble`: files and servers that fail
 
+#![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
+
 mod commands;
 mod contract;
 mod postgres_trouble;

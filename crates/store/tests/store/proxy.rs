@@ -114,7 +114,11 @@ async fn pass_on(client: UnixStream, mut from_server: Reading, mut to_server: Wr
             let commits = sent.windows(7).any(|window| window == b"COMMIT\0");
             let take = |left: u32| left.checked_sub(1);
             let cut_here = commits && cuts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok();
-            if (cut_here && cut == Cut::BeforeCommit) || to_server.write_all(sent).await.is_err() || cut_here {
+            let arrives = !cut_here || cut == Cut::AfterCommit;
+            if arrives && to_server.write_all(sent).await.is_err() {
+                return;
+            }
+            if cut_here {
                 return;
             }
         }

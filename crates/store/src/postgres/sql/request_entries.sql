@@ -2,7 +2,7 @@
 SELECT seq, body
 FROM journal
 WHERE session_id = $1 AND seq >= $2 AND seq < coalesce(
-    (SELECT min(seq) FROM journal WHERE session_id = $1 AND seq > $2 AND request IS NOT NULL),
+    (SELECT seq FROM journal WHERE session_id = $1 AND seq > $2 AND request IS NOT NULL ORDER BY seq LIMIT 1),
     9223372036854775807
 )
 ORDER BY seq
