@@ -103,7 +103,6 @@ where
     A: Fn(usize) -> F + Send + Sync + 'static,
 {
     let act = Arc::new(act);
-    let cpu0 = cpu();
     let start = Instant::now();
     let work: Vec<_> = (0..callers)
         .map(|caller| {
@@ -122,7 +121,5 @@ where
     for caller in work {
         done += caller.await??;
     }
-    if std::env::var_os("BENCH_CPU").is_some() { println!("  cpu us/op {:.2}", (cpu()-cpu0)*1e6/done as f64); }
     Ok(done as f64 / start.elapsed().as_secs_f64())
 }
-fn cpu()->f64{ let s=std::fs::read_to_string("/proc/self/stat").unwrap(); let f:Vec<&str>=s.rsplit(')').next().unwrap().split_whitespace().collect(); (f[11].parse::<f64>().unwrap()+f[12].parse::<f64>().unwrap())/100.0 }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::{bare, ledger};
 
 const TIME: Duration = Duration::from_secs(3);
-const CALLERS: [usize; 1] = [256];
+const CALLERS: [usize; 3] = [1, 16, 256];
 
 pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
     println!("SQLite, {} s each, in {}", TIME.as_secs(), folder.path().display());

@@ -147,6 +147,34 @@ impl Event {
         }
     }
 
+    /// Whether it changes what is known about the session as a whole.
+    pub const fn changes_session(&self) -> bool {
+        match self {
+            Self::SessionOpened
+            | Self::PlanModeEnabled { .. }
+            | Self::PlanModeDisabled { .. }
+            | Self::PlanCreated(_)
+            | Self::PlanImported { .. }
+            | Self::PlanSuperseded { .. } => true,
+            Self::ConversationReset
+            | Self::ContentSet { .. }
+            | Self::StepRecorded { .. }
+            | Self::MetadataSet { .. }
+            | Self::StepAdded { .. }
+            | Self::StepUpdated { .. }
+            | Self::StepRemoved { .. }
+            | Self::PlanFinalized { .. }
+            | Self::PlanApproved { .. }
+            | Self::PlanRejected { .. }
+            | Self::RevisionRequested { .. }
+            | Self::PlanCancelled { .. }
+            | Self::ExecutionStarted { .. }
+            | Self::StepBegun { .. }
+            | Self::StepEnded { .. }
+            | Self::ExecutionFinished { .. } => false,
+        }
+    }
+
     /// The name it has in the journal, in the event stream and in the user interface.
     pub const fn name(&self) -> &'static str {
         match self {

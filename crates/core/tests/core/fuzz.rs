@@ -17,6 +17,7 @@ use crate::journal::replay;
 use crate::world::World;
 
 /// How long a target runs: `make fuzz` sets it, an ordinary test run takes under a second.
+#[allow(clippy::disallowed_methods)]
 fn time() -> Duration {
     let seconds = std::env::var("PLANWRIGHT_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     seconds.map_or(Duration::from_millis(800), Duration::from_secs)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
-use planwright_core::journal::Head;
+use planwright_core::journal::{Damage, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 
@@ -13,6 +13,8 @@ use super::Engine;
 use crate::ledger::{DamagedRow, LedgerResult, StoredSession};
 
 const PAGE: u32 = 500;
+/// How often a session that is being written to is looked at again.
+const PATIENCE: u32 = 10;
 
 #[derive(Debug, Clone, Default)]
 pub struct VerifyReport {
@@ -65,38 +67,77 @@ impl Engine {
     }
 
     async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<ChainReport> {
-        let session = &stored.session.identity;
-        let mut head = Head::START;
-        let mut desk = Desk::new(session.clone());
-        let damage = 'walk: loop {
-            let entries = self.ledger.journal(session, head.seq, PAGE).await?;
+        let identity = &stored.session.identity;
+        let mut walk = Walk { head: Head::START, desk: Desk::new(identity.clone()) };
+        // Somebody may be writing meanwhile, so what is stored is only compared with a journal that stood still.
+        let mut promised = None;
+        for _ in 0..PATIENCE {
+            if let Err(damage) = self.walk_on(&mut walk).await? {
+                return self.report(&walk, Some(damage)).await;
+            }
+            let now = self.ledger.session(identity).await?;
+            let end = now.as_ref().map_or(stored.head, |now| now.head);
+            // More may have been written since; what was promised before the walk and is still not there is cut off.
+            if walk.head.seq < end.seq && promised != Some(end) {
+                promised = Some(end);
+                continue;
+            }
+            if let Err(damage) = walk.head.check_end(&end).and_then(|()| reaches(&walk.head, &stored.head)) {
+                return self.report(&walk, Some(damage)).await;
+            }
+            let report = self.report(&walk, None).await?;
+            let after = self.ledger.session(identity).await?;
+            if report.is_whole() || after.map(|after| after.head) == Some(walk.head) {
+                return Ok(report);
+            }
+        }
+        // It never stood still; its chain is whole as far as it was walked.
+        Ok(ChainReport { session: identity.clone(), entries: walk.head.seq, damage: None, disagreements: Vec::new() })
+    }
+
+    /// Walks to the end of the journal, checking and replaying.
+    async fn walk_on(&self, walk: &mut Walk) -> LedgerResult<Result<(), Damage>> {
+        loop {
+            let entries = self.ledger.journal(&walk.desk.identity, walk.head.seq, PAGE).await?;
             if entries.is_empty() {
-                break head.check_end(&stored.head).err();
+                return Ok(Ok(()));
             }
             for sealed in entries {
-                match head.check(session, &sealed) {
-                    Ok(entry) => desk.apply(&entry.event, &entry.stamp()),
-                    Err(found) => break 'walk Some(found),
+                match walk.head.check(&walk.desk.identity, &sealed) {
+                    Ok(entry) => walk.desk.apply(&entry.event, &entry.stamp()),
+                    Err(damage) => return Ok(Err(damage)),
                 }
             }
-        };
-        let mut report = ChainReport {
-            session: session.clone(),
-            entries: head.seq,
-            damage: damage.map(|damage| damage.to_string()),
-            disagreements: Vec::new(),
-        };
-        let (plans, unreadable) = self.ledger.stored_plans(session).await?;
-        report.disagreements.extend(unreadable);
-        // A broken chain cannot be replayed to its end, so there is nothing sound to compare with.
-        if report.damage.is_none() {
-            if desk.session.as_ref() != Some(&stored.session) {
-                report.disagreements.push(disagreement(format!("session {session}")));
-            }
-            report.disagreements.extend(compare(&desk.plans, &plans, &report.disagreements, session));
         }
-        Ok(report)
     }
+
+    /// What is stored beside the journal, held against what was walked.
+    async fn report(&self, walk: &Walk, damage: Option<Damage>) -> LedgerResult<ChainReport> {
+        let session = &walk.desk.identity;
+        let (plans, unreadable) = self.ledger.stored_plans(session).await?;
+        let mut disagreements = unreadable;
+        // A broken chain cannot be replayed to its end, so there is nothing sound to compare with.
+        if damage.is_none() {
+            let stored = self.ledger.session(session).await?.map(|stored| stored.session);
+            if stored != walk.desk.session {
+                disagreements.push(disagreement(format!("session {session}")));
+            }
+            disagreements.extend(compare(&walk.desk.plans, &plans, &disagreements, session));
+        }
+        let damage = damage.map(|damage| damage.to_string());
+        Ok(ChainReport { session: session.clone(), entries: walk.head.seq, damage, disagreements })
+    }
+}
+
+/// How far a journal was walked, and what it says up to there.
+struct Walk {
+    head: Head,
+    desk: Desk,
+}
+
+/// Entries that were there when the walk began cannot have gone.
+fn reaches(walked: &Head, known: &Head) -> Result<(), Damage> {
+    if walked.seq < known.seq { walked.check_end(known) } else { Ok(()) }
 }
 
 fn compare(

@@ -146,6 +146,9 @@ fn missing_parts(plan: &Plan, policy: &Policy) -> Value {
 
 /// What happens next, for a model that would otherwise guess.
 fn next(plan: &Plan) -> &'static str {
+    if plan.feedback.is_some() && plan.status == PlanStatus::Ready {
+        return "A person asked for changes, see `feedback`. Answer with a new text: plan_set_content.";
+    }
     match (plan.status, plan.style()) {
         (PlanStatus::Collecting, PlanStyle::Document) => "Draft the plan and store it with plan_set_content.",
         (PlanStatus::Collecting, PlanStyle::Collect) => "Propose steps as tool calls, then call plan_finalize.",

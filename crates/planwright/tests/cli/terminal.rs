@@ -14,8 +14,9 @@ struct Terminal {
 
 impl Terminal {
     fn start(world: &World, line: &str) -> Self {
-        let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--command"]);
+        // Whoever runs the tests in the background has Ctrl+C ignored, and everything started from there inherits it.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", "script", "--quiet", "--return", "--command"]);
         command.arg(format!("{} {line}", env!("CARGO_BIN_EXE_planwright"))).arg("/dev/null");
         command.env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada").env("TERM", "xterm").env_remove("NO_COLOR");
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();

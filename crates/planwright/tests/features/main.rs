@@ -1,6 +1,8 @@
 //! The product's promises as people would say them: every scenario under `features/`, on both stores, each a test
 //! of its own.
 
+#![allow(clippy::unwrap_used)]
+
 mod steps;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]

@@ -1,5 +1,7 @@
 //! Real processes on one store: several at once, and some of them killed in the middle of a write.
 
+#![allow(clippy::unwrap_used)]
+
 mod client;
 mod concurrency;
 mod kill;

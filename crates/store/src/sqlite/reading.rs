@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::Timestamp;
 use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
@@ -79,7 +78,7 @@ pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) 
     let offset = after.unwrap_or(0);
     // Entries are numbered over all sessions in the order they were written.
     let mut statement = connection.prepare_cached(select_sessions!("ORDER BY j.id DESC LIMIT ?1 OFFSET ?2"))?;
-    let rows = statement.query_map(params![limit, offset as i64], raw_session)?;
+    let rows = statement.query_map(params![limit, i64::try_from(offset).unwrap_or(i64::MAX)], raw_session)?;
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let mut count = 0;
     for raw in rows {
@@ -88,9 +87,9 @@ pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) 
             Ok(row) => Ok(SessionRow { head: recorded_end(connection, &row)?, ..row }),
             Err(error) => Err(error),
         };
-        note(&mut page, row.and_then(stored))?;
+        encode::note(&mut page, row.and_then(stored))?;
     }
-    page.next = (count == limit).then_some(offset + u64::from(limit));
+    page.next = (count == limit).then_some(offset.saturating_add(u64::from(limit)));
     Ok(page)
 }
 
@@ -177,10 +176,10 @@ pub(super) fn plans(
                 status: serde_json::from_str(&text(2)?).map_err(|error| LedgerError::damaged(what(), error))?,
                 style: serde_json::from_str(&text(3)?).map_err(|error| LedgerError::damaged(what(), error))?,
                 title: text(4)?,
-                updated_at: timestamp(what, micros)?,
+                updated_at: encode::timestamp(what, micros)?,
             })
         };
-        note(&mut page, read())?;
+        encode::note(&mut page, read())?;
         last = Some(number);
         count += 1;
     }
@@ -197,7 +196,7 @@ pub(super) fn journal(
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
     let sql = "SELECT seq, body, hash FROM journal WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![row.id, after as i64, limit])?;
+    let mut rows = statement.query(params![row.id, i64::try_from(after).unwrap_or(i64::MAX), limit])?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         let seq = row.get::<_, i64>(0)?.unsigned_abs();
@@ -249,25 +248,11 @@ pub(super) fn stored_plans(
     let mut rows = statement.query([row.id])?;
     while let Some(row) = rows.next()? {
         let number: u32 = row.get(0)?;
-        match encode::plan_from_text(|| format!("plan {number} of {session}"), &row.get::<_, String>(1)?) {
+        let read = encode::plan_from_text(|| format!("plan {number} of {session}"), &row.get::<_, String>(1)?);
+        match encode::set_damage_aside(read)? {
             Ok(plan) => drop(plans.insert(plan.id.clone(), plan)),
-            Err(LedgerError::Damaged { what, reason }) => damaged.push(DamagedRow { what, reason }),
-            Err(error) => return Err(error.into()),
+            Err(row) => damaged.push(row),
         }
     }
     Ok((plans, damaged))
-}
-
-fn timestamp(what: impl FnOnce() -> String, micros: i64) -> LedgerResult<Timestamp> {
-    Timestamp::from_microsecond(micros).map_err(|error| LedgerError::damaged(what(), error))
-}
-
-/// Puts a row on the page, or its damage beside it.
-fn note<T>(page: &mut Page<T>, read: LedgerResult<T>) -> LedgerResult<()> {
-    match read {
-        Ok(item) => page.items.push(item),
-        Err(LedgerError::Damaged { what, reason }) => page.damaged.push(DamagedRow { what, reason }),
-        Err(error) => return Err(error),
-    }
-    Ok(())
 }

@@ -57,12 +57,11 @@ pub(super) fn raw_session(row: &rusqlite::Row<'_>) -> rusqlite::Result<RawSessio
 pub(super) fn read_session(raw: RawSession) -> LedgerResult<SessionRow> {
     let what = || format!("session {}", raw.name);
     let head = encode::head(what, raw.seq, &raw.hash)?;
-    Ok(SessionRow {
-        id: raw.id,
-        session: encode::session_from_text(what, &raw.state)?,
-        head,
-        last_entry: raw.last_entry,
-    })
+    let session = encode::session_from_text(what, &raw.state)?;
+    if session.identity.to_string() != raw.name {
+        return Err(LedgerError::damaged(what(), format!("its row speaks of session {}", session.identity)));
+    }
+    Ok(SessionRow { id: raw.id, session, head, last_entry: raw.last_entry })
 }
 
 pub(super) fn find_session(connection: &Connection, session: &SessionIdentity) -> Result<Option<SessionRow>, Fault> {

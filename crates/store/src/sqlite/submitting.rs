@@ -1,6 +1,5 @@
 //! One command, inside the writer's transaction: state in hand, decided, written.
 
-use planwright_core::command::{Command, RunCommand};
 use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
@@ -14,7 +13,7 @@ use super::desks::KeptDesk;
 use super::rows::{find_session, lay_out};
 use super::writer::WritingDesk;
 use super::{Fault, leases, reading};
-use crate::carry_out::{Prepared, carry_out};
+use crate::carry_out::{Prepared, carry_out, needs_active_plan};
 use crate::encode;
 
 impl WritingDesk {
@@ -22,30 +21,34 @@ impl WritingDesk {
         let found = self.lay_out(submission)?;
         if let Some(found) = &found {
             leases::check(&self.connection, found.session_id, submission)?;
-            if self.careful
-                && let Some(events) = self.already_done(found.session_id, submission)?
-            {
-                return Ok(Committed { events, seq: found.head.seq, desk: found.desk.clone() });
-            }
+        }
+        if self.careful
+            && let Some(committed) = self.already_done(found.as_ref(), submission)?
+        {
+            return Ok(committed);
         }
         let (session_id, mut desk, mut head) = match found {
             Some(found) => (Some(found.session_id), found.desk, found.head),
             None => (None, Desk::new(submission.session.clone()), Head::START),
         };
-        let before = desk.session.clone();
         let outcome = carry_out(&mut desk, &mut head, submission);
-        let session_id = match &outcome {
+        let written = match &outcome {
             Ok(prepared) if !prepared.entries.is_empty() => {
-                let changed = before != desk.session;
-                Some(self.write(session_id, &desk, changed, head, prepared, submission)?)
+                Some(self.write(session_id, &desk, head, prepared, submission)?)
             }
-            Ok(_) | Err(_) => session_id,
+            Ok(_) | Err(_) => None,
         };
-        let answer = outcome.map(|prepared| Committed { events: prepared.events, seq: head.seq, desk: desk.clone() });
-        if let Some(session_id) = session_id {
-            self.desks.keep(KeptDesk { session_id, head, desk });
+        let kept = written.or(session_id).map(|session_id| KeptDesk { session_id, head, desk: desk.clone() });
+        // A request that writes nothing may be one that wrote the first time; one that writes twice fails by itself.
+        if written.is_none()
+            && let Some(committed) = self.already_done(kept.as_ref(), submission)?
+        {
+            return Ok(committed);
         }
-        Ok(answer?)
+        if let Some(kept) = kept {
+            self.desks.keep(kept);
+        }
+        Ok(Committed { events: outcome?.events, seq: head.seq, desk })
     }
 
     /// The session with the plans that this command looks at; `None` if there is no such session.
@@ -59,25 +62,26 @@ impl WritingDesk {
                 KeptDesk { session_id: row.id, head: row.head, desk }
             }
         };
-        let needs_active = matches!(submission.command, Command::Draft(_) | Command::Run(RunCommand::Report(_)));
+        let needs_active = needs_active_plan(&submission.command);
         lay_out(&self.connection, &mut kept.desk, kept.session_id, submission.command.subject(), needs_active)?;
         Ok(Some(kept))
     }
 
-    /// The events of this very request, if it was carried out before. Usually nobody asks: the index on requests
+    /// The outcome of this very request, if it was carried out before. Usually nobody asks: the index on requests
     /// fails a repeated one, and only then everything is looked at carefully.
-    fn already_done(&self, session_id: i64, submission: &Submission) -> Result<Option<Vec<Event>>, Fault> {
+    fn already_done(&self, found: Option<&KeptDesk>, submission: &Submission) -> Result<Option<Committed>, Fault> {
         let request = submission.stamp.request.as_str();
         let mut statement = self.connection.prepare_cached("SELECT session_id, seq FROM journal WHERE request = ?1")?;
-        let found: Option<(i64, i64)> =
+        let first: Option<(i64, i64)> =
             statement.query_row([request], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        let Some((there, first)) = found else { return Ok(None) };
-        if there != session_id {
+        let Some((session_id, seq)) = first else { return Ok(None) };
+        let Some(found) = found.filter(|found| found.session_id == session_id) else {
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
-        }
-        let entries = reading::entries_from(&self.connection, session_id, first)?;
+        };
+        let entries = reading::entries_from(&self.connection, session_id, seq)?;
         let same = |entry: &Entry| entry.request.as_str() == request;
-        Ok(Some(entries.into_iter().take_while(same).map(|entry| entry.event).collect()))
+        let events = entries.into_iter().take_while(same).map(|entry| entry.event).collect();
+        Ok(Some(Committed { events, seq: found.head.seq, desk: found.desk.clone() }))
     }
 
     /// Writes everything or fails; a failure undoes the whole transaction.
@@ -85,14 +89,13 @@ impl WritingDesk {
         &self,
         session_id: Option<i64>,
         desk: &Desk,
-        session_changed: bool,
         head: Head,
         prepared: &Prepared,
         submission: &Submission,
     ) -> Result<i64, Fault> {
         // Whatever can fail without SQL fails here, before the first row is touched.
-        let state = if session_changed { desk.session.as_ref() } else { None };
-        let state = state.map(encode::session_to_text).transpose()?;
+        let changed = prepared.events.iter().any(Event::changes_session);
+        let state = desk.session.as_ref().filter(|_| changed).map(encode::session_to_text).transpose()?;
         let plans = prepared
             .plans
             .iter()
@@ -103,7 +106,7 @@ impl WritingDesk {
         let session_id = self.write_session(session_id, state.as_deref(), seq, submission)?;
         self.write_entries(session_id, prepared, submission)?;
         for (plan, body) in plans {
-            self.write_plan(session_id, plan, &body, seq, is_new(&plan.id, prepared))?;
+            self.write_plan(session_id, plan, &body, seq, prepared.made().any(|made| *made == plan.id))?;
         }
         Ok(session_id)
     }
@@ -157,12 +160,4 @@ impl WritingDesk {
         }
         Ok(())
     }
-}
-
-fn is_new(id: &PlanId, prepared: &Prepared) -> bool {
-    prepared.events.iter().any(|event| match event {
-        Event::PlanCreated(creation) => creation.plan == *id,
-        Event::PlanImported { plan, .. } => plan.id == *id,
-        _ => false,
-    })
 }

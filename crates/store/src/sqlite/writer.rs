@@ -12,9 +12,9 @@ use super::Fault;
 use super::desks::Desks;
 use super::errors::{is_busy, translate};
 
-/// The most that is committed at once; more only makes the first of them wait.
-const BATCH: usize = 64;
-const WAITING: usize = 4 * BATCH;
+/// The most that is committed at once. Of many callers, some can prepare their next call while others are written.
+const BATCH: usize = 128;
+const WAITING: usize = 16 * BATCH;
 
 /// A handle on the writer thread. The thread ends when the handle is dropped and everything waiting is done.
 #[derive(Debug)]
