@@ -1,6 +1,7 @@
 //! The ledger under load, through the engine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
@@ -37,7 +38,7 @@ pub(crate) async fn set_content(engine: &Engine, callers: usize, time: Duration)
     rate(callers, time, move |caller| {
         let (engine, sessions) = (engine.clone(), Arc::clone(&sessions));
         async move {
-            let draft = DraftCommand::SetContent { markdown: MARKDOWN.to_owned(), title: None };
+            let draft = DraftCommand::SetContent { markdown: another_text(), title: None };
             engine.submit(&sessions[caller], &agent(), Command::Draft(draft)).await?;
             Ok(())
         }
@@ -49,6 +50,12 @@ pub(crate) fn agent() -> Actor {
     Actor::agent("bench", "bench")
 }
 
+/// A text that was not set before; setting the same one again would change nothing.
+pub(crate) fn another_text() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{MARKDOWN}\nDraft {}\n", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
 /// A small plan, as they are in practice.
-pub(crate) const MARKDOWN: &str = "# Move the service\n\n- [ ] Read the present configuration\n- [ ] Write the new one\n\
+const MARKDOWN: &str = "# Move the service\n\n- [ ] Read the present configuration\n- [ ] Write the new one\n\
     - [ ] Try it beside the old one\n- [ ] Switch over\n- [ ] Watch it for a day\n- [ ] Remove the old one\n";

@@ -39,7 +39,7 @@ async fn fill(engine: &Engine, plans: usize, sessions: usize) -> anyhow::Result<
         async move {
             for _ in 0..each {
                 let draft = planwright_core::command::DraftCommand::SetContent {
-                    markdown: ledger::MARKDOWN.to_owned(),
+                    markdown: ledger::another_text(),
                     title: None,
                 };
                 let command = planwright_core::command::Command::Draft(draft);

@@ -115,9 +115,7 @@ impl Plan {
                 if let PlanContent::Document(document) = &mut self.content {
                     document.markdown.clone_from(markdown);
                 }
-                if title.is_some() {
-                    self.title.clone_from(title);
-                }
+                self.title.clone_from(title);
                 self.status = PlanStatus::Ready;
                 self.version += 1;
                 self.feedback = None;
@@ -166,7 +164,9 @@ impl Plan {
                 self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
             }
             Event::RevisionRequested { feedback, .. } => {
-                self.feedback = Some(Feedback { by: stamp.by.clone(), at: stamp.at, text: feedback.clone() });
+                // What was asked before and has not been answered still stands.
+                let earlier = self.feedback.take().map(|earlier| earlier.text + "\n\n").unwrap_or_default();
+                self.feedback = Some(Feedback { by: stamp.by.clone(), at: stamp.at, text: earlier + feedback });
             }
             Event::PlanCancelled { reason, .. } => {
                 self.status = PlanStatus::Cancelled;
@@ -182,9 +182,10 @@ impl Plan {
                 self.status = PlanStatus::Executing;
                 self.execution = Some(execution.clone());
             }
-            Event::StepBegun { step, .. } => {
+            Event::StepBegun { step, note, .. } => {
                 if let Some(run) = self.run_mut(step) {
                     run.status = StepStatus::InProgress;
+                    run.note.clone_from(note);
                     run.started_at = Some(stamp.at);
                     run.finished_at = None;
                 }

@@ -88,6 +88,8 @@ pub enum Event {
         plan: PlanId,
         execution: ExecutionId,
         step: StepId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     StepEnded {
         plan: PlanId,
@@ -155,9 +157,9 @@ impl Event {
             | Self::PlanModeDisabled { .. }
             | Self::PlanCreated(_)
             | Self::PlanImported { .. }
-            | Self::PlanSuperseded { .. } => true,
-            Self::ConversationReset
-            | Self::ContentSet { .. }
+            | Self::PlanSuperseded { .. }
+            | Self::ConversationReset => true,
+            Self::ContentSet { .. }
             | Self::StepRecorded { .. }
             | Self::MetadataSet { .. }
             | Self::StepAdded { .. }

@@ -125,7 +125,8 @@ impl Situation {
     }
 }
 
-/// The plan tools that are advertised: exactly those a call of which would pass the gate.
+/// The plan tools that are advertised: exactly those a call of which would pass the gate. Beyond it, the life cycle may
+/// still refuse; a list that changed with every status would be lost on clients that read it once.
 pub fn advertised_plan_tools(situation: &Situation) -> impl Iterator<Item = PlanTool> {
     PlanTool::all().filter(|tool| authorize_plan_tool(situation, *tool).is_ok())
 }
@@ -134,7 +135,7 @@ pub fn authorize_plan_tool(situation: &Situation, tool: PlanTool) -> Result<(), 
     let row = tool.row();
     let Some(style) = situation.style else {
         return Err(Refusal::policy_denied(format!(
-            "{} is only there while plan work is on; a person turns it on with `/plan on`.",
+            "{} is only there while plan work is on; a person turns it on with `planwright plan on`.",
             row.name
         )));
     };

@@ -158,9 +158,20 @@ impl Plan {
         Digest::of(self)
     }
 
-    /// Nothing was ever put into it, so nothing is lost when it is used again or cancelled.
+    /// Nothing was ever put into it, by an agent or a person, so nothing is lost when it is used again or cancelled.
     pub fn is_empty(&self) -> bool {
-        self.title.is_none() && self.content.is_empty()
+        self.title.is_none() && self.content.is_empty() && self.feedback.is_none() && self.supersedes.is_none()
+    }
+
+    /// What it takes up, in bytes of text: what it says and what was reported on it.
+    pub fn size(&self) -> usize {
+        self.content.size() + self.execution.as_ref().map_or(0, Execution::size)
+    }
+
+    /// Whether it is a document with exactly this text and title.
+    pub(crate) fn says(&self, markdown: &str, title: Option<&str>) -> bool {
+        let same = matches!(&self.content, PlanContent::Document(document) if document.markdown == markdown);
+        same && self.title.as_deref() == title
     }
 
     /// The title it was given, or what its text says first.

@@ -1,6 +1,7 @@
 //! What the configuration decides: limits, the agents there are, and which tools may run while a document is drafted.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::agents::AgentRegistry;
 use crate::refusal::Refusal;
@@ -27,11 +28,13 @@ pub struct Limits {
     pub steps: usize,
     /// Titles, goals, reasons, notes: everything a person reads in one go.
     pub line_bytes: usize,
+    /// How deeply the arguments of a recorded call may be nested.
+    pub depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { plan_bytes: 1024 * 1024, steps: 500, line_bytes: 16 * 1024 }
+        Self { plan_bytes: 1024 * 1024, steps: 500, line_bytes: 16 * 1024, depth: 64 }
     }
 }
 
@@ -53,6 +56,21 @@ impl Limits {
                 "The plan would have {bytes} bytes; at most {} are taken.",
                 self.plan_bytes
             )));
+        }
+        Ok(())
+    }
+
+    /// What is stored must be readable again, and readers only follow so many levels.
+    pub(crate) fn check_depth(&self, what: &str, value: &Value) -> Result<(), Refusal> {
+        fn deeper_than(levels: usize, value: &Value) -> bool {
+            match value {
+                Value::Array(items) => levels == 0 || items.iter().any(|item| deeper_than(levels - 1, item)),
+                Value::Object(fields) => levels == 0 || fields.values().any(|item| deeper_than(levels - 1, item)),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+            }
+        }
+        if deeper_than(self.depth, value) {
+            return Err(Refusal::invalid(format!("The {what} are nested deeper than {} levels.", self.depth)));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Text as a person may trust it: characters that hide, reorder or move text are written out.
 //!
-//! The rendering is one-to-one apart from Windows line ends, which look like line ends: two different texts never look the same.
+//! The rendering is one-to-one apart from Windows line ends, which look like line ends, and the selector between text
+//! and emoji after a symbol.
 
 use std::borrow::Cow;
 
@@ -12,16 +13,18 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
+    let mut before = ' ';
     while let Some(c) = chars.next() {
         let line_end = c == '\r' && chars.peek() == Some(&'\n');
         if line_end {
             continue;
         }
-        if is_plain(c) {
+        if is_plain(c) || chooses_emoji(c, before) {
             shown.push(c);
         } else {
             shown.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
         }
+        before = c;
     }
     Cow::Owned(shown)
 }
@@ -37,6 +40,12 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
+/// After a symbol, and once, two selectors only choose between text and emoji; anywhere else they hide something.
+fn chooses_emoji(c: char, before: char) -> bool {
+    let symbol = matches!(before, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}');
+    matches!(c, '\u{fe0e}' | '\u{fe0f}') && symbol && is_plain(before)
+}
+
 fn is_plain(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
@@ -50,8 +59,8 @@ fn is_plain(c: char) -> bool {
         '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
         // Line and paragraph separators.
         '\u{2028}' | '\u{2029}' => false,
-        // Variation selectors, apart from the two that only choose between text and emoji.
-        '\u{fe00}'..='\u{fe0d}' => false,
+        // Variation selectors, and a blank that looks like a space.
+        '\u{fe00}'..='\u{fe0f}' | '\u{2800}' => false,
         // Byte order mark, annotations, shorthand and musical format controls, tags.
         '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => false,
         '\u{e0000}'..='\u{e0fff}' => false,
@@ -67,6 +76,7 @@ mod tests {
     fn what_hides_is_shown() {
         for (text, expected) in [
             ("plain\n\ttext ✓ ⚠\u{fe0f} żółć 漢字", "plain\n\ttext ✓ ⚠\u{fe0f} żółć 漢字"),
+            ("rm\u{fe0f} ⚠\u{fe0f}\u{fe0f}", "rm⟦U+FE0F⟧ ⚠\u{fe0f}⟦U+FE0F⟧"),
             ("a\u{202e}b", "a⟦U+202E⟧b"),
             ("a\u{200b}b\u{feff}", "a⟦U+200B⟧b⟦U+FEFF⟧"),
             ("\u{1b}[2Jgone", "⟦U+001B⟧[2Jgone"),

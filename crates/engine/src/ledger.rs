@@ -172,6 +172,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The stored form of all plans of a session, for comparison with the journal.
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)>;
 
+    /// Entries and plans whose session has no row, named; a few are enough.
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
+
     /// Takes the session for `owner`, or extends what it has, unless somebody else holds it and it has not run out.
     async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
     -> LedgerResult<Option<Lease>>;

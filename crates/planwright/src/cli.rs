@@ -1,9 +1,11 @@
 //! The arguments as they are typed. What they mean is decided elsewhere.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Digest, PlanStyle};
 
@@ -21,6 +23,15 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    pub(crate) fn read(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Self, clap::Error> {
+        let matches = Self::command().try_get_matches_from(words)?;
+        let mut cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut Self::command()))?;
+        cli.global.typed = Typed::of(&matches);
+        Ok(cli)
+    }
 }
 
 #[derive(Debug, Clone, Args)]
@@ -51,6 +62,23 @@ pub(crate) struct Global {
     /// Say what happens, on stderr; twice for more (PLANWRIGHT_LOG takes a finer filter)
     #[arg(short, long, global = true, hide_short_help = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    #[arg(skip)]
+    pub(crate) typed: Typed,
+}
+
+/// Which options that name the store were typed, and did not come from the environment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Typed {
+    pub(crate) data: bool,
+    pub(crate) database: bool,
+    pub(crate) config: bool,
+}
+
+impl Typed {
+    fn of(matches: &ArgMatches) -> Self {
+        let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        Self { data: typed("data"), database: typed("database"), config: typed("config") }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -193,10 +221,10 @@ pub(crate) struct DiffArgs {
     /// What changed from the first plan to this one
     pub(crate) other: Option<PlanReference>,
     /// The version to compare with [default: the one before]
-    #[arg(long, value_name = "N", conflicts_with = "other")]
+    #[arg(long, value_name = "N", conflicts_with = "other", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) from: Option<u32>,
     /// The version that is compared [default: the last]
-    #[arg(long, value_name = "N", conflicts_with = "other")]
+    #[arg(long, value_name = "N", conflicts_with = "other", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) to: Option<u32>,
 }
 
@@ -224,7 +252,8 @@ pub(crate) struct McpArgs {
     /// The session to come back to: its key (of channel mcp), or channel:key [default: a new one]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
-    /// The kind of plan to work on, or `off` [default: as it was; document in a new session]
+    /// The kind of plan to work on; `off` turns plan work off [default: on, with the style and the plan the session had,
+    /// else document]
     #[arg(long, value_name = "STYLE", value_parser = start())]
     pub(crate) plan: Option<McpStart>,
 }
@@ -265,10 +294,10 @@ fn start() -> impl TypedValueParser<Value = McpStart> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use super::*;
 
     #[test]
     fn the_arguments_do_not_contradict_each_other() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
     }
 }

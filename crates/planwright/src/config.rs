@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use planwright_core::agents::AgentRegistry;
-use planwright_core::policy::{DocumentTools, Limits, Policy};
+use planwright_core::policy::{Limits, Policy};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_store::Location;
@@ -24,22 +24,14 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
 }
 
-/// `planwright.toml` as it is written. Every key has a variable: `plan.tools` is `PLANWRIGHT_PLAN_TOOLS`.
+/// `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     database: Option<String>,
     agents: Option<Vec<String>>,
     #[serde(default)]
-    plan: PlanSection,
-    #[serde(default)]
     limits: LimitsSection,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlanSection {
-    tools: Option<DocumentTools>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -125,11 +117,6 @@ fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
     };
     let plan_bytes = number("PLANWRIGHT_LIMITS_PLAN_BYTES", file.limits.plan_bytes)?;
     let steps = number("PLANWRIGHT_LIMITS_STEPS", file.limits.steps)?;
-    let document_tools = variable("PLANWRIGHT_PLAN_TOOLS", |text| match text {
-        "all" => Ok(DocumentTools::All),
-        "read_only" => Ok(DocumentTools::ReadOnly),
-        other => Err(format!("{} is neither `all` nor `read_only`", quoted(other))),
-    })?;
     Ok(Policy {
         limits: Limits {
             plan_bytes: plan_bytes.map_or(limits.plan_bytes, NonZeroUsize::get),
@@ -137,7 +124,7 @@ fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
             ..limits
         },
         agents,
-        document_tools: document_tools.or(file.plan.tools).unwrap_or_default(),
+        ..Policy::default()
     })
 }
 
@@ -173,7 +160,8 @@ fn in_file(path: &Path, key: &str, refusal: Refusal) -> Failure {
 pub(crate) fn start_logging(verbose: u8) {
     use tracing_subscriber::EnvFilter;
     let level = match verbose {
-        0 => "warn",
+        // What an agent gets wrong in the protocol is answered there, and is nothing to warn a person about.
+        0 => "warn,rmcp=error",
         1 => "info,planwright=debug,planwright_engine=debug,planwright_store=debug,planwright_surfaces=debug",
         2 => "debug",
         _ => "trace",

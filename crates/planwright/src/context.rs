@@ -1,20 +1,21 @@
 //! What a command works with: the engine on its store, the person who asks, and the session that is meant.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::Plan;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::Engine;
-use planwright_engine::ledger::StoredSession;
+use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_store::Location;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::config::Settings;
 use crate::failure::Failure;
-use crate::terminal::card::Source;
+use crate::invocation::Invocation;
+use crate::terminal::card::{self, Source, Standing};
 use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{self, ListedSession};
 
@@ -23,6 +24,7 @@ pub(crate) struct Context {
     pub(crate) engine: Engine,
     pub(crate) person: Actor,
     pub(crate) screen: Screen,
+    pub(crate) invocation: Invocation,
 }
 
 /// What a missing store means.
@@ -47,21 +49,35 @@ pub(crate) const PAGE: u32 = 64;
 impl Context {
     pub(crate) async fn open(global: &Global, store: Store) -> Result<Self, Failure> {
         let settings = Settings::read(global)?;
+        let invocation = Invocation::new(global);
         match (&settings.location, store) {
-            (Location::Sqlite(path), Store::MustExist) if !exists(path)? => {
-                return Err(Failure::not_found(format!("There is no store at {} yet.", path.display()))
-                    .hint("`planwright plan on` begins one; `--data` and `--database` name another"));
-            }
-            (Location::Sqlite(_) | Location::Postgres(_), Store::MustExist) => {}
+            (Location::Sqlite(path), Store::MustExist) => must_exist(path, &invocation)?,
+            (Location::Postgres(_), Store::MustExist) => {}
             (_, Store::MayBeMade) => settings.own_folder.as_deref().map_or(Ok(()), make_folder)?,
         }
         let ledger = planwright_store::open(&settings.location).await?;
-        Ok(Self { engine: Engine::new(ledger, settings.policy), person: person(), screen: Screen::new(global.json) })
+        Ok(Self {
+            engine: Engine::new(ledger, settings.policy),
+            person: person(),
+            screen: Screen::new(global.json),
+            invocation,
+        })
+    }
+
+    /// Finds the session that is meant; commands that are handed out name it where that is needed.
+    pub(crate) async fn enter(&mut self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+        let session = self.session(named, purpose).await?;
+        let first = self.engine.sessions(None, 2).await?;
+        let others = first.items.iter().any(|stored| stored.session.identity != session) || !first.damaged.is_empty();
+        if named.is_some() || others {
+            self.invocation.name_session(&session);
+        }
+        Ok(session)
     }
 
     /// The session that is meant. Between several it is never guessed.
-    pub(crate) async fn session(&self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
-        match named.map(str::trim).filter(|name| !name.is_empty()) {
+    async fn session(&self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
+        match named {
             Some(name) if name.contains(':') => self.existing(name.parse()?, purpose).await,
             Some(key) => self.with_key(ConversationKey::existing(key)?, purpose).await,
             None => self.only_session(purpose).await,
@@ -70,7 +86,8 @@ impl Context {
 
     async fn existing(&self, session: SessionIdentity, purpose: Purpose) -> Result<SessionIdentity, Failure> {
         if purpose == Purpose::Use && self.engine.ledger().session(&session).await?.is_none() {
-            return Err(Failure::not_found(format!("There is no session {session}.")).hint("planwright sessions"));
+            return Err(Failure::not_found(format!("There is no session {session}."))
+                .hint(self.invocation.command(["sessions"])));
         }
         Ok(session)
     }
@@ -80,9 +97,8 @@ impl Context {
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
             ([], Purpose::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
-            ([], Purpose::Use) => {
-                Err(Failure::not_found(format!("There is no session with the key {key}.")).hint("planwright sessions"))
-            }
+            ([], Purpose::Use) => Err(Failure::not_found(format!("There is no session with the key {key}."))
+                .hint(self.invocation.command(["sessions"]))),
             (several, _) => {
                 let names: Vec<_> = several.iter().map(ToString::to_string).collect();
                 let message = format!("the key {key} is used on several channels: {}", names.join(", "));
@@ -98,7 +114,8 @@ impl Context {
             ([only], [], _) => Ok(only.session.identity.clone()),
             ([], [], Purpose::Begin) => Ok(self.engine.new_session(Channel::Cli)),
             ([], [], Purpose::Use) => {
-                Err(Failure::not_found("There are no sessions yet.").hint("`planwright plan on` begins one"))
+                let begin = self.invocation.plan(["on"]);
+                Err(Failure::not_found("There are no sessions yet.").hint(format!("`{begin}` begins one")))
             }
             (items, damaged, _) => {
                 let mut listed = Vec::with_capacity(items.len());
@@ -119,10 +136,12 @@ impl Context {
     ) -> Result<SessionIdentity, Failure> {
         let mut text = sessions::numbered(listed, &self.screen);
         if damaged > 0 {
-            text.push_str(&format!("and {damaged} that cannot be read; `planwright verify` tells more\n"));
+            let verify = self.invocation.command(["verify"]);
+            text.push_str(&format!("and {damaged} that cannot be read; `{verify}` tells more\n"));
         }
         if more {
-            text.push_str("and older ones; `planwright sessions` lists them all\n");
+            let all = self.invocation.command(["sessions"]);
+            text.push_str(&format!("and older ones; `{all}` lists them all\n"));
         }
         if !self.screen.interactive {
             if !self.screen.json {
@@ -159,9 +178,19 @@ impl Context {
         Ok(ListedSession::new(stored, active.as_deref()))
     }
 
-    /// Who wrote what the plan says now, and when.
+    /// What a person can do with the plan now.
+    pub(crate) async fn next(&self, plan: &Plan) -> Result<String, Failure> {
+        let mode = self.engine.session(&plan.session).await?.plan_mode;
+        let standing = if mode.active_plan.as_ref() == Some(&plan.id) { Standing::Active } else { Standing::Parked };
+        Ok(card::next(plan, standing, &self.invocation))
+    }
+
+    /// Who wrote what the plan says now, and when. Unknown where the journal cannot be read: the plan itself can.
     pub(crate) async fn source_of(&self, plan: &Plan) -> Result<Option<Source>, Failure> {
-        let history = self.engine.history(&plan.session, &plan.id).await?;
+        let history = match self.engine.history(&plan.session, &plan.id).await {
+            Err(LedgerError::Damaged { .. }) => return Ok(None),
+            read => read?,
+        };
         let version = history.versions.last().map(|version| (version.by.clone(), version.at));
         let begun = || history.items.first().map(|item| (item.by.clone(), item.at));
         let imported = plan.origin.is_some() && history.versions.len() <= 1;
@@ -169,8 +198,21 @@ impl Context {
     }
 }
 
-fn exists(path: &Path) -> Result<bool, Failure> {
-    path.try_exists().map_err(|error| Failure::unavailable(format!("{} cannot be looked at: {error}", path.display())))
+/// A store that has something in it: SQLite takes a file of no bytes for a new database.
+fn must_exist(path: &Path, invocation: &Invocation) -> Result<(), Failure> {
+    let begin = invocation.plan(["on"]);
+    match std::fs::metadata(path) {
+        Ok(file) if file.is_file() && file.len() == 0 => {
+            Err(Failure::damaged(format!("{} is empty: it was cut off, or never written.", path.display()))
+                .hint(format!("nothing was changed; `{begin}` makes a new store of it")))
+        }
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(Failure::not_found(format!("There is no store at {} yet.", path.display()))
+                .hint(format!("`{begin}` begins one; `--data` and `--database` name another")))
+        }
+        Err(error) => Err(Failure::unavailable(format!("{} cannot be looked at: {error}", path.display()))),
+    }
 }
 
 /// Plans are the person's own business, so the folder is theirs alone.

@@ -65,6 +65,11 @@ impl Failure {
         Refusal::not_found(message).into()
     }
 
+    /// Something is not as it was written.
+    pub(crate) fn damaged(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Damaged, ..Self::unexpected(message) }
+    }
+
     /// A person was asked and did not say yes.
     pub(crate) fn declined(message: impl Into<String>) -> Self {
         Refusal::policy_denied(message).into()
@@ -82,6 +87,14 @@ impl Failure {
     /// A hint for failures of one kind; one that is there already is kept.
     pub(crate) fn hint_on(mut self, code: RefusalCode, hint: impl FnOnce() -> String) -> Self {
         if self.refusal.code == code && self.hint.is_none() {
+            self.hint = Some(hint());
+        }
+        self
+    }
+
+    /// A hint for damage of any kind; one that is there already is kept.
+    pub(crate) fn hint_on_damage(mut self, hint: impl FnOnce() -> String) -> Self {
+        if self.exit == Exit::Damaged && self.hint.is_none() {
             self.hint = Some(hint());
         }
         self
@@ -122,7 +135,7 @@ impl Failure {
             words.push_str(&format!("  {} {}\n", plain(path), plain(message)));
         }
         if let Some(hint) = &self.hint {
-            words.push_str(&format!("{} {hint}\n", paint("hint:", palette::DIM)));
+            words.push_str(&format!("{} {}\n", paint("hint:", palette::DIM), plain(hint)));
         }
         words
     }
@@ -147,7 +160,10 @@ impl From<LedgerError> for Failure {
                 (Exit::Unavailable, Some("nothing was changed; `--data` and `--database` say which store is used"))
             }
             LedgerError::TooNew { .. } => (Exit::Unavailable, Some("nothing was changed; install the newer version")),
-            LedgerError::Damaged { .. } => (Exit::Damaged, Some("planwright verify")),
+            // Which command tells more depends on the one that found the damage; see `hint_on_damage`.
+            LedgerError::Damaged { what, reason } => {
+                return Self::damaged(format!("{what} is damaged and was left as it is: {reason}"));
+            }
             LedgerError::Internal(_) => (Exit::Unexpected, Some("`-v` shows more of what happened")),
         };
         Self { exit, hint: hint.map(str::to_owned), ..Self::from(error.into_refusal()) }
@@ -169,9 +185,14 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let json = std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
     if json && error.use_stderr() {
         let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        return Failure::usage(message).report(true);
+        return Failure::usage(first_paragraph(&text)).report(true);
     }
     let _ = error.print();
     if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
+}
+
+/// What is wrong, with the values or arguments that would be right, on one line.
+fn first_paragraph(text: &str) -> String {
+    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
 }

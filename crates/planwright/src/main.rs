@@ -5,6 +5,7 @@
 //! - [`config`]: what the flags, the environment and the file come to
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
+//! - [`invocation`]: the commands that are handed out to be typed next
 //! - [`terminal`]: how plans, differences and lists look
 //! - [`failure`]: what goes wrong, in words and in exit codes
 //! - [`tour`]: a plan's life, shown on a store that is thrown away
@@ -14,18 +15,17 @@ mod commands;
 mod config;
 mod context;
 mod failure;
+mod invocation;
 mod terminal;
 mod tour;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::cli::Cli;
 use crate::failure::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return failure::report_usage(&error),
     };

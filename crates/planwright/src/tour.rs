@@ -5,7 +5,7 @@ mod stage;
 use serde_json::json;
 
 use self::stage::{Stage, Stopped};
-use crate::cli::{Global, TourArgs};
+use crate::cli::{Global, TourArgs, Typed};
 use crate::context::{Context, Store};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::screen::Screen;
@@ -15,6 +15,9 @@ const SECOND: &str = include_str!("tour/texts/plan_second.md");
 const THIRD: &str = include_str!("tour/texts/plan_third.md");
 
 pub(crate) async fn run(global: &Global, arguments: &TourArgs) -> Outcome {
+    if global.json {
+        return Err(Failure::usage("the tour is there to be read by a person; it has no form for programs"));
+    }
     let folder = tempfile::Builder::new()
         .prefix("planwright-tour-")
         .tempdir()
@@ -23,10 +26,10 @@ pub(crate) async fn run(global: &Global, arguments: &TourArgs) -> Outcome {
         data: Some(folder.path().to_owned()),
         database: Some(format!("sqlite:{}", folder.path().join("planwright.db").display())),
         config: None,
-        json: false,
+        typed: Typed::default(),
         ..global.clone()
     };
-    let screen = Screen { json: false, ..Screen::new(global.json) };
+    let screen = Screen::new(global.json);
     let engine = Context::open(&store, Store::MayBeMade).await?.engine;
     let mut stage = Stage::new(store, screen, engine, !arguments.no_pause);
     match tell(&mut stage).await {

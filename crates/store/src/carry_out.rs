@@ -47,7 +47,10 @@ impl Prepared {
 /// Whether the command is about the active plan, so that it cannot do without it.
 pub(crate) fn needs_active_plan(command: &Command) -> bool {
     match command {
-        Command::Draft(_) | Command::Run(RunCommand::Report(_)) => true,
+        // Whether plan work goes on with the active plan or needs a new one depends on what that plan says.
+        Command::Session(SessionCommand::EnsurePlanMode { .. })
+        | Command::Draft(_)
+        | Command::Run(RunCommand::Report(_)) => true,
         Command::Session(_) | Command::Decide(_) | Command::Run(_) | Command::Import(_) => false,
     }
 }

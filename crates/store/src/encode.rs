@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use planwright_core::journal::{Entry, EntryHash, Head};
 use planwright_core::plan::Plan;
-use planwright_core::session::Session;
+use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::visible::quoted;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page};
 
 pub(crate) fn plan_to_text(plan: &Plan) -> LedgerResult<String> {
@@ -28,6 +29,43 @@ pub(crate) fn entry_from_text(what: impl FnOnce() -> String, text: &str) -> Ledg
     serde_json::from_str(text).map_err(|error| LedgerError::damaged(what(), error))
 }
 
+/// What stands beside a plan's content in its row, where lists and searches find it.
+#[derive(Debug)]
+pub(crate) struct PlanRow<'a> {
+    pub(crate) id: &'a str,
+    /// The session whose plan the row is.
+    pub(crate) session: &'a SessionIdentity,
+    pub(crate) number: i64,
+    pub(crate) status: &'a str,
+    pub(crate) style: &'a str,
+    pub(crate) title: &'a str,
+}
+
+/// Holds a plan's row against its content.
+pub(crate) fn check_plan_row(what: impl FnOnce() -> String, plan: &Plan, row: &PlanRow<'_>) -> LedgerResult<()> {
+    let pairs = [
+        ("plan", row.id.to_owned(), plan.id.to_string()),
+        ("session", row.session.to_string(), plan.session.to_string()),
+        ("number", row.number.to_string(), plan.number.to_string()),
+        ("status", row.status.to_owned(), plan.status.to_string()),
+        ("style", row.style.to_owned(), plan.style().to_string()),
+        ("title", title_for_row(row.title), title_for_row(&plan.display_title())),
+    ];
+    match pairs.into_iter().find(|(_, row, content)| row != content) {
+        Some((name, row, content)) => {
+            let reason = format!("its row says {name} {}, its content {}", quoted(&row), quoted(&content));
+            Err(LedgerError::damaged(what(), reason))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A title as every database has room for it: PostgreSQL takes each character but one, which JSON escapes and a
+/// column cannot.
+pub(crate) fn title_for_row(title: &str) -> String {
+    title.replace('\0', "\u{2400}")
+}
+
 /// The end of a chain as its row says it.
 pub(crate) fn head(what: impl FnOnce() -> String, seq: i64, hash: &[u8]) -> LedgerResult<Head> {
     match (u64::try_from(seq), <[u8; 32]>::try_from(hash)) {
@@ -38,6 +76,21 @@ pub(crate) fn head(what: impl FnOnce() -> String, seq: i64, hash: &[u8]) -> Ledg
 
 pub(crate) fn timestamp(what: impl FnOnce() -> String, micros: i64) -> LedgerResult<Timestamp> {
     Timestamp::from_microsecond(micros).map_err(|error| LedgerError::damaged(what(), error))
+}
+
+/// Entries that no session leads to any more.
+pub(crate) fn orphaned_entries(count: i64) -> DamagedRow {
+    let entries = if count == 1 { "entry" } else { "entries" };
+    orphan(format!("{count} journal {entries} of a session that has no row"))
+}
+
+/// A plan that no session leads to any more.
+pub(crate) fn orphaned_plan(id: &str) -> DamagedRow {
+    orphan(format!("plan {id} of a session that has no row"))
+}
+
+fn orphan(what: String) -> DamagedRow {
+    DamagedRow { what, reason: "the session's row is missing".to_owned() }
 }
 
 /// Puts a row on the page, or its damage beside it.

@@ -105,6 +105,10 @@ impl Ledger for PostgresLedger {
         self.readers.stored_plans(session).await
     }
 
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        self.readers.orphans().await
+    }
+
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,

@@ -144,6 +144,10 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| reading::stored_plans(connection, &session)).await
     }
 
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        self.readers.read(reading::orphans).await
+    }
+
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,

@@ -2,6 +2,7 @@
 //!
 //! - [`serve_stdio`], [`serve`]: run the server until the client leaves or a shutdown is asked for
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
+//! - `skim`: finds out which request a line that cannot be read was
 //! - `turns`: requests are carried out in the order in which they came
 //! - `server`, `answer`, `instructions`: what the client is told
 //! - `tool_changes`: notices when other tools are on offer, whoever caused it
@@ -15,6 +16,7 @@ mod instructions;
 mod line;
 mod message;
 mod server;
+mod skim;
 mod tool_changes;
 mod transport;
 mod turns;

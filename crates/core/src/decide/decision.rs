@@ -2,7 +2,7 @@
 
 use crate::actor::ActorKind;
 use crate::command::{Decision, Outcome, UncertainChoice};
-use crate::decide::Case;
+use crate::decide::{Case, session::cancelled};
 use crate::event::Event;
 use crate::ids::StepId;
 use crate::plan::approval::Selection;
@@ -87,11 +87,12 @@ impl Case<'_> {
             .remark("feedback", Some(feedback))?
             .ok_or_else(|| Refusal::invalid("The feedback is blank; say what to change."))?;
         let style = plan.style();
-        let rewritten_in_place = style == PlanStyle::Document && plan.status == PlanStatus::Ready;
+        let rewritten_in_place =
+            plan.status == PlanStatus::Collecting || (style == PlanStyle::Document && plan.status == PlanStatus::Ready);
         let target = if rewritten_in_place { plan.id.clone() } else { self.new_plan_id() };
         let mut events = Vec::new();
         match plan.status {
-            PlanStatus::Ready if rewritten_in_place => {}
+            PlanStatus::Collecting | PlanStatus::Ready if rewritten_in_place => {}
             PlanStatus::Ready | PlanStatus::Approved | PlanStatus::Executing | PlanStatus::PartiallyCompleted => {
                 events.push(self.succeed(plan, starting_point(&plan.content))?);
                 events.push(Event::PlanSuperseded { plan: plan.id.clone(), by: target.clone() });
@@ -108,8 +109,12 @@ impl Case<'_> {
     }
 
     fn resume(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
-        let mut events = self.start_execution(plan)?;
-        if plan.style() == PlanStyle::Document {
+        let document = plan.style() == PlanStyle::Document;
+        let active = self.desk.active().is_some_and(|active| active.id == plan.id);
+        // A document that was parked while it was carried out goes on where it stood.
+        let parked = document && plan.status == PlanStatus::Executing && !active;
+        let mut events = if parked { Vec::new() } else { self.start_execution(plan)? };
+        if document {
             self.activate(plan.style(), plan.id.clone(), &mut events)?;
         }
         Ok(events)
@@ -143,9 +148,15 @@ impl Case<'_> {
     /// Makes the plan the one the agent works on, if it is not yet.
     fn activate(&self, style: PlanStyle, plan: crate::ids::PlanId, events: &mut Vec<Event>) -> Result<(), Refusal> {
         let mode = &self.desk.opened()?.plan_mode;
-        if !(mode.enabled && mode.active_plan.as_ref() == Some(&plan)) {
-            events.push(Event::PlanModeEnabled { style, plan });
+        if mode.enabled && mode.active_plan.as_ref() == Some(&plan) {
+            return Ok(());
         }
+        if let Some(waiting) =
+            self.desk.active().filter(|active| active.status == PlanStatus::Collecting && active.is_empty())
+        {
+            events.push(cancelled(waiting, "empty, and replaced by another plan"));
+        }
+        events.push(Event::PlanModeEnabled { style, plan });
         Ok(())
     }
 

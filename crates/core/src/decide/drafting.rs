@@ -1,6 +1,6 @@
 //! What an agent may do to the active plan while it drafts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use crate::event::Event;
 use crate::gate::{self, Caller, PlanTool, Situation};
 use crate::ids::StepId;
 use crate::mode::ModeEnd;
-use crate::plan::completeness;
 use crate::plan::content::{AgentStep, Built, Document, PlanContent, RecordedCall};
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus};
+use crate::plan::{completeness, markdown};
 use crate::policy::filled;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::visible::quoted;
@@ -49,7 +49,11 @@ impl Case<'_> {
         let rule = plan.permits(Action::SetContent)?;
         filled("plan", markdown)?;
         self.policy.limits.check_plan(markdown.len())?;
+        self.check_document_steps(markdown)?;
         let title = self.title(title)?;
+        if plan.status == PlanStatus::Ready && plan.says(markdown, title.as_deref()) {
+            return Ok(Vec::new());
+        }
         let set = |plan| Event::ContentSet { plan, markdown: markdown.to_owned(), title: title.clone() };
         match rule {
             Rule::Supersedes => {
@@ -64,6 +68,15 @@ impl Case<'_> {
         }
     }
 
+    /// A document has as many steps as lines at the most, so the usual one need not be parsed for this.
+    fn check_document_steps(&self, markdown: &str) -> Result<(), Refusal> {
+        let limits = &self.policy.limits;
+        if markdown.lines().count() <= limits.steps {
+            return Ok(());
+        }
+        limits.check_steps(markdown::steps(markdown).len())
+    }
+
     fn record_step(&self, tool: &str, arguments: &Value) -> Result<Vec<Event>, Refusal> {
         let situation = Situation::of(self.desk, self.policy, Caller::Conversation);
         gate::authorize_recording(&situation, tool)?;
@@ -72,6 +85,7 @@ impl Case<'_> {
         if !arguments.is_object() {
             return Err(Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(tool))));
         }
+        self.policy.limits.check_depth(&format!("arguments of {}", quoted(tool)), arguments)?;
         let step = RecordedCall {
             id: plan.next_step_id(),
             tool: tool.to_owned(),
@@ -282,10 +296,11 @@ fn once_each(needs: &[StepId]) -> Vec<StepId> {
 
 /// A step may only need steps that come before it, so there can be no cycle.
 fn check_needs(steps: &[AgentStep]) -> Result<(), Refusal> {
+    let positions: BTreeMap<_, _> = steps.iter().enumerate().map(|(index, step)| (&step.id, index)).collect();
     for (index, step) in steps.iter().enumerate() {
         for need in &step.needs {
-            match steps.iter().position(|other| other.id == *need) {
-                Some(earlier) if earlier < index => {}
+            match positions.get(need) {
+                Some(earlier) if *earlier < index => {}
                 Some(_) => {
                     return Err(Refusal::invalid(format!(
                         "Step {} needs step {need}, which does not come before it.",

@@ -3,6 +3,7 @@
 use crate::command::ImportedPlan;
 use crate::decide::Case;
 use crate::event::Event;
+use crate::plan::PlanContent;
 use crate::refusal::Refusal;
 
 impl Case<'_> {
@@ -17,6 +18,11 @@ impl Case<'_> {
         self.policy.limits.check_plan(imported.content.size() + outcomes.sum::<usize>())?;
         let steps = imported.execution.as_ref().map_or(0, |execution| execution.steps.len());
         self.policy.limits.check_steps(steps.max(imported.content.steps().len()))?;
+        if let PlanContent::Collect(collected) = &imported.content {
+            for step in &collected.steps {
+                self.policy.limits.check_depth("arguments of a step", &step.arguments)?;
+            }
+        }
         self.policy.limits.check_line("title", imported.title.as_deref().unwrap_or_default())?;
         self.policy.limits.check_line("description", imported.origin.description.as_deref().unwrap_or_default())?;
         let mut events = Vec::new();

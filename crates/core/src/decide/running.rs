@@ -30,20 +30,39 @@ impl Case<'_> {
             }
         }
         let execution = Execution::starting(plan, ExecutionId::from(&self.stamp.request), self.stamp.at);
-        Ok(vec![Event::ExecutionStarted { plan: plan.id.clone(), execution }])
+        // A text whose every step is ticked already leaves nothing to do.
+        let end = execution.is_settled().then(|| finished(plan, &execution));
+        let mut events = vec![Event::ExecutionStarted { plan: plan.id.clone(), execution }];
+        events.extend(end);
+        Ok(events)
     }
 
     fn begin_step(&self, plan: &PlanId, execution: &ExecutionId, step: &StepId) -> Result<Vec<Event>, Refusal> {
-        let (_, run) = self.step_of(plan, execution, step)?;
+        let (running, run) = self.step_of(plan, execution, step)?;
+        self.check_needs_done(plan, running, step)?;
         match run.status {
-            StepStatus::Pending => {
-                Ok(vec![Event::StepBegun { plan: plan.clone(), execution: execution.clone(), step: step.clone() }])
-            }
+            StepStatus::Pending => Ok(vec![Event::StepBegun {
+                plan: plan.clone(),
+                execution: execution.clone(),
+                step: step.clone(),
+                note: None,
+            }]),
             StepStatus::InProgress
             | StepStatus::Completed
             | StepStatus::Failed
             | StepStatus::Skipped
             | StepStatus::Uncertain => Err(already(step, run.status)),
+        }
+    }
+
+    /// A step builds on the outcome of those it needs.
+    fn check_needs_done(&self, plan: &PlanId, running: &Execution, step: &StepId) -> Result<(), Refusal> {
+        let steps = self.desk.named(plan)?.content.steps();
+        let needs = steps.iter().find(|other| other.id == *step).map(|step| step.needs.as_slice()).unwrap_or_default();
+        let done = |need: &&StepId| running.run(need).is_some_and(|run| run.status == StepStatus::Completed);
+        match needs.iter().find(|need| !done(need)) {
+            Some(need) => Err(Refusal::wrong_status(format!("Step {step} needs step {need}, which is not done."))),
+            None => Ok(()),
         }
     }
 
@@ -54,7 +73,8 @@ impl Case<'_> {
         step: &StepId,
         outcome: &Outcome,
     ) -> Result<Vec<Event>, Refusal> {
-        let (_, run) = self.step_of(plan, execution, step)?;
+        let (running, run) = self.step_of(plan, execution, step)?;
+        self.check_outcome(running, outcome)?;
         let fits = match run.status {
             StepStatus::InProgress => outcome.status != StepStatus::InProgress,
             StepStatus::Pending => matches!(outcome.status, StepStatus::Skipped | StepStatus::Failed),
@@ -76,9 +96,6 @@ impl Case<'_> {
     /// step that is settled ends it.
     fn report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
         let plan = self.through_gate(PlanTool::Progress)?;
-        for text in [&report.outcome.note, &report.outcome.evidence].into_iter().flatten() {
-            self.policy.limits.check_line("report", text)?;
-        }
         let mut events = Vec::new();
         let mut execution = match (&plan.execution, plan.status) {
             (Some(execution), PlanStatus::Executing) => execution.clone(),
@@ -87,6 +104,10 @@ impl Case<'_> {
                 Execution::starting(plan, ExecutionId::from(&self.stamp.request), self.stamp.at)
             }
         };
+        self.check_outcome(&execution, &report.outcome)?;
+        if execution.is_settled() {
+            return Ok(events);
+        }
         let index = reported_step(&execution, report.step)?;
         let step = execution.steps[index].step.clone();
         if execution.steps[index].status == StepStatus::Uncertain {
@@ -96,7 +117,12 @@ impl Case<'_> {
             )));
         }
         events.push(match report.outcome.status {
-            StepStatus::InProgress => Event::StepBegun { plan: plan.id.clone(), execution: execution.id.clone(), step },
+            StepStatus::InProgress => Event::StepBegun {
+                plan: plan.id.clone(),
+                execution: execution.id.clone(),
+                step,
+                note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
+            },
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => Event::StepEnded {
                 plan: plan.id.clone(),
                 execution: execution.id.clone(),
@@ -112,6 +138,15 @@ impl Case<'_> {
             events.push(finished(plan, &execution));
         }
         Ok(events)
+    }
+
+    /// What is reported is kept with the plan, so it has limits, one by one and altogether.
+    fn check_outcome(&self, execution: &Execution, outcome: &Outcome) -> Result<(), Refusal> {
+        let texts = || [&outcome.note, &outcome.evidence].into_iter().flatten();
+        for text in texts() {
+            self.policy.limits.check_line("report", text)?;
+        }
+        self.policy.limits.check_plan(execution.size() + texts().map(String::len).sum::<usize>())
     }
 
     fn running(&self, plan: &PlanId, execution: &ExecutionId) -> Result<(&Plan, &Execution), Refusal> {

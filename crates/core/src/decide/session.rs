@@ -93,6 +93,6 @@ impl Case<'_> {
     }
 }
 
-fn cancelled(plan: &Plan, reason: &str) -> Event {
+pub(super) fn cancelled(plan: &Plan, reason: &str) -> Event {
     Event::PlanCancelled { plan: plan.id.clone(), reason: Some(reason.to_owned()) }
 }

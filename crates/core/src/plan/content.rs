@@ -172,6 +172,7 @@ impl AgentStep {
     }
 
     pub(crate) fn size(&self) -> usize {
-        self.description.len() + self.agent.len() + self.verification.as_ref().map_or(0, String::len)
+        let needs: usize = self.needs.iter().map(|need| need.as_str().len()).sum();
+        self.description.len() + self.agent.len() + needs + self.verification.as_ref().map_or(0, String::len)
     }
 }

@@ -1,5 +1,7 @@
 //! An execution carries a plan out and keeps the outcome of every step. A plan may have any number of them.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +100,11 @@ impl StepRun {
     fn kept(&self, style: PlanStyle) -> Option<Self> {
         match self.status {
             StepStatus::Completed | StepStatus::Uncertain => Some(self.clone()),
+            // A person may have skipped it because nobody knew whether it had its effect.
+            StepStatus::Skipped => match style {
+                PlanStyle::Document => None,
+                PlanStyle::Collect | PlanStyle::Build => Some(self.clone()),
+            },
             StepStatus::InProgress => match style {
                 PlanStyle::Document => None,
                 PlanStyle::Collect | PlanStyle::Build => Some(Self {
@@ -106,7 +113,7 @@ impl StepRun {
                     ..self.clone()
                 }),
             },
-            StepStatus::Pending | StepStatus::Failed | StepStatus::Skipped => None,
+            StepStatus::Pending | StepStatus::Failed => None,
         }
     }
 }
@@ -117,12 +124,14 @@ impl Execution {
     pub(crate) fn starting(plan: &Plan, id: ExecutionId, at: Timestamp) -> Self {
         let earlier = plan.execution.as_ref();
         let left_out = plan.approval.as_ref().map(|approval| &approval.skipped);
+        let runs: BTreeMap<_, _> =
+            earlier.iter().flat_map(|execution| &execution.steps).map(|run| (&run.step, run)).collect();
         let steps = plan
             .content
             .steps()
             .into_iter()
             .map(|step| {
-                if let Some(kept) = earlier.and_then(|execution| execution.run(&step.id)?.kept(plan.style())) {
+                if let Some(kept) = runs.get(&step.id).and_then(|run| run.kept(plan.style())) {
                     return kept;
                 }
                 let skipped = left_out.and_then(|skipped| skipped.iter().find(|left| left.step == step.id));
@@ -152,6 +161,12 @@ impl Execution {
 
     pub fn is_settled(&self) -> bool {
         self.steps.iter().all(|run| run.status.is_settled())
+    }
+
+    /// What its notes weigh, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.steps.iter().map(|run| run.description.len() + text(&run.note) + text(&run.evidence)).sum()
     }
 
     /// What the plan is after this execution, by what was done. No step done is never complete.

@@ -160,7 +160,7 @@ impl Plan {
             PlanStatus::Executing => "it is being executed",
             PlanStatus::PartiallyCompleted => "it can be resumed",
             PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled => {
-                "it is finished; a person begins the next one with `/plan on`"
+                "it is finished; a person begins the next one with `planwright plan on`"
             }
             PlanStatus::Superseded => "another plan took its place",
         };

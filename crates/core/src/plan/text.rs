@@ -24,11 +24,11 @@ impl Plan {
     fn collected(&self, collected: &Collected) -> String {
         let mut text = String::new();
         if let Some(summary) = &collected.summary {
-            paragraph(&mut text, summary);
+            quotation(&mut text, summary);
         }
         text.push_str("\n## Steps\n");
         for (step, n) in collected.steps.iter().zip(1..) {
-            let _ = write!(text, "\n{n}. `{}`", one_line(&step.tool));
+            let _ = write!(text, "\n{n}. {}", code(&one_line(&step.tool)));
             if let Some(description) = &step.description {
                 let _ = write!(text, ": {}", one_line(description));
             }
@@ -47,11 +47,11 @@ impl Plan {
     fn built(&self, built: &Built) -> String {
         let mut text = String::new();
         if let Some(summary) = &built.summary {
-            paragraph(&mut text, summary);
+            quotation(&mut text, summary);
         }
         if let Some(goal) = &built.goal {
             text.push_str("\n## Goal\n");
-            paragraph(&mut text, goal);
+            quotation(&mut text, goal);
         }
         text.push_str("\n## Steps\n\n");
         for (step, n) in built.steps.iter().zip(1..) {
@@ -87,16 +87,66 @@ impl Plan {
     }
 }
 
-fn paragraph(text: &mut String, words: &str) {
-    let _ = write!(text, "\n{}\n", words.trim());
+/// Quoted line by line, so that no words can pass for a part of the plan that they are not.
+fn quotation(text: &mut String, words: &str) {
+    text.push('\n');
+    for line in words.trim().split('\n') {
+        let _ = writeln!(text, "> {line}");
+    }
 }
 
+/// On one line. Only plain space is folded; whatever else is there stays to be seen.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// A code span that its content cannot end.
+fn code(text: &str) -> String {
+    if !text.contains('`') {
+        return format!("`{text}`");
+    }
+    let fence = fence_for(text);
+    format!("{fence} {text} {fence}")
 }
 
 /// A fence longer than any run of backticks inside, so that arguments cannot end it.
 fn fence_for(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::ids::PlanId;
+    use crate::plan::PlanStyle;
+
+    fn text(goal: &str, summary: &str) -> String {
+        let session = "web:k3yk3y8x".parse().unwrap();
+        let mut plan = Plan::begun(PlanId::new("p").unwrap(), session, 1, PlanStyle::Build, Timestamp::UNIX_EPOCH);
+        let built = Built { goal: Some(goal.to_owned()), summary: Some(summary.to_owned()), ..Built::default() };
+        plan.title = Some("T".to_owned());
+        plan.content = PlanContent::Build(built);
+        plan.markdown()
+    }
+
+    #[test]
+    fn words_cannot_pass_for_another_part_of_the_plan() {
+        assert_ne!(text("G2", "S\n\n## Goal\n\nG1"), text("G1\n\n## Goal\n\nG2", "S"));
+        assert_eq!(text("## Steps\n\n1. none", "S").matches("\n## Steps\n").count(), 1);
+        assert!(text("```", "S").contains("\n> ```\n"));
+    }
+
+    #[test]
+    fn a_code_span_cannot_be_ended_from_inside() {
+        assert_eq!(code("write_file"), "`write_file`");
+        assert_eq!(code("a`b"), "``` a`b ```");
+    }
+
+    #[test]
+    fn only_plain_space_is_folded() {
+        assert_eq!(one_line("a \t\n b\u{2028}c\u{b}d"), "a b\u{2028}c\u{b}d");
+    }
 }

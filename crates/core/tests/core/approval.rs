@@ -264,10 +264,51 @@ mod revision {
     }
 
     #[test]
-    fn a_draft_and_a_finished_plan_have_nothing_to_revise() {
-        let mut draft = World::draft(&["a"]);
-        let id = draft.active().id.clone();
-        refused(draft.person(revise(&id, "x")), RefusalCode::WrongStatus, "there is nothing to revise");
+    fn feedback_to_a_parked_draft_brings_it_back() {
+        let mut world = World::draft(&["a"]);
+        let id = world.active().id.clone();
+        world.person(off()).unwrap();
+        let events = world.person(revise(&id, "go on")).unwrap();
+        assert_eq!(names(&events), ["revision_requested", "plan_mode_enabled"]);
+        assert_eq!((world.active().id.clone(), world.active().status), (id, PlanStatus::Collecting));
+        assert_eq!(world.active().feedback.as_ref().unwrap().text, "go on");
+    }
+
+    #[test]
+    fn what_was_asked_before_still_stands_until_a_new_text_answers_it() {
+        let mut world = World::ready_document("one");
+        let id = world.active().id.clone();
+        world.person(revise(&id, "shorter")).unwrap();
+        world.person(revise(&id, "and in English")).unwrap();
+        assert_eq!(world.active().feedback.as_ref().unwrap().text, "shorter\n\nand in English");
+        assert!(world.agent(set("one")).unwrap().is_empty(), "the same text is no answer");
+        assert!(world.active().feedback.is_some());
+        world.agent(set("two")).unwrap();
+        assert_eq!(world.active().feedback, None);
+    }
+
+    #[test]
+    fn an_empty_plan_makes_room_for_the_one_that_is_taken_up() {
+        let mut world = World::ready_document("one");
+        let id = world.active().id.clone();
+        world.person(off()).unwrap();
+        world.person(on(PlanStyle::Document)).unwrap();
+        world.person(revise(&id, "go on")).unwrap();
+        assert_eq!(world.active().id, id);
+        assert_eq!(world.statuses(), [PlanStatus::Ready, PlanStatus::Cancelled]);
+    }
+
+    #[test]
+    fn a_plan_that_waits_with_feedback_is_not_empty() {
+        let mut world = collected(1);
+        let first = world.active().id.clone();
+        world.person(revise(&first, "another way")).unwrap();
+        world.person(done()).unwrap();
+        assert_eq!(world.statuses(), [PlanStatus::Superseded, PlanStatus::Collecting]);
+    }
+
+    #[test]
+    fn a_finished_plan_has_nothing_to_revise() {
         let mut rejected = World::ready_document("x");
         let id = rejected.active().id.clone();
         rejected.person(reject(&id)).unwrap();

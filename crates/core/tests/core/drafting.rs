@@ -81,12 +81,28 @@ mod document {
     }
 
     #[test]
-    fn the_title_stays_until_another_is_given() {
+    fn a_document_has_as_many_steps_as_any_plan() {
+        let mut world = World::planning(PlanStyle::Document);
+        let tasks = |count: usize| "- [ ] one\n".repeat(count);
+        refused(world.agent(set(&tasks(501))), RefusalCode::LimitExceeded, "would have 501 steps");
+        world.agent(set(&tasks(500))).unwrap();
+        world.agent(set(&"a line of prose\n".repeat(2_000))).unwrap();
+    }
+
+    #[test]
+    fn the_text_that_is_there_is_no_new_version() {
+        let mut world = World::ready_document("one");
+        assert!(world.agent(set("one")).unwrap().is_empty());
+        assert_eq!(world.active().version, 1);
+    }
+
+    #[test]
+    fn a_title_belongs_to_the_text_it_came_with() {
         let mut world = World::planning(PlanStyle::Document);
         world.agent(titled("one", "  First ")).unwrap();
         assert_eq!(world.active().title.as_deref(), Some("First"));
         world.agent(set("two")).unwrap();
-        assert_eq!(world.active().title.as_deref(), Some("First"));
+        assert_eq!(world.active().title.as_deref(), None);
         refused(world.agent(titled("three", " ")), RefusalCode::InvalidArgument, "The title is blank.");
         refused(
             world.agent(titled("three", &"x".repeat(16 * 1024 + 1))),
@@ -98,7 +114,7 @@ mod document {
     }
 
     #[test]
-    fn a_successor_keeps_the_title_and_begins_with_the_new_text() {
+    fn a_successor_begins_with_the_new_text() {
         let mut world = World::planning(PlanStyle::Document);
         world.agent(titled("one", "Move")).unwrap();
         world.approve(Default::default()).unwrap();
@@ -106,7 +122,7 @@ mod document {
         let events = world.agent(set("two")).unwrap();
         assert_eq!(names(&events), ["plan_created", "content_set", "plan_superseded"]);
         let (old, new) = (world.plan(&first), world.active());
-        assert_eq!((new.number, new.version, new.title.as_deref()), (2, 1, Some("Move")));
+        assert_eq!((new.number, new.version, new.title.as_deref()), (2, 1, None));
         assert_eq!(new.supersedes.as_ref(), Some(&first));
         assert_eq!(old.superseded_by.as_ref(), Some(&new.id));
         assert!(old.approval.is_some() && new.approval.is_none(), "an approval went over to another text");

@@ -1,7 +1,7 @@
 //! Carrying a plan out: intent, outcome, what nobody knows, and the reports of an agent that works from a document.
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, ProgressReport, RunCommand, UncertainChoice};
+use planwright_core::command::{Command, Decision, NewStep, Outcome, ProgressReport, RunCommand, UncertainChoice};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -143,13 +143,57 @@ fn the_end_is_what_was_done() {
 }
 
 #[test]
+fn a_document_that_was_parked_goes_on_where_it_stood() {
+    let mut world = World::ready_document(TWO_STEPS);
+    world.approve(Selection::All).unwrap();
+    world.agent(report(Some(1), Completed)).unwrap();
+    let id = world.active().id.clone();
+    refused(world.person(resume(&id)), RefusalCode::WrongStatus, "a second execution cannot begin");
+    world.person(off()).unwrap();
+    let events = world.person(resume(&id)).unwrap();
+    assert_eq!(names(&events), ["plan_mode_enabled"]);
+    assert_eq!(steps(&world), [Completed, Pending]);
+}
+
+#[test]
+fn a_text_whose_every_step_is_ticked_leaves_nothing_to_do() {
+    for begin in [report(None, Completed), report(Some(1), InProgress)] {
+        let mut world = World::ready_document("- [x] one\n- [X] two\n");
+        world.approve(Selection::All).unwrap();
+        world.agent(begin).unwrap();
+        assert_eq!(world.active().status, PlanStatus::Completed);
+    }
+}
+
+#[test]
+fn a_step_waits_for_those_it_needs() {
+    let mut world = World::draft(&["a", "b"]);
+    world.agent(add(NewStep { needs: vec![step("s1")], ..new_step("c") })).unwrap();
+    world.agent(submit()).unwrap();
+    world.approve(Selection::All).unwrap();
+    world.start().unwrap();
+    refused(world.begin("s3"), RefusalCode::WrongStatus, "needs step s1, which is not done");
+    world.run_step("s1");
+    world.begin("s3").unwrap();
+}
+
+#[test]
+fn what_is_said_when_a_step_begins_is_kept() {
+    let mut world = World::ready_document(TWO_STEPS);
+    world.approve(Selection::All).unwrap();
+    let outcome = Outcome { status: InProgress, note: Some("looking".to_owned()), evidence: None };
+    world.agent(Command::Run(RunCommand::Report(ProgressReport { step: None, outcome }))).unwrap();
+    assert_eq!(world.active().execution.as_ref().unwrap().steps[0].note.as_deref(), Some("looking"));
+}
+
+#[test]
 fn a_resumed_plan_keeps_what_is_done_and_never_repeats_what_may_have_been() {
     for (before, after) in [
         (Pending, Pending),
         (InProgress, Uncertain),
         (Completed, Completed),
         (Failed, Pending),
-        (Skipped, Pending),
+        (Skipped, Skipped),
         (Uncertain, Uncertain),
     ] {
         let mut world = with_step_in(before);

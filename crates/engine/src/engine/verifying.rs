@@ -10,7 +10,7 @@ use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 
 use super::Engine;
-use crate::ledger::{DamagedRow, LedgerResult, StoredSession};
+use crate::ledger::{DamagedRow, LedgerError, LedgerResult, StoredSession};
 
 const PAGE: u32 = 500;
 /// How often a session that is being written to is looked at again.
@@ -19,7 +19,7 @@ const PATIENCE: u32 = 10;
 #[derive(Debug, Clone, Default)]
 pub struct VerifyReport {
     pub chains: Vec<ChainReport>,
-    /// Sessions whose own row cannot be read.
+    /// Sessions whose own row cannot be read, and rows that belong to none.
     pub damaged: Vec<DamagedRow>,
 }
 
@@ -49,13 +49,20 @@ impl VerifyReport {
 impl Engine {
     /// Walks every session. `progress` is told of each one as it is done.
     pub async fn verify(&self, mut progress: impl FnMut(&ChainReport)) -> LedgerResult<VerifyReport> {
-        let mut report = VerifyReport::default();
+        let mut report = VerifyReport { chains: Vec::new(), damaged: self.ledger.orphans().await? };
         let mut after = None;
         loop {
             let page = self.ledger.sessions(after, PAGE).await?;
             report.damaged.extend(page.damaged);
             for stored in page.items {
-                let chain = self.verify_session(&stored).await?;
+                let chain = match self.verify_session(&stored).await {
+                    // What cannot be read in one session does not keep the others from being walked.
+                    Err(LedgerError::Damaged { what, reason }) => {
+                        report.damaged.push(DamagedRow { what, reason });
+                        continue;
+                    }
+                    outcome => outcome?,
+                };
                 progress(&chain);
                 report.chains.push(chain);
             }

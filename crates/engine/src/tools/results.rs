@@ -146,8 +146,16 @@ fn missing_parts(plan: &Plan, policy: &Policy) -> Value {
 
 /// What happens next, for a model that would otherwise guess.
 fn next(plan: &Plan) -> &'static str {
-    if plan.feedback.is_some() && plan.status == PlanStatus::Ready {
-        return "A person asked for changes, see `feedback`. Answer with a new text: plan_set_content.";
+    if plan.feedback.is_some() {
+        return match plan.style() {
+            PlanStyle::Document => {
+                "A person asked for changes, see `feedback`. Answer with a new text: plan_set_content."
+            }
+            PlanStyle::Collect => {
+                "A person asked for changes, see `feedback`. Propose the steps anew, then call plan_finalize."
+            }
+            PlanStyle::Build => "A person asked for changes, see `feedback`. Change the draft, then call plan_submit.",
+        };
     }
     match (plan.status, plan.style()) {
         (PlanStatus::Collecting, PlanStyle::Document) => "Draft the plan and store it with plan_set_content.",
@@ -162,7 +170,7 @@ fn next(plan: &Plan) -> &'static str {
         (PlanStatus::Executing, PlanStyle::Collect | PlanStyle::Build) => "It is being carried out.",
         (PlanStatus::PartiallyCompleted, _) => "It ended with steps left open. A person decides whether to resume it.",
         (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
-            "It is finished and is not to be worked on. A person begins the next plan with `/plan on`."
+            "It is finished and is not to be worked on. A person begins the next plan with `planwright plan on`."
         }
         (PlanStatus::Superseded, _) => "Another plan took its place.",
     }

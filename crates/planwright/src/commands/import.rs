@@ -1,16 +1,19 @@
 //! `planwright import`
 
 use std::path::Path;
+use std::sync::Arc;
 
+use planwright_core::plan::Plan;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::engine::{ImportReport, ImportedItem, SkippedItem};
+use planwright_engine::ledger::LedgerError;
 use serde_json::{Value, json};
 
 use crate::cli::{Global, ImportArgs};
 use crate::context::{Context, Store, read_file, read_stdin};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::palette::{BOLD, DIM, GOOD, WARNING};
-use crate::terminal::text::{paint, shown_line};
+use crate::terminal::text::{count, paint, shown_line};
 
 pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> Outcome {
     // The file is read first: one that cannot be read leaves no store behind.
@@ -20,71 +23,84 @@ pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> Outcome {
         Failure::from(error)
             .hint_on(RefusalCode::InvalidArgument, || "an older `plans.json` is one JSON array of plans".to_owned())
     })?;
-    let taken = numbered(&context, &report.taken).await?;
-    let here = numbered(&context, &report.already_here).await?;
+    let mut taken = Vec::with_capacity(report.taken.len());
+    for item in &report.taken {
+        taken.push(stored(&context, item, &item.notes).await?);
+    }
+    let mut here = Vec::with_capacity(report.already_here.len());
+    for item in &report.already_here {
+        here.push(stored(&context, item, &[]).await?);
+    }
     context.screen.answer(|| view(&taken, &here, &report), || words(&taken, &here, &report))?;
     Ok(Exit::Done)
 }
 
-/// A plan with the number people will call it by.
-struct Numbered<'a> {
+/// A plan as it is stored, which is how people will find it.
+struct Stored<'a> {
     item: &'a ImportedItem,
-    number: u32,
+    /// None if what is stored cannot be read.
+    plan: Option<Arc<Plan>>,
+    /// What had to be changed to take it over now.
+    notes: &'a [String],
 }
 
-async fn numbered<'a>(context: &Context, items: &'a [ImportedItem]) -> Result<Vec<Numbered<'a>>, Failure> {
-    let mut numbered = Vec::with_capacity(items.len());
-    for item in items {
-        let plan = context.engine.plan(&item.session, &item.id).await?;
-        numbered.push(Numbered { item, number: plan.number });
-    }
-    Ok(numbered)
+async fn stored<'a>(context: &Context, item: &'a ImportedItem, notes: &'a [String]) -> Result<Stored<'a>, Failure> {
+    let plan = match context.engine.plan(&item.session, &item.id).await {
+        Err(LedgerError::Damaged { .. }) => None,
+        read => Some(read?),
+    };
+    Ok(Stored { item, plan, notes })
 }
 
-impl Numbered<'_> {
+impl Stored<'_> {
     fn view(&self) -> Value {
         json!({
             "id": self.item.id,
-            "number": self.number,
+            "number": self.plan.as_ref().map(|plan| plan.number),
             "sessionId": self.item.session.conversation,
             "channel": self.item.session.channel,
-            "title": self.item.title,
-            "notes": self.item.notes,
+            "status": self.plan.as_ref().map(|plan| plan.status),
+            "title": self.plan.as_ref().map(|plan| plan.display_title()),
+            "notes": self.notes,
         })
     }
 
     fn words(&self) -> String {
-        let name = paint(&format!("plan {} of {}", self.number, self.item.session), BOLD);
-        let mut text = format!("  {name}  {}\n", paint(&shown_line(&self.item.title), GOOD));
-        for note in &self.item.notes {
+        let (name, title) = match &self.plan {
+            Some(plan) => (format!("plan {} of {}", plan.number, self.item.session), plan.display_title()),
+            None => (format!("{} of {}", self.item.id, self.item.session), "damaged".to_owned()),
+        };
+        let mut text = format!("  {}  {}\n", paint(&name, BOLD), paint(&shown_line(&title), GOOD));
+        for note in self.notes {
             text.push_str(&format!("    {}\n", paint(&shown_line(note), DIM)));
         }
         text
     }
 }
 
-fn view(taken: &[Numbered<'_>], here: &[Numbered<'_>], report: &ImportReport) -> Value {
+fn view(taken: &[Stored<'_>], here: &[Stored<'_>], report: &ImportReport) -> Value {
     let skipped: Vec<_> = report
         .skipped
         .iter()
         .map(|SkippedItem { index, id, reason }| json!({ "index": index, "id": id, "reason": reason }))
         .collect();
     json!({
-        "taken": taken.iter().map(Numbered::view).collect::<Vec<_>>(),
-        "alreadyHere": here.iter().map(Numbered::view).collect::<Vec<_>>(),
+        "taken": taken.iter().map(Stored::view).collect::<Vec<_>>(),
+        "alreadyHere": here.iter().map(Stored::view).collect::<Vec<_>>(),
         "skipped": skipped,
     })
 }
 
-fn words(taken: &[Numbered<'_>], here: &[Numbered<'_>], report: &ImportReport) -> String {
-    let mut text = format!("{} taken over\n", plans(taken.len()));
-    text.extend(taken.iter().map(Numbered::words));
+fn words(taken: &[Stored<'_>], here: &[Stored<'_>], report: &ImportReport) -> String {
+    let mut text = format!("{} taken over\n", count(taken.len(), "plan"));
+    text.extend(taken.iter().map(Stored::words));
     if !here.is_empty() {
-        text.push_str(&format!("{} here already, left as they are\n", plans(here.len())));
-        text.extend(here.iter().map(Numbered::words));
+        let left = if here.len() == 1 { "left as it is" } else { "left as they are" };
+        text.push_str(&format!("{} here already, {left}\n", count(here.len(), "plan")));
+        text.extend(here.iter().map(Stored::words));
     }
     if !report.skipped.is_empty() {
-        text.push_str(&format!("{}\n", paint(&format!("{} skipped", plans(report.skipped.len())), WARNING)));
+        text.push_str(&format!("{}\n", paint(&format!("{} skipped", count(report.skipped.len(), "plan")), WARNING)));
     }
     for SkippedItem { index, id, reason } in &report.skipped {
         let id = id.as_deref().map_or_else(String::new, |id| format!(" ({})", shown_line(id)));
@@ -95,8 +111,4 @@ fn words(taken: &[Numbered<'_>], here: &[Numbered<'_>], report: &ImportReport) -
         ));
     }
     text
-}
-
-fn plans(count: usize) -> String {
-    if count == 1 { "1 plan".to_owned() } else { format!("{count} plans") }
 }

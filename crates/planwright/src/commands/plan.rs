@@ -16,6 +16,7 @@ use planwright_core::plan::Plan;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::LedgerError;
 
 use crate::cli::{PlanArgs, PlanCommand};
 use crate::context::{Context, Purpose, Store};
@@ -41,12 +42,14 @@ pub(crate) fn needs(command: &PlanCommand) -> Store {
     }
 }
 
-pub(crate) async fn run(context: &Context, arguments: PlanArgs) -> Outcome {
+pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
     let purpose = match needs(&arguments.command) {
         Store::MayBeMade => Purpose::Begin,
         Store::MustExist => Purpose::Use,
     };
-    let session = &context.session(arguments.session.as_deref(), purpose).await?;
+    let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let session = &context.enter(named, purpose).await?;
+    let context = &context;
     match arguments.command {
         PlanCommand::On { style } => mode::on(context, session, style).await,
         PlanCommand::Off => mode::off(context, session).await,
@@ -72,13 +75,13 @@ async fn find(
     plan: Option<&PlanReference>,
 ) -> Result<Arc<Plan>, Failure> {
     context.engine.find_plan(session, plan).await.map_err(|error| {
-        let hint = || format!("planwright plan list --session {session}");
+        let hint = || context.invocation.plan(["list"]);
         Failure::from(error).hint_on(RefusalCode::NotFound, hint).hint_on(RefusalCode::Conflict, hint)
     })
 }
 
 /// A refused decision, with the way to see where the plan stands.
-fn refused(plan: &Plan) -> impl FnOnce(planwright_engine::ledger::LedgerError) -> Failure {
-    let show = format!("planwright plan show {} --session {}", plan.number, plan.session);
+fn refused(context: &Context, plan: &Plan) -> impl FnOnce(LedgerError) -> Failure {
+    let show = context.invocation.plan(["show", &plan.number.to_string()]);
     move |error| Failure::from(error).hint_on(RefusalCode::WrongStatus, || show)
 }

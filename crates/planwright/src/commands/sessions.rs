@@ -22,13 +22,16 @@ pub(crate) async fn run(context: &Context, arguments: &SessionsArgs) -> Outcome 
     };
     let words = || {
         let mut text = match listed.as_slice() {
-            [] if page.damaged.is_empty() => "There are no sessions yet; `planwright plan on` begins one.\n".to_owned(),
+            [] if page.damaged.is_empty() => {
+                format!("There are no sessions yet; `{}` begins one.\n", context.invocation.plan(["on"]))
+            }
             [] => String::new(),
             sessions => list(sessions, &context.screen),
         };
         text.push_str(&damaged::words(&page.damaged));
         if let Some(next) = page.next {
-            text.push_str(&paint(&format!("more: planwright sessions --after {next}"), DIM));
+            let more = context.invocation.command(["sessions", "--after", &next.to_string()]);
+            text.push_str(&paint(&format!("more: {more}"), DIM));
             text.push('\n');
         }
         text

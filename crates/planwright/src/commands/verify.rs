@@ -9,7 +9,7 @@ use crate::commands::plan::damaged;
 use crate::context::Context;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::palette::{BOLD, ERROR, GOOD};
-use crate::terminal::text::{paint, shown_line};
+use crate::terminal::text::{count, paint, shown_line};
 
 pub(crate) async fn run(context: &Context) -> Outcome {
     let watched = !context.screen.json && std::io::stderr().is_terminal();
@@ -80,12 +80,4 @@ fn broken(chain: &ChainReport) -> String {
         text.push_str(&format!("  {}: {}\n", shown_line(&row.what), shown_line(&row.reason)));
     }
     text
-}
-
-fn count(number: impl TryInto<u64>, name: &str) -> String {
-    match (number.try_into().unwrap_or(u64::MAX), name) {
-        (1, name) => format!("1 {name}"),
-        (number, "entry") => format!("{number} entries"),
-        (number, name) => format!("{number} {name}s"),
-    }
 }

@@ -9,6 +9,7 @@ use planwright_engine::view;
 use super::palette::{self, BOLD, DIM, PLAIN};
 use super::text::{Span, paint, painted, shown, shown_line, wrap};
 use super::{markdown, time};
+use crate::invocation::Invocation;
 
 /// Where what the plan says now comes from.
 #[derive(Debug)]
@@ -159,27 +160,44 @@ fn indented(words: &str, by: usize, width: usize) -> String {
         .collect()
 }
 
+/// Whether the session works on the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Active,
+    /// Left as it is; it does not come back by itself.
+    Parked,
+}
+
 /// What a person can do with it now.
-pub(crate) fn next(plan: &Plan) -> String {
-    let number = plan.number;
-    let words = match (plan.status, plan.style()) {
-        (PlanStatus::Collecting, _) if plan.feedback.is_some() => {
+pub(crate) fn next(plan: &Plan, standing: Standing, invocation: &Invocation) -> String {
+    let command = |name: &str| invocation.plan([name, &plan.number.to_string()]);
+    let words = match (plan.status, standing) {
+        (PlanStatus::Ready, standing) if plan.feedback.is_none() => {
+            let parked = if standing == Standing::Parked { "It is parked, and waits" } else { "It waits" };
+            format!("{parked} for you to approve, reject or revise it: {}", command("approve"))
+        }
+        (PlanStatus::Collecting | PlanStatus::Ready, Standing::Parked) => {
+            let revise = invocation.plan(["revise", &plan.number.to_string(), "--", "WORDS"]);
+            format!("It is parked. To let the agent go on with it: {revise}")
+        }
+        (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) if plan.feedback.is_some() => {
             "The agent has your feedback and drafts again.".to_owned()
         }
-        (PlanStatus::Collecting, _) => "The agent is drafting it.".to_owned(),
-        (PlanStatus::Ready, _) if plan.feedback.is_some() => "The agent has your feedback and drafts again.".to_owned(),
-        (PlanStatus::Ready, _) => format!("It waits for you: planwright plan approve {number}, or reject, or revise"),
-        (PlanStatus::Approved, PlanStyle::Document) => "The agent may begin.".to_owned(),
-        (PlanStatus::Approved, PlanStyle::Collect | PlanStyle::Build) => {
+        (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) => "The agent is drafting it.".to_owned(),
+        (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
             "It is approved. This version of Planwright does not carry out such plans by itself yet.".to_owned()
         }
-        (PlanStatus::Executing, _) => "It is being carried out.".to_owned(),
-        (PlanStatus::PartiallyCompleted, PlanStyle::Document) => {
-            format!("Steps are left open: planwright plan resume {number} goes on with them")
+        (PlanStatus::Approved, Standing::Active) => "The agent may begin.".to_owned(),
+        (PlanStatus::Executing, Standing::Active) => "It is being carried out.".to_owned(),
+        (PlanStatus::Approved | PlanStatus::Executing, Standing::Parked) => {
+            format!("It is parked. To hand it to the agent: {}", command("resume"))
         }
-        (PlanStatus::PartiallyCompleted, PlanStyle::Collect | PlanStyle::Build) => "Steps are left open.".to_owned(),
+        (PlanStatus::PartiallyCompleted, _) if plan.style() == PlanStyle::Document => {
+            format!("Steps are left open. To go on with them: {}", command("resume"))
+        }
+        (PlanStatus::PartiallyCompleted, _) => "Steps are left open.".to_owned(),
         (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
-            "It is finished. The next one begins with planwright plan on".to_owned()
+            format!("It is finished. To begin the next one: {}", invocation.plan(["on"]))
         }
         (PlanStatus::Superseded, _) => "Another plan took its place.".to_owned(),
     };

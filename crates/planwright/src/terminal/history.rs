@@ -8,10 +8,11 @@ use planwright_core::plan::{Plan, PlanStatus};
 use planwright_engine::engine::{History, HistoryItem};
 
 use super::palette::{self, BOLD, DIM};
-use super::text::{Span, paint, painted, shown_line, wrap};
+use super::text::{Span, count, paint, painted, shown_line, wrap};
 use super::time;
+use crate::invocation::Invocation;
 
-pub(crate) fn render(history: &History, plan: &Plan, width: usize) -> String {
+pub(crate) fn render(history: &History, plan: &Plan, invocation: &Invocation, width: usize) -> String {
     let mut text = String::new();
     // What one actor did in one go stands together.
     for together in history.items.chunk_by(|one, next| heading(one) == heading(next)) {
@@ -26,7 +27,10 @@ pub(crate) fn render(history: &History, plan: &Plan, width: usize) -> String {
     match history.versions.len() {
         0 => {}
         1 => text.push_str("\n1 version\n"),
-        count => text.push_str(&format!("\n{count} versions; `planwright plan diff --from N --to N` compares two\n")),
+        count => {
+            let compare = invocation.plan(["diff", &plan.number.to_string(), "--from", "N", "--to", "N"]);
+            text.push_str(&format!("\n{count} versions; `{compare}` compares two\n"));
+        }
     }
     for version in &history.versions {
         text.push_str(&format!(
@@ -56,7 +60,7 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         },
         Event::PlanImported { number, plan } => plain(format!("taken over as plan {number}, {}", plan.status)),
         Event::ContentSet { markdown, .. } => Span::new(
-            &format!("the text was set: {} lines; ready for a decision", markdown.lines().count()),
+            &format!("the text was set: {}; ready for a decision", count(markdown.lines().count(), "line")),
             palette::status(PlanStatus::Ready),
         ),
         Event::StepRecorded { step, .. } => plain(format!("step recorded: {}", shown_line(&step.call()))),

@@ -105,6 +105,15 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
     kept
 }
 
+/// `1 line`, `2 lines`.
+pub(crate) fn count(number: impl TryInto<u64>, name: &str) -> String {
+    match (number.try_into().unwrap_or(u64::MAX), name) {
+        (1, name) => format!("1 {name}"),
+        (number, "entry") => format!("{number} entries"),
+        (number, name) => format!("{number} {name}s"),
+    }
+}
+
 /// Filled up with spaces to `width`.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))

@@ -1,6 +1,5 @@
 //! Where the tour plays: the person's commands are parsed and run as typed, the agent's calls go to the engine.
 
-use clap::Parser as _;
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -77,7 +76,7 @@ impl Stage {
     async fn type_in(&self, line: &str) -> Result<crate::failure::Outcome, Stopped> {
         self.screen.print(&format!("{} {}\n", paint("$", DIM), paint(&format!("planwright {line}"), COMMAND)))?;
         let words = std::iter::once("planwright").chain(line.split_whitespace());
-        let mut cli = Cli::try_parse_from(words).map_err(|error| Failure::usage(error.to_string()))?;
+        let mut cli = Cli::read(words).map_err(|error| Failure::usage(error.to_string()))?;
         cli.global = self.store.clone();
         // The person's own variables name sessions of another store.
         if let Command::Plan(arguments) = &mut cli.command {

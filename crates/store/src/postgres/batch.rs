@@ -6,6 +6,7 @@ mod place;
 mod writing;
 
 use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use planwright_core::command::Command;
 use planwright_core::event::Event;
@@ -19,21 +20,30 @@ use super::errors::Failure;
 use crate::carry_out::{carry_out, needs_active_plan};
 use place::Place;
 
+/// What a batch came to.
+pub(super) struct Outcomes {
+    pub(super) told: Vec<LedgerResult<Committed>>,
+    /// How large the plans were that it had to read.
+    pub(super) loaded: usize,
+}
+
 /// Carries all of them out in one transaction. The outcomes may be told once this has returned; a failure means that
 /// nothing is stored, or, if the connection broke, that it is not known.
-pub(super) async fn commit(
-    connection: &Connection,
-    submissions: &[&Submission],
-) -> Result<Vec<LedgerResult<Committed>>, Failure> {
+pub(super) async fn commit(connection: &Connection, submissions: &[&Submission]) -> Result<Outcomes, Failure> {
     let mut batch = loading::load(connection, submissions).await?;
-    let outcomes = submissions.iter().map(|submission| batch.carry_out(submission)).collect();
+    // A command that panics leaves the batch half done, so all of it is given up; one at a time, it fails alone.
+    let told =
+        catch_unwind(AssertUnwindSafe(|| submissions.iter().map(|submission| batch.carry_out(submission)).collect()))
+            .map_err(|_| {
+            LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned())
+        })?;
     if batch.entries.is_empty() {
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
         writing::write(connection, &batch).await?;
         connection.client.batch_execute("COMMIT").await?;
     }
-    Ok(outcomes)
+    Ok(Outcomes { told, loaded: batch.loaded })
 }
 
 /// Everything the commands need, and what they come to.
@@ -43,6 +53,8 @@ struct Batch<'a> {
     done: HashMap<&'a RequestId, Done>,
     /// The row ids of the sessions in which plans were found.
     homes: HashMap<PlanId, i64>,
+    /// How large the plans are that were found.
+    loaded: usize,
     entries: Vec<NewEntry<'a>>,
 }
 

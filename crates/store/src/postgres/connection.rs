@@ -27,6 +27,7 @@ pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) make_sessions: Statement,
     pub(super) lock_sessions: Statement,
+    pub(super) journal_ends: Statement,
     pub(super) find_requests: Statement,
     pub(super) request_entries: Statement,
     pub(super) find_plans: Statement,
@@ -51,9 +52,10 @@ impl Connection {
                 tracing::debug!(setting, error = %failure.to_error(), "the database does not take a setting");
             }
         }
-        let (make_sessions, lock_sessions, find_requests, request_entries, find_plans, find_leases) = try_join!(
+        let (make_sessions, lock_sessions, journal_ends, find_requests, request_entries, find_plans, find_leases) = try_join!(
             client.prepare(include_str!("sql/make_sessions.sql")),
             client.prepare(include_str!("sql/lock_sessions.sql")),
+            client.prepare(include_str!("sql/journal_ends.sql")),
             client.prepare(include_str!("sql/find_requests.sql")),
             client.prepare(include_str!("sql/request_entries.sql")),
             client.prepare(include_str!("sql/find_plans.sql")),
@@ -70,6 +72,7 @@ impl Connection {
             client,
             make_sessions,
             lock_sessions,
+            journal_ends,
             find_requests,
             request_entries,
             find_plans,
@@ -81,6 +84,7 @@ impl Connection {
             delete_sessions,
         })
     }
+
     /// Asks about `count` things; not at all if there are none.
     pub(super) async fn query<const N: usize>(
         &self,

@@ -9,7 +9,7 @@ use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::batch;
+use super::batch::{self, Outcomes};
 use super::connect::Target;
 use super::connection::Connection;
 use super::errors::{Failure, Remedy};
@@ -45,13 +45,15 @@ struct Job {
 struct Lane {
     target: Target,
     connection: Option<Connection>,
+    /// How large the plans were that each command of the batch before had to read: a guess for the next one.
+    plan_bytes: usize,
 }
 
 impl Lanes {
     pub(super) fn start(target: &Target) -> Self {
         let start = |_| {
             let (inbox, waiting) = mpsc::channel(WAITING);
-            tokio::spawn(Lane { target: target.clone(), connection: None }.run(waiting));
+            tokio::spawn(Lane { target: target.clone(), connection: None, plan_bytes: 0 }.run(waiting));
             inbox
         };
         Self { inboxes: (0..LANES).map(start).collect() }
@@ -74,7 +76,7 @@ impl Lane {
         let mut waiting = Vec::with_capacity(BATCH);
         while inbox.recv_many(&mut waiting, BATCH).await > 0 {
             while !waiting.is_empty() {
-                let jobs: Vec<_> = waiting.drain(..share(&waiting)).collect();
+                let jobs: Vec<_> = waiting.drain(..share(&waiting, self.plan_bytes)).collect();
                 let Err(failure) = self.serve(jobs).await else { continue };
                 // Those who wait behind have waited as long as those who were just told; the next to come tries anew.
                 while let Ok(job) = inbox.try_recv() {
@@ -124,7 +126,10 @@ impl Lane {
         let mut collisions = 0;
         loop {
             let failure = match self.attempt(submissions).await {
-                Ok(outcomes) => return Ok(outcomes),
+                Ok(outcomes) => {
+                    self.plan_bytes = outcomes.loaded / submissions.len().max(1);
+                    return Ok(outcomes.told);
+                }
                 Err(failure) => failure,
             };
             match failure.remedy() {
@@ -142,7 +147,7 @@ impl Lane {
         }
     }
 
-    async fn attempt(&mut self, submissions: &[&Submission]) -> Result<Vec<LedgerResult<Committed>>, Failure> {
+    async fn attempt(&mut self, submissions: &[&Submission]) -> Result<Outcomes, Failure> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => Connection::open(&self.target).await?,
@@ -176,16 +181,16 @@ impl Job {
 }
 
 /// How many of those waiting go into one transaction: at least one, and then as many as there is room for.
-fn share(waiting: &[Job]) -> usize {
+fn share(waiting: &[Job], plan_bytes: usize) -> usize {
     let mut bytes = 0;
     let fits = waiting.iter().take_while(|job| {
-        bytes += weight(&job.submission.command);
+        bytes += plan_bytes + weight(&job.submission.command);
         bytes <= BATCH_BYTES
     });
     fits.count().max(1)
 }
 
-/// The content a command brings; the rest is small.
+/// The content a command brings, beside the plan it is about; the rest is small.
 fn weight(command: &Command) -> usize {
     match command {
         Command::Draft(DraftCommand::SetContent { markdown, .. }) => markdown.len(),

@@ -23,6 +23,21 @@ use crate::encode;
 const READ: Duration = Duration::from_secs(30);
 /// A pooled connection may have died unnoticed; a read can simply be done again.
 const ATTEMPTS: u32 = 3;
+/// How many rows without a session are named, of each kind.
+const ORPHANS: i64 = 10;
+
+/// Sessions, each with the end of its journal.
+macro_rules! select_sessions {
+    ($rest:literal) => {
+        concat!(
+            "SELECT session.id, session.channel, session.conversation, session.head_seq, session.head_hash,
+                session.state, session.last_active, journal.seq AS end_seq, journal.hash AS end_hash
+             FROM session LEFT JOIN journal ON journal.session_id = session.id
+                AND journal.seq = (SELECT max(seq) FROM journal WHERE session_id = session.id) ",
+            $rest
+        )
+    };
+}
 
 #[derive(Debug)]
 pub(super) struct Readers {
@@ -67,15 +82,13 @@ impl Readers {
     }
 
     pub(super) async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
-        let sql = "SELECT channel, conversation, head_seq, head_hash, state, last_active FROM session
-                   WHERE conversation = $1 AND channel = $2";
+        let sql = select_sessions!("WHERE session.conversation = $1 AND session.channel = $2");
         let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
         found.first().map(|row| sound(rows::stored_session(row))).transpose()
     }
 
     pub(super) async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        let sql = "SELECT channel, conversation, head_seq, head_hash, state, last_active FROM session
-                   ORDER BY last_active DESC, id DESC LIMIT $1 OFFSET $2";
+        let sql = select_sessions!("ORDER BY session.last_active DESC, session.id DESC LIMIT $1 OFFSET $2");
         let offset = after.unwrap_or(0);
         let found = self.query(sql, &[&i64::from(limit), &small(offset)]).await?;
         let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
@@ -188,25 +201,42 @@ impl Readers {
         &self,
         session: &SessionIdentity,
     ) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
-        let sql = "SELECT plan.id, plan.number, plan.body FROM plan JOIN session ON session.id = plan.session_id
+        let sql = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.body
+                   FROM plan JOIN session ON session.id = plan.session_id
                    WHERE session.conversation = $1 AND session.channel = $2 ORDER BY plan.number";
         let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
         let (mut plans, mut damaged) = (BTreeMap::new(), Vec::new());
         for row in &found {
-            match encode::set_damage_aside(sound(rows::plan(row, session)))? {
+            match encode::set_damage_aside(sound(rows::consistent_plan(row, session)))? {
                 Ok(plan) => drop(plans.insert(plan.id.clone(), plan)),
                 Err(row) => damaged.push(row),
             }
         }
         Ok((plans, damaged))
     }
+
+    pub(super) async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        let entries = "SELECT count(*) FROM journal
+                       WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = journal.session_id)
+                       GROUP BY session_id ORDER BY session_id LIMIT $1";
+        let plans = "SELECT id FROM plan
+                     WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.id = plan.session_id)
+                     ORDER BY id LIMIT $1";
+        let mut found = Vec::new();
+        for row in self.query(entries, &[&ORPHANS]).await? {
+            found.push(encode::orphaned_entries(get(&row, 0)?));
+        }
+        for row in self.query(plans, &[&ORPHANS]).await? {
+            found.push(encode::orphaned_plan(get(&row, 0)?));
+        }
+        Ok(found)
+    }
 }
 
 /// The session and its plans as they were at one moment, whoever writes meanwhile. A damaged active plan is left off,
 /// unless it is what was asked for.
 async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Failure> {
-    let find_session = "SELECT id, channel, conversation, head_seq, head_hash, state FROM session
-                        WHERE conversation = $1 AND channel = $2";
+    let find_session = select_sessions!("WHERE session.conversation = $1 AND session.channel = $2");
     let find_plans = "SELECT id, number, body FROM plan WHERE session_id = $1 AND id = ANY($2::text[])";
     let mut desk = Desk::new(session.clone());
     let moment =
@@ -214,7 +244,7 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
     let statement = moment.prepare_cached(find_session).await?;
     let found = moment.query_opt(&statement, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
     if let Some(row) = found {
-        let (opened, _) = rows::session(&row, session)??;
+        let opened = rows::stored_session(&row)??.session;
         let active = opened.plan_mode.active_plan.clone();
         desk.session = Some(opened);
         let wanted: Vec<_> = active.iter().chain(plan).map(PlanId::as_str).collect();

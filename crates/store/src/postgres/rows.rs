@@ -9,7 +9,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult, PlanSummary, StoredSe
 use serde_json::Value;
 use tokio_postgres::{Error, Row};
 
-use crate::encode;
+use crate::encode::{self, PlanRow};
 
 type Read<T> = Result<LedgerResult<T>, Error>;
 
@@ -18,11 +18,30 @@ pub(super) fn identity(row: &Row) -> Read<SessionIdentity> {
     Ok(name.parse().map_err(|error| LedgerError::damaged(format!("session {name}"), error)))
 }
 
-pub(super) fn session(row: &Row, identity: &SessionIdentity) -> Read<(Session, Head)> {
+/// Where a journal really ends; a session without a single entry has none of this.
+pub(super) struct JournalEnd {
+    seq: Option<i64>,
+    hash: Option<Vec<u8>>,
+}
+
+impl JournalEnd {
+    pub(super) const NOWHERE: Self = Self { seq: None, hash: None };
+
+    pub(super) fn of(row: &Row, seq: &str, hash: &str) -> Result<Self, Error> {
+        Ok(Self { seq: row.try_get(seq)?, hash: row.try_get(hash)? })
+    }
+}
+
+pub(super) fn session(row: &Row, end: &JournalEnd, identity: &SessionIdentity) -> Read<(Session, Head)> {
     let what = || format!("session {identity}");
     let (seq, hash, state): (i64, &[u8], &str) =
         (row.try_get("head_seq")?, row.try_get("head_hash")?, row.try_get("state")?);
     Ok(encode::head(what, seq, hash).and_then(|head| {
+        let found = match (end.seq, &end.hash) {
+            (Some(seq), Some(hash)) => encode::head(what, seq, hash)?,
+            (None, _) | (_, None) => Head::START,
+        };
+        found.check_end(&head).map_err(|damage| LedgerError::damaged(what(), damage))?;
         let session = encode::session_from_text(what, state)?;
         if session.identity != *identity {
             return Err(LedgerError::damaged(what(), format!("it says that it is session {}", session.identity)));
@@ -37,7 +56,7 @@ pub(super) fn stored_session(row: &Row) -> Read<StoredSession> {
         Err(damaged) => return Ok(Err(damaged)),
     };
     let last_active: i64 = row.try_get("last_active")?;
-    let read = session(row, &identity)?;
+    let read = session(row, &JournalEnd::of(row, "end_seq", "end_hash")?, &identity)?;
     Ok(read.and_then(|(session, head)| {
         let last_active = encode::timestamp(|| format!("session {identity}"), last_active)?;
         Ok(StoredSession { session, head, last_active })
@@ -51,7 +70,20 @@ pub(super) fn plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
         if plan.id.as_str() == id && plan.session == *session {
             return Ok(plan);
         }
-        Err(LedgerError::damaged(what(), format!("it says that it is plan {} of {}", plan.id, plan.session)))
+        let reason = format!("its row says plan {id} of {session}, its content plan {} of {}", plan.id, plan.session);
+        Err(LedgerError::damaged(what(), reason))
+    }))
+}
+
+/// A plan whose row and content say the same.
+pub(super) fn consistent_plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
+    let number = row.try_get("number")?;
+    let (id, status, style, title) =
+        (row.try_get("id")?, row.try_get("status")?, row.try_get("style")?, row.try_get("title")?);
+    let beside = PlanRow { id, session, number, status, style, title };
+    Ok(plan(row, session)?.and_then(|plan| {
+        encode::check_plan_row(|| format!("plan {number} of {session}"), &plan, &beside)?;
+        Ok(plan)
     }))
 }
 

@@ -29,7 +29,7 @@ pub(super) fn open(path: &Path) -> LedgerResult<Connection> {
         connection.pragma_update(None, "page_size", PAGE_SIZE)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
-        connection.pragma_update(None, "cache_size", -65_536)?;
+        connection.pragma_update(None, "cache_size", -16_384)?;
         connection.pragma_update(None, "wal_autocheckpoint", 2_000)?;
         connection.set_transaction_behavior(TransactionBehavior::Immediate);
         Ok(connection)

@@ -26,7 +26,7 @@ pub(super) struct KeptDesk {
 
 impl KeptDesk {
     fn bytes(&self) -> usize {
-        OVERHEAD + self.desk.plans.values().map(|plan| plan.content.size()).sum::<usize>()
+        OVERHEAD + self.desk.plans.values().map(|plan| plan.size()).sum::<usize>()
     }
 }
 

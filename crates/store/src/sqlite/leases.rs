@@ -44,13 +44,14 @@ pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Faul
 }
 
 /// Refuses what comes from somebody who no longer holds the session.
-pub(super) fn check(connection: &Connection, session_id: i64, submission: &Submission) -> Result<(), Fault> {
+pub(super) fn check(connection: &Connection, session_id: Option<i64>, submission: &Submission) -> Result<(), Fault> {
     let Some(lease) = &submission.lease else { return Ok(()) };
     let sql = "SELECT owner, fence FROM lease WHERE session_id = ?1";
     let held: Option<(String, i64)> =
         connection.prepare_cached(sql)?.query_row([session_id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let same_session = lease.session == submission.session;
     match held {
-        Some((owner, fence)) if owner == lease.owner && fence.unsigned_abs() == lease.fence => Ok(()),
+        Some((owner, fence)) if same_session && owner == lease.owner && fence.unsigned_abs() == lease.fence => Ok(()),
         _ => Err(Refusal::conflict(format!("Session {} is held by somebody else now.", lease.session)).into()),
     }
 }

@@ -11,10 +11,10 @@ use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::errors::translate;
-use super::rows::{SessionRow, find_session, lay_out, raw_session, read_session, select_sessions};
+use super::rows::{SessionRow, find_session, lay_out, number, read_plan, read_session, select_sessions, text};
 use super::{Fault, connection};
 use crate::encode;
 
@@ -39,7 +39,7 @@ impl Readers {
         let readers = self.clone();
         let work = move || {
             let connection = readers.take()?;
-            let outcome = look(&connection);
+            let outcome = in_one_moment(&connection, look);
             readers.put_back(connection);
             outcome.map_err(|fault| match fault {
                 Fault::Ledger(error) => error,
@@ -64,6 +64,14 @@ impl Readers {
     }
 }
 
+/// Everything that is read belongs to the same commit.
+fn in_one_moment<T>(connection: &Connection, look: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    connection.prepare_cached("BEGIN DEFERRED")?.execute([])?;
+    let outcome = look(connection);
+    connection.prepare_cached("ROLLBACK")?.execute([])?;
+    outcome
+}
+
 pub(super) fn session(connection: &Connection, session: &SessionIdentity) -> Result<Option<StoredSession>, Fault> {
     find_session(connection, session)?.map(|row| Ok(stored(row)?)).transpose()
 }
@@ -78,12 +86,12 @@ pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) 
     let offset = after.unwrap_or(0);
     // Entries are numbered over all sessions in the order they were written.
     let mut statement = connection.prepare_cached(select_sessions!("ORDER BY j.id DESC LIMIT ?1 OFFSET ?2"))?;
-    let rows = statement.query_map(params![limit, i64::try_from(offset).unwrap_or(i64::MAX)], raw_session)?;
+    let mut rows = statement.query(params![limit, i64::try_from(offset).unwrap_or(i64::MAX)])?;
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let mut count = 0;
-    for raw in rows {
+    while let Some(row) = rows.next()? {
         count += 1;
-        let row = match read_session(raw?) {
+        let row = match read_session(row) {
             Ok(row) => Ok(SessionRow { head: recorded_end(connection, &row)?, ..row }),
             Err(error) => Err(error),
         };
@@ -95,9 +103,9 @@ pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) 
 
 /// Where the journal must end: what is stored beside it tells whether entries were cut off.
 fn recorded_end(connection: &Connection, row: &SessionRow) -> rusqlite::Result<Head> {
-    let sql = "SELECT max(s.seq, ifnull((SELECT max(seq) FROM plan WHERE session_id = s.id), 0)) FROM session s WHERE s.id = ?1";
-    let recorded: i64 = connection.prepare_cached(sql)?.query_row([row.id], |row| row.get(0))?;
-    let recorded = recorded.unsigned_abs();
+    let sql = "SELECT ifnull(max(seq), 0) FROM plan WHERE session_id = ?1";
+    let plans: i64 = connection.prepare_cached(sql)?.query_row([row.id], |row| row.get(0))?;
+    let recorded = row.seq.max(plans.unsigned_abs());
     Ok(if recorded > row.head.seq { Head { seq: recorded, ..row.head } } else { row.head })
 }
 
@@ -157,7 +165,7 @@ pub(super) fn plans(
 ) -> Result<Page<PlanSummary>, Fault> {
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(row) = find_session(connection, session)? else { return Ok(page) };
-    let sql = "SELECT number, id, json_quote(status), json_quote(style), title, updated_at FROM plan
+    let sql = "SELECT number, id, status, style, title, updated_at FROM plan
                WHERE session_id = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
     let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
     let mut statement = connection.prepare_cached(sql)?;
@@ -165,26 +173,26 @@ pub(super) fn plans(
     let mut last = None;
     let mut count = 0;
     while let Some(row) = rows.next()? {
-        let number: u32 = row.get(0)?;
-        let what = || format!("plan {number} of {session}");
-        let read = || -> LedgerResult<PlanSummary> {
-            let text = |index| row.get::<_, String>(index).map_err(|error| LedgerError::damaged(what(), error));
-            let micros = row.get(5).map_err(|error| LedgerError::damaged(what(), error))?;
-            Ok(PlanSummary {
-                id: PlanId::new(text(1)?).map_err(|refusal| LedgerError::damaged(what(), refusal))?,
-                number,
-                status: serde_json::from_str(&text(2)?).map_err(|error| LedgerError::damaged(what(), error))?,
-                style: serde_json::from_str(&text(3)?).map_err(|error| LedgerError::damaged(what(), error))?,
-                title: text(4)?,
-                updated_at: encode::timestamp(what, micros)?,
-            })
-        };
-        encode::note(&mut page, read())?;
-        last = Some(number);
+        let position = row.get::<_, i64>(0)?;
+        encode::note(&mut page, summary(row, position, session))?;
+        last = Some(position.unsigned_abs());
         count += 1;
     }
-    page.next = if count == limit { last.filter(|number| *number > 1).map(u64::from) } else { None };
+    page.next = if count == limit { last.filter(|number| *number > 1) } else { None };
     Ok(page)
+}
+
+fn summary(row: &Row<'_>, position: i64, session: &SessionIdentity) -> LedgerResult<PlanSummary> {
+    let what = || format!("plan {position} of {session}");
+    let word = |index| text(row, index, what).map(serde_json::Value::String);
+    Ok(PlanSummary {
+        id: PlanId::new(text(row, 1, what)?).map_err(|refusal| LedgerError::damaged(what(), refusal))?,
+        number: u32::try_from(position).map_err(|error| LedgerError::damaged(what(), error))?,
+        status: serde_json::from_value(word(2)?).map_err(|error| LedgerError::damaged(what(), error))?,
+        style: serde_json::from_value(word(3)?).map_err(|error| LedgerError::damaged(what(), error))?,
+        title: text(row, 4, what)?,
+        updated_at: encode::timestamp(what, number(row, 5, what)?)?,
+    })
 }
 
 pub(super) fn journal(
@@ -203,7 +211,9 @@ pub(super) fn journal(
         let hash: Vec<u8> = row.get(2)?;
         // A hash of the wrong length cannot match; the check of the chain says so in its own words.
         let hash = EntryHash(hash.try_into().unwrap_or([0; 32]));
-        entries.push(SealedEntry { seq, body: row.get(1)?, hash });
+        // So it is with a body that is no text.
+        let body = text(row, 1, String::new).unwrap_or_default();
+        entries.push(SealedEntry { seq, body, hash });
     }
     Ok(entries)
 }
@@ -230,8 +240,8 @@ fn read_entries(mut rows: rusqlite::Rows<'_>) -> Result<Vec<Entry>, Fault> {
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         let seq: i64 = row.get(0)?;
-        let body: String = row.get(1)?;
-        entries.push(encode::entry_from_text(|| format!("journal entry {seq}"), &body)?);
+        let what = || format!("journal entry {seq}");
+        entries.push(encode::entry_from_text(what, &text(row, 1, what)?)?);
     }
     Ok(entries)
 }
@@ -243,16 +253,30 @@ pub(super) fn stored_plans(
     let mut plans = BTreeMap::new();
     let mut damaged = Vec::new();
     let Some(row) = find_session(connection, session)? else { return Ok((plans, damaged)) };
-    let mut statement =
-        connection.prepare_cached("SELECT number, body FROM plan WHERE session_id = ?1 ORDER BY number")?;
+    let sql = "SELECT number, id, status, style, title, seq, body FROM plan WHERE session_id = ?1 ORDER BY number";
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([row.id])?;
     while let Some(row) = rows.next()? {
-        let number: u32 = row.get(0)?;
-        let read = encode::plan_from_text(|| format!("plan {number} of {session}"), &row.get::<_, String>(1)?);
-        match encode::set_damage_aside(read)? {
-            Ok(plan) => drop(plans.insert(plan.id.clone(), plan)),
+        match encode::set_damage_aside(read_plan(row, session))? {
+            Ok((plan, _)) => drop(plans.insert(plan.id.clone(), plan)),
             Err(row) => damaged.push(row),
         }
     }
     Ok((plans, damaged))
+}
+
+/// Rows that no session owns up to.
+pub(super) fn orphans(connection: &Connection) -> Result<Vec<DamagedRow>, Fault> {
+    let sql = "SELECT count(*) || ' journal entries' FROM journal WHERE session_id NOT IN (SELECT id FROM session)
+               GROUP BY session_id
+               UNION ALL SELECT 'plan ' || id FROM plan WHERE session_id NOT IN (SELECT id FROM session) LIMIT 20";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let what = text(row, 0, || "a plan".to_owned()).unwrap_or_else(|error| error.to_string());
+        let reason = "the session they belong to has no row".to_owned();
+        found.push(DamagedRow { what: format!("{what} of a session that has no row"), reason });
+    }
+    Ok(found)
 }

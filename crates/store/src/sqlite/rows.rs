@@ -6,16 +6,19 @@ use planwright_core::journal::Head;
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
 
 use super::Fault;
-use crate::encode;
+use crate::encode::{self, PlanRow};
 
 /// A session's row, and the end of its journal.
 #[derive(Debug)]
 pub(super) struct SessionRow {
     pub(super) id: i64,
     pub(super) session: Session,
+    /// The entry that changed the row last.
+    pub(super) seq: u64,
     pub(super) head: Head,
     /// The journal's last entry, as it is stored.
     pub(super) last_entry: String,
@@ -25,81 +28,102 @@ pub(super) struct SessionRow {
 macro_rules! select_sessions {
     ($rest:literal) => {
         concat!(
-            "SELECT s.id, s.channel || ':' || s.conversation, s.state, j.seq, j.hash, j.body
-             FROM session s JOIN journal j ON j.session_id = s.id
-                AND j.seq = (SELECT max(seq) FROM journal WHERE session_id = s.id) ",
+            "SELECT s.id, s.channel || ':' || s.conversation, s.state, s.seq, j.seq, j.hash, j.body
+             FROM session s LEFT JOIN journal j
+                ON j.id = (SELECT id FROM journal WHERE session_id = s.id ORDER BY seq DESC LIMIT 1) ",
             $rest
         )
     };
 }
 pub(super) use select_sessions;
 
-pub(super) struct RawSession {
-    id: i64,
-    name: String,
-    state: String,
-    seq: i64,
-    hash: Vec<u8>,
-    last_entry: String,
-}
-
-pub(super) fn raw_session(row: &rusqlite::Row<'_>) -> rusqlite::Result<RawSession> {
-    Ok(RawSession {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        state: row.get(2)?,
-        seq: row.get(3)?,
-        hash: row.get(4)?,
-        last_entry: row.get(5)?,
-    })
-}
-
-pub(super) fn read_session(raw: RawSession) -> LedgerResult<SessionRow> {
-    let what = || format!("session {}", raw.name);
-    let head = encode::head(what, raw.seq, &raw.hash)?;
-    let session = encode::session_from_text(what, &raw.state)?;
-    if session.identity.to_string() != raw.name {
+pub(super) fn read_session(row: &Row<'_>) -> LedgerResult<SessionRow> {
+    let id: i64 = number(row, 0, || "a session".to_owned())?;
+    let name = text(row, 1, || format!("the session with row {id}"))?;
+    let what = || format!("session {name}");
+    let session = encode::session_from_text(what, &text(row, 2, what)?)?;
+    if session.identity.to_string() != name {
         return Err(LedgerError::damaged(what(), format!("its row speaks of session {}", session.identity)));
     }
-    Ok(SessionRow { id: raw.id, session, head, last_entry: raw.last_entry })
+    if matches!(row.get_ref(4), Ok(ValueRef::Null)) {
+        return Err(LedgerError::damaged(what(), "its journal is gone"));
+    }
+    let hash: Vec<u8> = row.get(5).map_err(|error| LedgerError::damaged(what(), error))?;
+    let head = encode::head(what, number(row, 4, what)?, &hash)?;
+    let seq = number(row, 3, what)?.unsigned_abs();
+    Ok(SessionRow { id, session, seq, head, last_entry: text(row, 6, what)? })
 }
 
 pub(super) fn find_session(connection: &Connection, session: &SessionIdentity) -> Result<Option<SessionRow>, Fault> {
     let mut statement = connection.prepare_cached(select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"))?;
-    let found = statement
-        .query_row(params![session.conversation.as_str(), session.channel.as_str()], raw_session)
-        .optional()?;
-    Ok(found.map(read_session).transpose()?)
+    let mut rows = statement.query(params![session.conversation.as_str(), session.channel.as_str()])?;
+    Ok(rows.next()?.map(read_session).transpose()?)
 }
 
-/// A plan, if it is there and belongs to this session.
-pub(super) fn find_plan(connection: &Connection, session_id: i64, id: &PlanId) -> Result<Option<Plan>, Fault> {
-    let mut statement = connection.prepare_cached("SELECT body FROM plan WHERE id = ?1 AND session_id = ?2")?;
-    let found: Option<String> = statement.query_row(params![id.as_str(), session_id], |row| row.get(0)).optional()?;
-    Ok(found.map(|body| encode::plan_from_text(|| format!("plan {id}"), &body)).transpose()?)
+/// A plan, if it is there and belongs to this session, and the entry that changed it last.
+fn find_plan(connection: &Connection, session_id: i64, desk: &Desk, id: &PlanId) -> Result<Option<(Plan, u64)>, Fault> {
+    let sql = "SELECT number, id, status, style, title, seq, body FROM plan WHERE id = ?1 AND session_id = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![id.as_str(), session_id])?;
+    Ok(rows.next()?.map(|row| read_plan(row, &desk.identity)).transpose()?)
 }
 
-/// Lays out the active plan and the one that is named. A damaged active plan is left off unless it is needed.
+/// A plan from its whole row: number, id, status, style, title, seq, body.
+pub(super) fn read_plan(row: &Row<'_>, session: &SessionIdentity) -> LedgerResult<(Plan, u64)> {
+    let position = number(row, 0, || format!("a plan of {session}"))?;
+    let what = || format!("plan {position} of {session}");
+    let plan = encode::plan_from_text(what, &text(row, 6, what)?)?;
+    let [id, status, style, title] =
+        [text(row, 1, what)?, text(row, 2, what)?, text(row, 3, what)?, text(row, 4, what)?];
+    let columns = PlanRow { id: &id, session, number: position, status: &status, style: &style, title: &title };
+    encode::check_plan_row(what, &plan, &columns)?;
+    Ok((plan, number(row, 5, what)?.unsigned_abs()))
+}
+
+/// Lays out the active plan and the one that is named, and tells the last entry that changed one of them. A damaged
+/// active plan is left off unless it is needed.
 pub(super) fn lay_out(
     connection: &Connection,
     desk: &mut Desk,
     session_id: i64,
     subject: Option<&PlanId>,
     needs_active: bool,
-) -> Result<(), Fault> {
+) -> Result<u64, Fault> {
     let active = desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
+    let mut last = 0;
     for (id, needed) in active.iter().map(|id| (id, needs_active)).chain(subject.map(|id| (id, true))) {
         if desk.plans.contains_key(id) {
             continue;
         }
-        match find_plan(connection, session_id, id) {
-            Ok(Some(plan)) => {
+        match find_plan(connection, session_id, desk, id) {
+            Ok(Some((plan, seq))) => {
+                last = last.max(seq);
                 desk.plans.insert(id.clone(), plan.into());
+            }
+            Ok(None) if needed && Some(id) == active.as_ref() => {
+                let what = format!("plan {id} of {}", desk.identity);
+                return Err(LedgerError::damaged(what, "it is the active plan, and its row is missing").into());
             }
             Ok(None) => {}
             Err(Fault::Ledger(LedgerError::Damaged { .. })) if !needed => {}
             Err(fault) => return Err(fault),
         }
     }
-    Ok(())
+    Ok(last)
+}
+
+/// A text as it is stored, or the damage that keeps it from being one.
+pub(super) fn text(row: &Row<'_>, index: usize, what: impl FnOnce() -> String) -> LedgerResult<String> {
+    match row.get_ref(index) {
+        Ok(ValueRef::Text(bytes)) => match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(error) => Err(LedgerError::damaged(what(), error)),
+        },
+        Ok(other) => Err(LedgerError::damaged(what(), format!("{:?} where a text should be", other.data_type()))),
+        Err(error) => Err(LedgerError::damaged(what(), error)),
+    }
+}
+
+pub(super) fn number(row: &Row<'_>, index: usize, what: impl FnOnce() -> String) -> LedgerResult<i64> {
+    row.get(index).map_err(|error| LedgerError::damaged(what(), error))
 }

@@ -3,10 +3,11 @@
 use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
-use planwright_core::journal::{Entry, Head};
+use planwright_core::journal::{Damage, Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
-use planwright_engine::ledger::{Committed, LedgerResult, Submission};
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
 use rusqlite::{OptionalExtension as _, params};
 
 use super::desks::KeptDesk;
@@ -19,14 +20,12 @@ use crate::encode;
 impl WritingDesk {
     pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
         let found = self.lay_out(submission)?;
-        if let Some(found) = &found {
-            leases::check(&self.connection, found.session_id, submission)?;
-        }
-        if self.careful
+        if (self.careful || submission.lease.is_some())
             && let Some(committed) = self.already_done(found.as_ref(), submission)?
         {
             return Ok(committed);
         }
+        leases::check(&self.connection, found.as_ref().map(|found| found.session_id), submission)?;
         let (session_id, mut desk, mut head) = match found {
             Some(found) => (Some(found.session_id), found.desk, found.head),
             None => (None, Desk::new(submission.session.clone()), Head::START),
@@ -59,11 +58,14 @@ impl WritingDesk {
                 let Some(row) = find_session(&self.connection, &submission.session)? else { return Ok(None) };
                 let mut desk = Desk::new(submission.session.clone());
                 desk.session = Some(row.session);
+                not_cut_off(&submission.session, row.seq, &row.head)?;
                 KeptDesk { session_id: row.id, head: row.head, desk }
             }
         };
         let needs_active = needs_active_plan(&submission.command);
-        lay_out(&self.connection, &mut kept.desk, kept.session_id, submission.command.subject(), needs_active)?;
+        let subject = submission.command.subject();
+        let last = lay_out(&self.connection, &mut kept.desk, kept.session_id, subject, needs_active)?;
+        not_cut_off(&submission.session, last, &kept.head)?;
         Ok(Some(kept))
     }
 
@@ -80,8 +82,12 @@ impl WritingDesk {
         };
         let entries = reading::entries_from(&self.connection, session_id, seq)?;
         let same = |entry: &Entry| entry.request.as_str() == request;
-        let events = entries.into_iter().take_while(same).map(|entry| entry.event).collect();
-        Ok(Some(Committed { events, seq: found.head.seq, desk: found.desk.clone() }))
+        let events: Vec<_> = entries.into_iter().take_while(same).map(|entry| entry.event).collect();
+        let mut desk = found.desk.clone();
+        for plan in events.iter().filter_map(Event::plan) {
+            lay_out(&self.connection, &mut desk, session_id, Some(plan), false)?;
+        }
+        Ok(Some(Committed { events, seq: found.head.seq, desk }))
     }
 
     /// Writes everything or fails; a failure undoes the whole transaction.
@@ -160,4 +166,13 @@ impl WritingDesk {
         }
         Ok(())
     }
+}
+
+/// What is stored beside the journal tells that entries are missing at its end. Nothing is written over them.
+fn not_cut_off(session: &SessionIdentity, recorded: u64, head: &Head) -> Result<(), Fault> {
+    if recorded <= head.seq {
+        return Ok(());
+    }
+    let damage = Damage::CutOff { found: head.seq, recorded };
+    Err(LedgerError::damaged(format!("session {session}"), damage).into())
 }

@@ -1,6 +1,7 @@
 //! The one thread that writes: it takes everything that waits, carries it out in one transaction and answers
 //! everybody after the commit. That is one flush to disk for many callers.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
@@ -86,13 +87,21 @@ impl WritingDesk {
         }
         // One at a time and carefully: whoever caused it fails alone, and a repeated request gets its first answer.
         self.careful = true;
+        let mut busy = None;
         for job in jobs {
-            match self.try_commit(std::slice::from_mut(job)) {
-                Ok(()) => job.tell(),
-                Err(error) => {
+            // Nobody waits for the same lock again and again.
+            let outcome = match &busy {
+                Some(error) => Err(translate(&self.path, error)),
+                None => self.try_commit(std::slice::from_mut(job)).map_err(|error| {
                     self.undo();
-                    job.fail(translate(&self.path, &error));
-                }
+                    let words = translate(&self.path, &error);
+                    busy = is_busy(&error).then_some(error);
+                    words
+                }),
+            };
+            match outcome {
+                Ok(()) => job.tell(),
+                Err(error) => job.fail(error),
             }
         }
         self.careful = false;
@@ -145,7 +154,9 @@ where
     F: FnMut(&mut WritingDesk) -> Result<T, Fault> + Send,
 {
     fn carry_out(&mut self, desk: &mut WritingDesk) -> rusqlite::Result<()> {
-        self.outcome = Some(match (self.act)(desk) {
+        // A defect in one command must not end the writing of all others.
+        let act = AssertUnwindSafe(|| (self.act)(desk));
+        self.outcome = Some(match catch_unwind(act).map_err(|_| rusqlite::Error::UnwindingPanic)? {
             Ok(outcome) => Ok(outcome),
             Err(Fault::Ledger(error)) => Err(error),
             Err(Fault::Sqlite(error)) => return Err(error),

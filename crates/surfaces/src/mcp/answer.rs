@@ -1,10 +1,11 @@
 //! What the engine says, as MCP says it.
 
 use planwright_core::refusal::Refusal;
+use planwright_core::visible::quoted;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::tools::ToolDefinition;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 /// Without an output schema: there are clients that hold refusals against it, too.
@@ -31,6 +32,22 @@ pub(super) fn outcome(outcome: Result<Value, Refusal>) -> CallToolResult {
             with_structure(CallToolResult::error(vec![ContentBlock::text(value.to_string())]), value)
         }
     }
+}
+
+/// The same where rmcp does not fit it to the client's version.
+pub(super) fn plain_outcome(outcome: Result<Value, Refusal>) -> Value {
+    let mut result = self::outcome(outcome);
+    // Older clients do not know it, and newer ones read its absence the same way.
+    result.result_type = None;
+    json!(result)
+}
+
+/// An error in words. rmcp's "no such method" consists of nothing but the method's name.
+pub(super) fn in_words(mut error: ErrorData, method: &str) -> ErrorData {
+    if error.code == ErrorCode::METHOD_NOT_FOUND && error.message == method {
+        error.message = format!("Method not found: {}", quoted(method)).into();
+    }
+    error
 }
 
 /// A request about the tools themselves that cannot be answered now.

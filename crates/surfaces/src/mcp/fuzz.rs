@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::line::{Line, LineReader};
 use super::message::{self, Incoming};
+use super::skim;
 
 /// How long a target runs: `make fuzz` sets it, an ordinary test run takes a second.
 fn time() -> Duration {
@@ -23,8 +26,20 @@ fn near_misses_are_read_as_messages() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     bolero::check!().with_test_time(time()).with_type::<(u8, u8, String)>().for_each(|(shape, value, text)| {
         let text = serde_json::to_string(text).unwrap();
-        let value = [&text, "null", "7", "-1.5", "[]", "{}", "true", "1e999", "18446744073709551615", "\"", "[[[["]
-            [usize::from(*value) % 11];
+        let value = [
+            &text,
+            "null",
+            "7",
+            "-1.5",
+            "[]",
+            "{}",
+            "true",
+            "1e999",
+            "18446744073709551615",
+            "\"",
+            "[[[[",
+            "\"\\ud83d\"",
+        ][usize::from(*value) % 12];
         let line = match shape % 6 {
             0 => format!(r#"{{"jsonrpc":"2.0","id":{value},"method":{text}}}"#),
             1 => format!(r#"{{"jsonrpc":{value},"id":1,"method":"tools/list"}}"#),
@@ -36,6 +51,12 @@ fn near_misses_are_read_as_messages() {
             _ => format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{text},"error":{value}}}"#),
         };
         runtime.block_on(read_all(line.as_bytes()));
+        // What can be read and what is only skimmed must name the same request.
+        if let Ok(Value::Object(object)) = serde_json::from_str(&line) {
+            let is_request = object.contains_key("method") && !object.contains_key("result");
+            let id = object.get("id").filter(|id| is_request && message::is_usable(id)).cloned().unwrap_or_default();
+            assert_eq!(skim::gist(line.as_bytes()).id, id, "{line}");
+        }
     });
 }
 
@@ -43,8 +64,11 @@ async fn read_all(bytes: &[u8]) {
     let mut lines = LineReader::new(bytes);
     while let Some(line) = lines.next().await.unwrap() {
         let Line::Whole(line) = line else { continue };
-        if let Incoming::Refused(error) = message::read(&line) {
-            assert!(matches!(error["error"]["code"].as_i64(), Some(-32700 | -32600 | -32602)), "{error}");
+        skim::gist(&line);
+        if let Incoming::Refused(answer) = message::read(&line) {
+            let in_band = answer["result"]["isError"] == true && message::is_usable(&answer["id"]);
+            let code = answer["error"]["code"].as_i64();
+            assert!(in_band || matches!(code, Some(-32700 | -32600 | -32602)), "{answer}");
         }
     }
 }

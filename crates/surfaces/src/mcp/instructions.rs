@@ -19,5 +19,4 @@ pub(super) fn text(session: &SessionIdentity, mode: Option<&PlanModeState>) -> S
         .trim_end()
         .replace("{work}", work.trim_end())
         .replace("{session}", &session.to_string())
-        .replace("{key}", session.conversation.as_str())
 }

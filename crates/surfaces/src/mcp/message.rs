@@ -1,15 +1,19 @@
 //! One line as a JSON-RPC message, or what to say about it.
 
+use planwright_core::refusal::Refusal;
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use super::answer;
 use super::line::LONGEST_LINE;
+use super::skim::{self, Gist};
 
 /// What a line came to.
 #[derive(Debug)]
 pub(super) enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
-    /// It cannot be taken, and this error says why.
+    /// It cannot be taken, and this answer says why.
     Refused(Value),
     /// Nothing is to be said: a blank line, or a notification or an answer that makes no sense. Those are never
     /// answered, or two programs could go on about it for ever.
@@ -24,7 +28,8 @@ pub(super) fn read(line: &[u8]) -> Incoming {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text,
         Err(error) => {
-            return refused(ErrorCode::PARSE_ERROR, Value::Null, format!("The message is not valid UTF-8: {error}."));
+            let id = skim::gist(line).id;
+            return refused(ErrorCode::PARSE_ERROR, id, format!("The message is not valid UTF-8: {error}."));
         }
     };
     match serde_json::from_str(text) {
@@ -33,18 +38,19 @@ pub(super) fn read(line: &[u8]) -> Incoming {
     }
 }
 
-pub(super) fn too_long() -> Value {
+pub(super) fn too_long(gist: Gist) -> Incoming {
     let message = format!("The message is longer than {LONGEST_LINE} bytes and was skipped.");
-    error(ErrorCode::INVALID_REQUEST, Value::Null, message)
+    if gist.is_call {
+        return refused_call(gist.id, Refusal::limit(message));
+    }
+    refused(ErrorCode::INVALID_REQUEST, gist.id, message)
 }
 
 /// Finds out what is wrong with text that is not a message.
 fn explain(text: &str) -> Incoming {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(error) => {
-            return refused(ErrorCode::PARSE_ERROR, Value::Null, format!("The message is not JSON: {error}."));
-        }
+        Err(error) => return unreadable(text, &error),
     };
     let object = match value {
         Value::Object(object) => object,
@@ -58,8 +64,7 @@ fn explain(text: &str) -> Incoming {
         tracing::debug!("an answer that cannot be read was left alone");
         return Incoming::Nothing;
     }
-    let usable = |id: &&Value| id.is_string() || id.is_i64();
-    let id = object.get("id").filter(usable).cloned().unwrap_or_default();
+    let id = object.get("id").filter(|id| is_usable(id)).cloned().unwrap_or_default();
     if !object.get("method").is_some_and(Value::is_string) {
         return invalid(id, "A message has a `method`, which is a string.");
     }
@@ -80,15 +85,38 @@ fn explain(text: &str) -> Incoming {
     refused(ErrorCode::INVALID_PARAMS, id, message.to_owned())
 }
 
+/// Text that is not JSON, or JSON that holds what no value can.
+fn unreadable(text: &str, error: &serde_json::Error) -> Incoming {
+    let gist = skim::gist(text.as_bytes());
+    // Half a surrogate pair, too large a number and too deep a nesting are well formed. They are in the arguments that
+    // a model wrote, so the model is told.
+    let is_well_formed = serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if is_well_formed && gist.is_call {
+        let message = format!(
+            "The call cannot be read: {error}. Half of a surrogate pair is no character, and numbers and nesting have \
+             limits."
+        );
+        return refused_call(gist.id, Refusal::invalid(message));
+    }
+    refused(ErrorCode::PARSE_ERROR, gist.id, format!("The message is not JSON: {error}."))
+}
+
+/// Whether a request may have this id.
+pub(super) fn is_usable(id: &Value) -> bool {
+    id.is_string() || id.is_i64()
+}
+
+/// The answer to a call is a refusal like any other, which reaches the model.
+fn refused_call(id: Value, refusal: Refusal) -> Incoming {
+    tracing::debug!(code = %refusal.code, message = %refusal, "a call was refused unread");
+    Incoming::Refused(json!({ "jsonrpc": "2.0", "id": id, "result": answer::plain_outcome(Err(refusal)) }))
+}
+
 fn invalid(id: Value, message: &str) -> Incoming {
     refused(ErrorCode::INVALID_REQUEST, id, message.to_owned())
 }
 
 fn refused(code: ErrorCode, id: Value, message: String) -> Incoming {
     tracing::debug!(%message, "a line was refused");
-    Incoming::Refused(error(code, id, message))
-}
-
-fn error(code: ErrorCode, id: Value, message: String) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code.0, "message": message } })
+    Incoming::Refused(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code.0, "message": message } }))
 }

@@ -3,7 +3,7 @@
 use planwright_core::actor::Actor;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_core::visible::{quoted, visible};
+use planwright_core::visible::quoted;
 use planwright_engine::Engine;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams, CompleteResult,
@@ -14,14 +14,14 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::tool_changes::ToolChanges;
 use super::{THROUGH, answer, instructions};
 
-/// How much of a client's name goes into the journal.
-const LONGEST_NAME: usize = 64;
+/// How many characters of a client's name go into the journal.
+const LONGEST_NAME: usize = 128;
 
 #[derive(Debug)]
 pub(super) struct PlanServer {
@@ -69,10 +69,10 @@ impl PlanServer {
     }
 }
 
-/// The agent, by the name its client gives itself.
+/// The agent, by the name its client gives itself. It is kept as it came; whoever shows it makes it harmless.
 fn caller(context: &RequestContext<RoleServer>) -> Actor {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
-    let name: String = visible(name.trim()).chars().take(LONGEST_NAME).collect();
+    let name: String = name.trim().chars().take(LONGEST_NAME).collect();
     Actor::agent(if name.is_empty() { "agent" } else { &name }, THROUGH)
 }
 
@@ -153,10 +153,7 @@ impl ServerHandler for PlanServer {
             "tools/call" => match (part("name").and_then(Value::as_str), part("arguments")) {
                 (Some(name), Some(arguments)) if !arguments.is_object() => {
                     let outcome = self.call(name, arguments.clone(), &context).await;
-                    let mut result = answer::outcome(outcome);
-                    // Older clients do not know it, and newer ones read its absence the same way.
-                    result.result_type = None;
-                    Ok(CustomResult::new(json!(result)))
+                    Ok(CustomResult::new(answer::plain_outcome(outcome)))
                 }
                 _ => Err(invalid_params("tools/call takes `name`, a string, and `arguments`, an object.")),
             },
@@ -164,11 +161,7 @@ impl ServerHandler for PlanServer {
                 "initialize takes `protocolVersion`, `capabilities` and `clientInfo` with `name` and `version`.",
             )),
             "subscriptions/listen" => Err(invalid_params("subscriptions/listen takes `notifications`, an object.")),
-            other => Err(ErrorData::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("There is no method {} here.", quoted(other)),
-                None,
-            )),
+            other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
         }
     }
 

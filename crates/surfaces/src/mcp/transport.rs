@@ -66,7 +66,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
             let slot = outgoing.reserve().await.ok()?;
             let incoming = match self.lines.next().await {
                 Ok(Some(Line::Whole(line))) => message::read(&line),
-                Ok(Some(Line::TooLong)) => Incoming::Refused(message::too_long()),
+                Ok(Some(Line::TooLong(gist))) => message::too_long(gist),
                 Ok(None) => return None,
                 Err(error) => {
                     tracing::warn!(%error, "the client cannot be heard any more");
@@ -78,7 +78,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                     self.turns.queue(&mut message, room);
                     return Some(*message);
                 }
-                Incoming::Refused(error) => slot.send(Outgoing { line: with_end(error.to_string()), written: None }),
+                Incoming::Refused(answer) => slot.send(Outgoing { line: with_end(answer.to_string()), written: None }),
                 Incoming::Nothing => {}
             }
         }

@@ -13,6 +13,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::answer;
 use super::server::PlanServer;
 
 /// How many requests are taken in before the first of them is answered. More wait in the client's pipe.
@@ -82,13 +83,14 @@ impl Service<RoleServer> for InOrder {
         if context.ct.is_cancelled() {
             return Err(ErrorData::internal_error("The request was cancelled before its turn came.", None));
         }
+        let method = request.method().to_owned();
         let answer = if is_bare_probe(&request, &context) {
             Err(ErrorData::method_not_found::<DiscoverRequestMethod>())
         } else {
             self.server.handle_request(request, context).await
         };
         drop(turn);
-        answer
+        answer.map_err(|error| answer::in_words(error, &method))
     }
 
     async fn handle_notification(

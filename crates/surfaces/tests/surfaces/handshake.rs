@@ -20,14 +20,18 @@ async fn the_server_says_what_it_is_and_how_to_work_with_it() {
         let instructions = hello["instructions"].as_str().unwrap();
         for expected in [
             words,
-            "planwright plan show --session k3yk3y8x",
-            "planwright plan approve --session k3yk3y8x",
+            "planwright plan show --session mcp:k3yk3y8x",
+            "planwright plan approve --session mcp:k3yk3y8x",
             "session `mcp:k3yk3y8x`",
             "Only a person approves",
         ] {
             assert!(instructions.contains(expected), "{expected}: {instructions}");
         }
         assert!(!instructions.contains('{'), "{instructions}");
+        // The same key may be there on another channel.
+        assert!(!instructions.contains("--session k3yk3y8x"), "{instructions}");
+        let turned_on = instructions.contains("planwright plan on --session mcp:k3yk3y8x");
+        assert_eq!(turned_on, start == PlanStart::Off, "{instructions}");
         client.leave().await;
     }
 }
@@ -114,6 +118,7 @@ async fn what_is_not_offered_is_not_a_method() {
     ] {
         let answer = client.ask(method, params).await;
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+        assert_eq!(answer["error"]["message"], format!("Method not found: `{method}`"), "{answer}");
     }
     assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
     client.leave().await;
@@ -160,7 +165,7 @@ async fn the_journal_names_the_client_that_called() {
     let params = json!({
         "protocolVersion": "2025-06-18",
         "capabilities": {},
-        "clientInfo": { "name": format!("evil\u{202e}{}", "x".repeat(1000)), "version": "1" },
+        "clientInfo": { "name": format!(" \u{1b}[31mevil\u{202e}{}", "ü".repeat(1000)), "version": "1" },
     });
     client.ask("initialize", params).await;
     client.succeed("plan_set_content", json!({ "plan_markdown": "# B" })).await;
@@ -169,7 +174,8 @@ async fn the_journal_names_the_client_that_called() {
     let names: Vec<_> = entries.iter().map(|entry| entry.by.to_string()).collect();
     assert_eq!(names[0], "planwright (system) through mcp", "{names:?}");
     assert_eq!(names[names.len() - 2], "test-agent (agent) through mcp", "{names:?}");
+    // As it came: it is made visible once, by whoever shows it.
     let last = &entries.last().unwrap().by.name;
-    assert!(last.starts_with("evil⟦U+202E⟧xxx") && last.chars().count() == 64, "{last}");
+    assert!(last.starts_with("\u{1b}[31mevil\u{202e}üüü") && last.chars().count() == 128, "{last:?}");
     client.leave().await;
 }

@@ -81,6 +81,9 @@ impl Ledger for Troubled {
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         self.there()?.stored_plans(session).await
     }
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        self.there()?.orphans().await
+    }
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::world::{Client, DOCUMENT, World};
+use crate::world::{Client, DOCUMENT, World, checked};
 
 /// Sends something wrong and then something right: the first is answered as expected, and so is the second.
 async fn survives(client: &mut Client, line: &[u8], expected: &Value) {
@@ -18,6 +18,19 @@ async fn survives(client: &mut Client, line: &[u8], expected: &Value) {
     assert_eq!(client.ask("ping", json!({})).await["result"], json!({}), "{shown}");
 }
 
+/// Sends a call that cannot be read, and then something right. Gives back the refusal, which has the shape of any other.
+async fn refused_in_band(client: &mut Client, line: &[u8], id: &Value) -> Value {
+    client.send_bytes(line).await;
+    client.send_bytes(b"\n").await;
+    let answer = client.answer_to(id).await;
+    let refused = checked(&answer);
+    let usual = client.call("plan_submit", json!({})).await;
+    let names = |result: &Value| result.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&refused), names(&usual), "{refused} {usual}");
+    assert_eq!((&refused["isError"], &usual["isError"]), (&json!(true), &json!(true)));
+    refused["structuredContent"].clone()
+}
+
 fn error(code: i32, id: Value, says: &str) -> Value {
     json!({ "code": code, "id": id, "says": says })
 }
@@ -31,7 +44,11 @@ async fn what_cannot_be_read_is_answered_and_the_server_goes_on() {
     for (line, expected) in [
         (&b"hello"[..], error(-32700, Value::Null, "not JSON")),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1,", error(-32700, Value::Null, "not JSON")),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}", error(-32700, Value::Null, "UTF-8")),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}", error(-32700, json!(1), "UTF-8")),
+        (br#"{"jsonrpc":"2.0","id":20,"method":"ping","params":{"a":"\ud83d"}}"#, error(-32700, json!(20), "not JSON")),
+        (br#"{"method":"tools/call","params":{"a":NaN},"jsonrpc":"2.0","id":"x"}"#, error(-32700, json!("x"), "not JSON")),
+        (br#"{"method":"tools/call","params":{"a":"\ud83d","id":1},"jsonrpc":"2.0"}"#, error(-32700, Value::Null, "not JSON")),
+        (br#"{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d"}}"#, error(-32700, Value::Null, "not JSON")),
         (b"\x00\x01\x02", error(-32700, Value::Null, "not JSON")),
         (deep.as_bytes(), error(-32700, Value::Null, "not JSON")),
         (b"Content-Length: 42\r", error(-32700, Value::Null, "not JSON")),
@@ -93,6 +110,61 @@ async fn a_line_without_end_is_refused_and_skipped() {
         client.send_bytes(&piece).await;
     }
     survives(&mut client, b"", &error(-32600, Value::Null, "longer than 8388608 bytes")).await;
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_is_answered_by_its_id() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    let before = world.seq().await;
+    let long = "\\\"id\\\":1}, ".repeat(1024 * 1024);
+    for (method, id_comes) in [("tools/call", "first"), ("tools/call", "last"), ("no/such", "last")] {
+        let params = format!(
+            r#""params":{{"name":"plan_set_content","arguments":{{"plan_markdown":"{long}"}},"_meta":{{"id":1}}}}"#
+        );
+        let line = match id_comes {
+            "first" => format!(r#"{{"jsonrpc":"2.0","id":"long","method":"{method}",{params}}}"#),
+            _ => format!(r#"{{"method":"{method}",{params},"jsonrpc":"2.0","id":"long"}}"#),
+        };
+        if method == "tools/call" {
+            let refusal = refused_in_band(&mut client, line.as_bytes(), &json!("long")).await;
+            assert_eq!(refusal["code"], "LIMIT_EXCEEDED", "{refusal}");
+            assert!(refusal["message"].as_str().unwrap().contains("longer than 8388608 bytes"), "{refusal}");
+        } else {
+            survives(&mut client, line.as_bytes(), &error(-32600, json!("long"), "longer than 8388608 bytes")).await;
+        }
+    }
+    assert_eq!(world.seq().await, before, "nothing of it was carried out");
+
+    // The last line, without its end, counts as well.
+    let unended = format!(r#"{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{{"name":"{long}"#);
+    client.send_bytes(unended.as_bytes()).await;
+    client.stop_writing().await;
+    let answer = client.answer_to(&json!(77)).await;
+    assert_eq!(checked(&answer)["structuredContent"]["code"], "LIMIT_EXCEEDED");
+    assert!(client.receive().await.is_none());
+    client.ended().await;
+}
+
+#[tokio::test]
+async fn a_call_with_arguments_that_no_value_can_hold_is_refused_as_a_call() {
+    let world = World::new().await;
+    let mut client = world.client(DOCUMENT).await;
+    let before = world.seq().await;
+    let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    for value in [r#""cut \ud83d""#, r#""\udc00 turned \ud83d""#, r#""\ud83dx""#, "1e999", &deep] {
+        let params = format!(r#""params":{{"name":"plan_set_content","arguments":{{"plan_markdown":{value}}}}}"#);
+        for line in [
+            format!(r#"{{"jsonrpc":"2.0","id":"half","method":"tools/call",{params}}}"#),
+            format!(r#"{{"method":"tools/call",{params},"jsonrpc":"2.0","id":"half"}}"#),
+        ] {
+            let refusal = refused_in_band(&mut client, line.as_bytes(), &json!("half")).await;
+            assert_eq!(refusal["code"], "INVALID_ARGUMENT", "{refusal}");
+            assert!(refusal["message"].as_str().unwrap().contains("surrogate pair"), "{refusal}");
+        }
+    }
+    assert_eq!(world.seq().await, before, "nothing of it was carried out");
     client.leave().await;
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use planwright_core::plan::approval::Selection;
+use planwright_core::plan::approval::{Selection, SkippedStep};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -22,14 +22,14 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
     loop {
         let digest = match arguments.digest {
             Some(digest) => digest,
-            None => shown_and_agreed(context, &plan, &selection).await?,
+            None => shown_and_agreed(context, &plan, &selection, &arguments).await?,
         };
         match approve(context, &plan, digest, &selection, arguments.note.clone()).await {
-            Ok(approved) => return said(context, &approved),
+            Ok(approved) => return said(context, &approved).await,
             Err(failure) if failure.code() == RefusalCode::StaleApproval => {
                 plan = context.engine.plan(session, &plan.id).await?;
                 if arguments.digest.is_some() || !context.screen.interactive {
-                    return Err(stale(context, &plan, failure).await?);
+                    return Err(stale(context, &plan, &selection, &arguments, failure).await?);
                 }
                 context.screen.print("\nThe plan has changed while you read it. This is what it says now:\n\n")?;
             }
@@ -48,25 +48,25 @@ fn selection(arguments: &ApproveArgs) -> Selection {
 }
 
 /// The digest of the text that was on the screen when the person said yes.
-async fn shown_and_agreed(context: &Context, plan: &Plan, selection: &Selection) -> Result<Digest, Failure> {
+async fn shown_and_agreed(
+    context: &Context,
+    plan: &Plan,
+    selection: &Selection,
+    arguments: &ApproveArgs,
+) -> Result<Digest, Failure> {
     // What would be refused anyway is refused before anybody reads it for nothing.
-    plan.permits(Action::Approve).map_err(|refusal| super::refused(plan)(refusal.into()))?;
+    plan.permits(Action::Approve).map_err(|refusal| super::refused(context, plan)(refusal.into()))?;
     if plan.style() == PlanStyle::Document && *selection != Selection::All {
-        return Err(whole_only(plan));
+        return Err(whole_only(context, plan));
     }
     let selected = selection.over(&plan.content.steps())?;
     let digest = plan.digest();
     if context.screen.json {
-        return Err(needs_digest(plan, &digest).with("plan", json!(PlanView::from(plan))));
+        return Err(with_details(needs_digest(context, plan, arguments), plan, selection, &selected.skipped));
     }
-    let source = context.source_of(plan).await?;
-    let mut text = card::whole(plan, source.as_ref(), Form::Rendered, context.screen.width);
-    let reasons: Vec<_> = selected.skipped.iter().map(|step| (step.position, step.why.to_string())).collect();
-    let reasons = reasons.iter().map(|(position, why)| (*position, why.as_str()));
-    text.push_str(&card::left_out(plan, reasons, context.screen.width));
-    context.screen.print(&text)?;
+    show(context, plan, &selected.skipped).await?;
     if !context.screen.interactive {
-        return Err(needs_digest(plan, &digest));
+        return Err(needs_digest(context, plan, arguments));
     }
     let question = match selected.skipped.len() {
         0 => format!("Approve plan {} as shown?", plan.number),
@@ -79,19 +79,59 @@ async fn shown_and_agreed(context: &Context, plan: &Plan, selection: &Selection)
     }
 }
 
-fn whole_only(plan: &Plan) -> Failure {
-    let refusal =
-        Refusal::invalid("A document is approved as a whole; `--only` and `--skip` are for recorded and built plans.");
-    Failure::from(refusal).hint(format!("planwright plan revise {} -- what to leave out", plan.number))
+/// The whole text, and the steps that would not be done.
+async fn show(context: &Context, plan: &Plan, skipped: &[SkippedStep]) -> Result<(), Failure> {
+    let source = context.source_of(plan).await?;
+    let text = card::whole(plan, source.as_ref(), Form::Rendered, context.screen.width);
+    context.screen.print(&format!("{text}{}", left_out(context, plan, skipped)))
 }
 
-fn needs_digest(plan: &Plan, digest: &Digest) -> Failure {
+fn left_out(context: &Context, plan: &Plan, skipped: &[SkippedStep]) -> String {
+    let reasons: Vec<_> = skipped.iter().map(|step| (step.position, step.why.to_string())).collect();
+    card::left_out(plan, reasons.iter().map(|(position, why)| (*position, why.as_str())), context.screen.width)
+}
+
+fn whole_only(context: &Context, plan: &Plan) -> Failure {
+    let refusal =
+        Refusal::invalid("A document is approved as a whole; `--only` and `--skip` are for recorded and built plans.");
+    let revise = ["revise", &plan.number.to_string(), "--", "what", "to", "leave", "out"];
+    Failure::from(refusal).hint(context.invocation.plan(revise))
+}
+
+fn needs_digest(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> Failure {
     Failure::usage(format!("nobody can be asked here, so plan {} was not approved", plan.number))
-        .hint(format!(
-            "to approve exactly the text above: planwright plan approve {} --session {} --digest {digest}",
-            plan.number, plan.session
-        ))
-        .with("digest", digest.to_string())
+        .hint(format!("to approve exactly what is above: {}", same_again(context, plan, arguments)))
+}
+
+/// The whole command: the digest covers the text, but not which of its steps are meant.
+fn same_again(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> String {
+    let mut words = vec!["approve".to_owned(), plan.number.to_string()];
+    for (name, steps) in [("--only", &arguments.only), ("--skip", &arguments.skip)] {
+        if !steps.is_empty() {
+            words.push(name.to_owned());
+            words.push(steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
+        }
+    }
+    match &arguments.note {
+        Some(note) if note.starts_with('-') => words.push(format!("--note={note}")),
+        Some(note) => words.extend(["--note".to_owned(), note.clone()]),
+        None => {}
+    }
+    words.extend(["--digest".to_owned(), plan.digest().to_string()]);
+    context.invocation.plan(words)
+}
+
+/// What programs need to decide: the text with its digest, and what the selection comes to.
+fn with_details(failure: Failure, plan: &Plan, selection: &Selection, skipped: &[SkippedStep]) -> Failure {
+    let skipped: Vec<_> = skipped
+        .iter()
+        .map(|step| json!({ "step": step.step, "position": step.position, "reason": step.why.to_string() }))
+        .collect();
+    failure
+        .with("digest", plan.digest().to_string())
+        .with("selection", json!(selection))
+        .with("skipped", skipped)
+        .with("plan", json!(PlanView::from(plan)))
 }
 
 async fn approve(
@@ -103,26 +143,35 @@ async fn approve(
 ) -> Result<Arc<Plan>, Failure> {
     let outcome =
         context.engine.approve(&plan.session, &context.person, &plan.id, digest, selection.clone(), note).await;
-    outcome.map_err(super::refused(plan))
+    outcome.map_err(super::refused(context, plan))
 }
 
-fn said(context: &Context, plan: &Plan) -> Outcome {
+async fn said(context: &Context, plan: &Plan) -> Outcome {
+    let next = context.next(plan).await?;
     let words = || {
-        let skipped: Vec<_> = plan.approval.iter().flat_map(|approval| &approval.skipped).collect();
-        let reasons: Vec<_> = skipped.iter().map(|step| (step.position, step.why.to_string())).collect();
-        let reasons = reasons.iter().map(|(position, why)| (*position, why.as_str()));
-        format!("{}{}{}", card::line(plan), card::left_out(plan, reasons, context.screen.width), card::next(plan))
+        let skipped = plan.approval.as_ref().map_or(&[][..], |approval| &approval.skipped);
+        format!("{}{}{next}", card::line(plan), left_out(context, plan, skipped))
     };
     context.screen.answer(|| json!(PlanView::from(plan)), words)?;
     Ok(Exit::Done)
 }
 
-/// The refusal, after the text as it is now.
-async fn stale(context: &Context, plan: &Plan, failure: Failure) -> Result<Failure, Failure> {
+/// The refusal, after the text as it is now. The same steps are named again only if they are still there.
+async fn stale(
+    context: &Context,
+    plan: &Plan,
+    selection: &Selection,
+    arguments: &ApproveArgs,
+    failure: Failure,
+) -> Result<Failure, Failure> {
+    let selected = selection.over(&plan.content.steps());
+    let skipped = selected.as_ref().map_or(&[][..], |selected| &selected.skipped);
     if context.screen.json {
-        return Ok(failure.with("plan", json!(PlanView::from(plan))));
+        return Ok(with_details(failure, plan, selection, skipped));
     }
-    let source = context.source_of(plan).await?;
-    context.screen.print(&card::whole(plan, source.as_ref(), Form::Rendered, context.screen.width))?;
-    Ok(failure.hint(format!("what it says now is above; its digest is {}", plan.digest())))
+    show(context, plan, skipped).await?;
+    Ok(failure.hint(match &selected {
+        Ok(_) => format!("to approve what is above now: {}", same_again(context, plan, arguments)),
+        Err(refusal) => format!("the steps that were named do not fit any more: {}", refusal.message),
+    }))
 }

@@ -14,17 +14,23 @@ use crate::terminal::card;
 pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
-    let rejected =
-        context.engine.reject(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
-    said(context, &rejected)
+    let rejected = context
+        .engine
+        .reject(session, &context.person, &plan.id, reason)
+        .await
+        .map_err(super::refused(context, &plan))?;
+    said(context, &rejected).await
 }
 
 pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
-    let cancelled =
-        context.engine.cancel(session, &context.person, &plan.id, reason).await.map_err(super::refused(&plan))?;
-    said(context, &cancelled)
+    let cancelled = context
+        .engine
+        .cancel(session, &context.person, &plan.id, reason)
+        .await
+        .map_err(super::refused(context, &plan))?;
+    said(context, &cancelled).await
 }
 
 pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> Outcome {
@@ -33,9 +39,12 @@ pub(super) async fn revise(context: &Context, session: &SessionIdentity, argumen
         stdin if stdin == "-" => read_stdin()?,
         feedback => feedback,
     };
-    let revised =
-        context.engine.revise(session, &context.person, &plan.id, feedback).await.map_err(super::refused(&plan))?;
-    said(context, &revised)
+    let revised = context
+        .engine
+        .revise(session, &context.person, &plan.id, feedback)
+        .await
+        .map_err(super::refused(context, &plan))?;
+    said(context, &revised).await
 }
 
 pub(super) async fn resume(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> Outcome {
@@ -49,8 +58,9 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, plan: O
             )));
         }
     }
-    let resumed = context.engine.resume(session, &context.person, &plan.id).await.map_err(super::refused(&plan))?;
-    said(context, &resumed)
+    let resumed =
+        context.engine.resume(session, &context.person, &plan.id).await.map_err(super::refused(context, &plan))?;
+    said(context, &resumed).await
 }
 
 /// What was given as an option, or as words after `--`.
@@ -58,8 +68,9 @@ fn one_text(option: Option<String>, words: &[String]) -> Option<String> {
     option.or_else(|| (!words.is_empty()).then(|| words.join(" ")))
 }
 
-fn said(context: &Context, plan: &Plan) -> Outcome {
-    let words = || format!("{}{}{}", card::line(plan), card::progress(plan, context.screen.width), card::next(plan));
+async fn said(context: &Context, plan: &Plan) -> Outcome {
+    let next = context.next(plan).await?;
+    let words = || format!("{}{}{next}", card::line(plan), card::progress(plan, context.screen.width));
     context.screen.answer(|| json!(PlanView::from(plan)), words)?;
     Ok(Exit::Done)
 }

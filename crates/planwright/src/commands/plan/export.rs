@@ -10,6 +10,7 @@ use crate::cli::ExportArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::card;
+use crate::terminal::text::count;
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &ExportArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
@@ -19,7 +20,9 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             write(path, &text, arguments.force)?;
             let file = path.display().to_string();
             let view = || json!({ "id": plan.id, "number": plan.number, "file": file, "bytes": text.len() });
-            context.screen.answer(view, || format!("Plan {} is in {file} ({} bytes).\n", plan.number, text.len()))?;
+            context
+                .screen
+                .answer(view, || format!("Plan {} is in {file} ({}).\n", plan.number, count(text.len(), "byte")))?;
         }
         None if context.screen.json => {
             let view = json!({ "id": plan.id, "number": plan.number, "digest": plan.digest(), "markdown": text });

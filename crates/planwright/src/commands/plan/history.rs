@@ -20,7 +20,9 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Opti
             "versions": found.versions.iter().map(VersionView::from).collect::<Vec<_>>(),
         })
     };
-    let words = || format!("{}\n{}", card::line(&plan), history::render(&found, &plan, context.screen.width));
+    let words = || {
+        format!("{}\n{}", card::line(&plan), history::render(&found, &plan, &context.invocation, context.screen.width))
+    };
     context.screen.answer(view, words)?;
     Ok(Exit::Done)
 }

@@ -51,7 +51,8 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Op
         }
         text.push_str(&damaged::words(&page.damaged));
         if let Some(next) = page.next {
-            text.push_str(&format!("{}\n", paint(&format!("more: planwright plan list --before {next}"), DIM)));
+            let more = context.invocation.plan(["list", "--before", &next.to_string()]);
+            text.push_str(&format!("{}\n", paint(&format!("more: {more}"), DIM)));
         }
         text
     };

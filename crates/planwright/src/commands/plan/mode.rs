@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
-use crate::terminal::card;
+use crate::terminal::card::{self, Standing};
 use crate::terminal::palette::{BOLD, DIM, GOOD};
 use crate::terminal::text::paint;
 
@@ -22,28 +22,33 @@ pub(super) async fn on(context: &Context, session: &SessionIdentity, style: Plan
             text.push_str(&format!("New session {}\n", paint(&session.to_string(), BOLD)));
         }
         let other = before.filter(|plan| desk.active().is_some_and(|active| active.id != plan.id));
-        text.push_str(&other.as_ref().map_or_else(String::new, parked));
+        text.push_str(&other.as_ref().map_or_else(String::new, |plan| parked(context, plan)));
         text.push_str(&status_words(context, desk));
-        text.push_str(&paint(&format!("An agent works on it through: planwright mcp --session {session}"), DIM));
+        let serve = context.invocation.command(["mcp", "--session", &session.to_string()]);
+        text.push_str(&paint(&format!("An agent works on it through: {serve}"), DIM));
         text.push('\n');
         text
     })
 }
 
 /// A plan that is no longer the active one.
-fn parked(plan: &Plan) -> String {
-    // An empty plan is cancelled when another takes over; there is nothing to come back to.
-    if plan.is_empty() {
+fn parked(context: &Context, plan: &Plan) -> String {
+    // An empty plan is cancelled when another takes over; there is nothing to come back to, nor in a finished one.
+    if plan.is_empty() || plan.status.is_final() {
         return String::new();
     }
-    format!("{}{}\n", card::line(plan), paint("It is parked as it is, and does not come back by itself.", DIM))
+    left_behind(context, plan)
+}
+
+fn left_behind(context: &Context, plan: &Plan) -> String {
+    format!("{}{}", card::line(plan), card::next(plan, Standing::Parked, &context.invocation))
 }
 
 pub(super) async fn off(context: &Context, session: &SessionIdentity) -> Outcome {
     let before = context.engine.desk(session).await?;
     let desk = context.engine.disable_plan_mode(session, &context.person).await?.desk;
     answer(context, &desk, |desk| {
-        let parked = before.active().map_or_else(String::new, parked);
+        let parked = before.active().map_or_else(String::new, |plan| parked(context, plan));
         format!("{}{parked}", status_words(context, desk))
     })
 }
@@ -56,7 +61,7 @@ pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcom
         None => None,
     };
     answer(context, &desk, |desk| {
-        let left = left.as_deref().map_or_else(String::new, card::line);
+        let left = left.as_deref().map_or_else(String::new, |plan| left_behind(context, plan));
         format!("{}{left}", status_words(context, desk))
     })
 }
@@ -91,7 +96,7 @@ fn status_words(context: &Context, desk: &Desk) -> String {
     if let Some(plan) = desk.active() {
         text.push_str(&card::line(plan));
         text.push_str(&card::progress(plan, context.screen.width));
-        text.push_str(&card::next(plan));
+        text.push_str(&card::next(plan, Standing::Active, &context.invocation));
     }
     text
 }

@@ -23,6 +23,6 @@ pub(super) async fn run(
     let source = context.source_of(&plan).await?;
     let form = if raw { Form::Raw } else { Form::Rendered };
     let card = card::whole(&plan, source.as_ref(), form, context.screen.width);
-    context.screen.print(&format!("{card}{}", card::next(&plan)))?;
+    context.screen.print(&format!("{card}{}", context.next(&plan).await?))?;
     Ok(Exit::Done)
 }

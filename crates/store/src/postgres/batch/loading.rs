@@ -16,7 +16,7 @@ use crate::carry_out::may_open_session;
 use crate::encode;
 use crate::postgres::connection::Connection;
 use crate::postgres::errors::Failure;
-use crate::postgres::rows;
+use crate::postgres::rows::{self, JournalEnd};
 
 pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submission]) -> Result<Batch<'a>, Failure> {
     let sessions: BTreeSet<_> = submissions.iter().map(|submission| &submission.session).collect();
@@ -28,17 +28,18 @@ pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submiss
 
     // Sent in one go, carried out one after the other: the requests are looked up once the sessions are locked, when
     // nobody else can be carrying them out any more.
-    let ((), fresh, locked, repeated) = try_join!(
+    let ((), fresh, locked, ends, repeated) = try_join!(
         connection.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
         connection.query(opening.len(), &connection.make_sessions, [&new_channels, &new_conversations]),
         connection.query(sessions.len(), &connection.lock_sessions, [&channels, &conversations]),
+        connection.query(sessions.len(), &connection.journal_ends, [&channels, &conversations]),
         connection.query(requests.len(), &connection.find_requests, [&requests]),
     )?;
 
     let places = sessions.into_iter().map(|session| (session, Place::new(session))).collect();
-    let mut batch = Batch { places, done: HashMap::new(), homes: HashMap::new(), entries: Vec::new() };
+    let mut batch = Batch { places, done: HashMap::new(), homes: HashMap::new(), loaded: 0, entries: Vec::new() };
     let fresh = fresh.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<i64>, Error>>()?;
-    batch.lay_out_sessions(&locked, &fresh)?;
+    batch.lay_out_sessions(&locked, &ends, &fresh)?;
     for row in &repeated {
         batch.recall(connection, submissions, row).await?;
     }
@@ -58,7 +59,9 @@ fn names<'a>(sessions: &BTreeSet<&'a SessionIdentity>) -> (Vec<&'static str>, Ve
 }
 
 impl<'a> Batch<'a> {
-    fn lay_out_sessions(&mut self, locked: &[Row], fresh: &BTreeSet<i64>) -> Result<(), Failure> {
+    fn lay_out_sessions(&mut self, locked: &[Row], ends: &[Row], fresh: &BTreeSet<i64>) -> Result<(), Failure> {
+        let end = |row: &Row| Ok((row.try_get("session_id")?, JournalEnd::of(row, "seq", "hash")?));
+        let ends = ends.iter().map(end).collect::<Result<HashMap<i64, JournalEnd>, Error>>()?;
         for row in locked {
             // The rows were asked for by these names.
             let Ok(identity) = rows::identity(row)? else { continue };
@@ -69,7 +72,8 @@ impl<'a> Batch<'a> {
             if place.fresh {
                 continue;
             }
-            match encode::set_damage_aside(rows::session(row, &identity)?)? {
+            let end = ends.get(&id).unwrap_or(&JournalEnd::NOWHERE);
+            match encode::set_damage_aside(rows::session(row, end, &identity)?)? {
                 Ok((session, head)) => {
                     place.desk.session = Some(session);
                     place.head = head;
@@ -120,6 +124,7 @@ impl<'a> Batch<'a> {
         for row in plans {
             let Ok(id) = PlanId::new(row.try_get::<_, &str>("id")?) else { continue };
             let home: i64 = row.try_get("session_id")?;
+            self.loaded += row.try_get::<_, &str>("body")?.len();
             self.homes.insert(id.clone(), home);
             let Some(place) = places.get_mut(&home) else { continue };
             match encode::set_damage_aside(rows::plan(row, &place.desk.identity)?)? {

@@ -66,8 +66,14 @@ impl Place {
         self.unreadable.get(plan).map_or(Ok(()), |damage| Err(damaged(damage)))
     }
 
+    /// Whoever needs the active plan cannot do as if there were none, only because it cannot be found.
     pub(super) fn check_active(&self) -> LedgerResult<()> {
-        self.active().map_or(Ok(()), |active| self.check_plan(active))
+        let Some(active) = self.active() else { return Ok(()) };
+        self.check_plan(active)?;
+        if self.desk.plans.contains_key(active) {
+            return Ok(());
+        }
+        Err(LedgerError::damaged(format!("plan {active} of {}", self.desk.identity), "its row is missing"))
     }
 
     /// A plan can only be taken in if no other session has it.

@@ -125,8 +125,7 @@ impl<'a> PlanColumns<'a> {
         self.number.push(plan.number.into());
         self.status.push(plan.status.as_str());
         self.style.push(plan.style().as_str());
-        // The one character that PostgreSQL has no room for; in JSON it is escaped, so only the title has to give way.
-        self.title.push(plan.display_title().replace('\0', "\u{2400}"));
+        self.title.push(encode::title_for_row(&plan.display_title()));
         self.body.push(encode::plan_to_text(plan)?);
         self.updated_at.push(plan.updated_at.as_microsecond());
         Ok(())

@@ -15,8 +15,8 @@ CREATE TABLE journal (
     seq        INTEGER NOT NULL,
     plan_id    TEXT,
     request    TEXT,
-    body       TEXT    NOT NULL,
-    hash       BLOB    NOT NULL
+    hash       BLOB    NOT NULL,
+    body       TEXT    NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX journal_order ON journal (session_id, seq);
 CREATE UNIQUE INDEX journal_request ON journal (request) WHERE request IS NOT NULL;
@@ -30,9 +30,9 @@ CREATE TABLE plan (
     status     TEXT    NOT NULL,
     style      TEXT    NOT NULL,
     title      TEXT    NOT NULL,
-    body       TEXT    NOT NULL,
     seq        INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
+    body       TEXT    NOT NULL,
     UNIQUE (session_id, number)
 ) STRICT;
 
