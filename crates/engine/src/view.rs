@@ -252,8 +252,8 @@ pub fn steps(plan: &Plan) -> Vec<StepView> {
         .collect()
 }
 
-/// What a built plan says beside its steps.
-fn details(plan: &Plan) -> Option<Value> {
+/// What a collected or built plan says beside its steps.
+pub fn details(plan: &Plan) -> Option<Value> {
     match &plan.content {
         PlanContent::Document(_) => None,
         PlanContent::Collect(collected) => Some(serde_json::json!({ "summary": collected.summary })),

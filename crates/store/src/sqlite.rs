@@ -87,7 +87,7 @@ impl SqliteLedger {
 #[async_trait]
 impl Ledger for SqliteLedger {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
-        self.writer.ask(move |desk| desk.submit(&submission)).await
+        self.writer.ask(move |state| state.submit(&submission)).await
     }
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
@@ -155,11 +155,11 @@ impl Ledger for SqliteLedger {
         ttl: Duration,
     ) -> LedgerResult<Option<Lease>> {
         let (session, owner) = (session.clone(), owner.to_owned());
-        self.writer.ask(move |desk| leases::acquire(&desk.connection, &session, &owner, ttl)).await
+        self.writer.ask(move |state| leases::acquire(&state.connection, &session, &owner, ttl)).await
     }
 
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         let lease = lease.clone();
-        self.writer.ask(move |desk| leases::release(&desk.connection, &lease)).await
+        self.writer.ask(move |state| leases::release(&state.connection, &lease)).await
     }
 }

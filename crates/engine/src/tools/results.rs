@@ -84,18 +84,10 @@ pub(super) fn whole(plan: &Plan, policy: &Policy) -> Value {
     };
     let own = match &plan.content {
         PlanContent::Document(document) => json!({ "markdown": document.markdown, "progress": overlay(plan) }),
-        PlanContent::Collect(collected) => json!({ "summary": collected.summary, "steps": steps() }),
-        PlanContent::Build(built) => json!({
-            "goal": built.goal,
-            "summary": built.summary,
-            "assumptions": built.assumptions,
-            "risks": built.risks,
-            "verification": built.verification,
-            "files": built.files,
-            "steps": steps(),
-            "missing": missing_parts(plan, policy),
-        }),
+        PlanContent::Collect(_) => json!({ "steps": steps() }),
+        PlanContent::Build(_) => json!({ "steps": steps(), "missing": missing_parts(plan, policy) }),
     };
+    let own = with(own, view::details(plan).unwrap_or_default());
     let mut whole = with(common, own);
     for (name, text) in [
         ("feedback", plan.feedback.as_ref().map(|feedback| feedback.text.as_str())),

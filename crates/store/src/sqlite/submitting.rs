@@ -12,12 +12,12 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::desks::KeptDesk;
 use super::rows::{find_session, lay_out};
-use super::writer::WritingDesk;
+use super::writer::WriterState;
 use super::{Fault, leases, reading};
 use crate::carry_out::{Prepared, carry_out, needs_active_plan};
 use crate::encode;
 
-impl WritingDesk {
+impl WriterState {
     pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
         let found = self.lay_out(submission)?;
         if (self.careful || submission.lease.is_some())

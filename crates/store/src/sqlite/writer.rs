@@ -27,11 +27,11 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(connection: Connection, path: PathBuf) -> LedgerResult<Self> {
         let (inbox, mut waiting) = mpsc::channel(WAITING);
-        let mut desk = WritingDesk { connection, path, desks: Desks::default(), careful: false, data_version: None };
+        let mut state = WriterState { connection, path, desks: Desks::default(), careful: false, data_version: None };
         let run = move || {
             let mut batch = Vec::with_capacity(BATCH);
             while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
-                desk.commit_together(&mut batch);
+                state.commit_together(&mut batch);
                 batch.clear();
             }
         };
@@ -46,7 +46,7 @@ impl Writer {
     pub(super) async fn ask<T, F>(&self, act: F) -> LedgerResult<T>
     where
         T: Send + 'static,
-        F: FnMut(&mut WritingDesk) -> Result<T, Fault> + Send + 'static,
+        F: FnMut(&mut WriterState) -> Result<T, Fault> + Send + 'static,
     {
         let gone = || LedgerError::Unavailable("the writer has stopped".to_owned());
         let (to, answered) = oneshot::channel();
@@ -66,7 +66,7 @@ impl Drop for Writer {
 }
 
 /// What the writer thread has before it.
-pub(super) struct WritingDesk {
+pub(super) struct WriterState {
     pub(super) connection: Connection,
     path: PathBuf,
     pub(super) desks: Desks,
@@ -76,7 +76,7 @@ pub(super) struct WritingDesk {
     data_version: Option<i64>,
 }
 
-impl WritingDesk {
+impl WriterState {
     fn commit_together(&mut self, jobs: &mut [Box<dyn Job>]) {
         let Err(error) = self.try_commit(jobs) else {
             return jobs.iter_mut().for_each(|job| job.tell());
@@ -136,7 +136,7 @@ impl WritingDesk {
 /// Something to be done in the writer's transaction, and somebody who waits for it.
 trait Job: Send {
     /// An error undoes the whole batch; a refusal is an outcome.
-    fn carry_out(&mut self, desk: &mut WritingDesk) -> rusqlite::Result<()>;
+    fn carry_out(&mut self, state: &mut WriterState) -> rusqlite::Result<()>;
     /// Gives the outcome to whoever waits, if they still do.
     fn tell(&mut self);
     fn fail(&mut self, error: LedgerError);
@@ -151,11 +151,11 @@ struct Asked<T, F> {
 impl<T, F> Job for Asked<T, F>
 where
     T: Send,
-    F: FnMut(&mut WritingDesk) -> Result<T, Fault> + Send,
+    F: FnMut(&mut WriterState) -> Result<T, Fault> + Send,
 {
-    fn carry_out(&mut self, desk: &mut WritingDesk) -> rusqlite::Result<()> {
+    fn carry_out(&mut self, state: &mut WriterState) -> rusqlite::Result<()> {
         // A defect in one command must not end the writing of all others.
-        let act = AssertUnwindSafe(|| (self.act)(desk));
+        let act = AssertUnwindSafe(|| (self.act)(state));
         self.outcome = Some(match catch_unwind(act).map_err(|_| rusqlite::Error::UnwindingPanic)? {
             Ok(outcome) => Ok(outcome),
             Err(Fault::Ledger(error)) => Err(error),
