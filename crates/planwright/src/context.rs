@@ -117,6 +117,9 @@ impl Context {
                 let begin = self.invocation.plan(["on"]);
                 Err(Failure::not_found("There are no sessions yet.").hint(format!("`{begin}` begins one")))
             }
+            ([], [first, ..], Purpose::Use) => {
+                Err(Failure::damaged(format!("No session can be read; {}: {}", first.what, first.reason)))
+            }
             (items, damaged, _) => {
                 let mut listed = Vec::with_capacity(items.len());
                 for stored in items {

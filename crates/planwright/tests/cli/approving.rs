@@ -1,7 +1,7 @@
 use planwright_core::plan::PlanStyle;
 use serde_json::json;
 
-use crate::world::{PLAN, SESSION, World};
+use crate::world::{PLAN, SESSION, World, ran};
 
 const NEWER: &str = "# Move the tables\n\n- [ ] copy the rows\n- [ ] delete the backups\n";
 
@@ -16,7 +16,7 @@ fn without_a_terminal_and_without_a_digest_nothing_is_approved() {
         .says(&digest)
         .says("claude (agent) through mcp")
         .complains("nobody can be asked here")
-        .complains(&format!("planwright plan approve 1 --session {SESSION} --digest {digest}"));
+        .complains(&format!("planwright plan approve 1 --digest {digest}\n"));
     // A yes that nobody could have meant is none.
     world.run_with_input("plan approve 1", "y\nyes\n").exits(2);
     assert_eq!(world.status(), "READY");
@@ -45,7 +45,7 @@ fn an_old_digest_is_stale_and_the_new_text_is_shown() {
         .exits(5)
         .says("delete the backups")
         .complains("has changed since it was shown")
-        .complains(&world.digest());
+        .complains(&format!("planwright plan approve 1 --digest {}\n", world.digest()));
     assert_eq!(world.status(), "READY");
 
     let error = world.run(&format!("plan approve 1 --digest {digest} --json")).exits(5).error_json();
@@ -80,23 +80,9 @@ fn a_document_is_approved_as_a_whole() {
     assert_eq!(world.status(), "READY");
 }
 
-fn with_built_plan() -> World {
-    let world = World::new();
-    world.turn_on(SESSION, PlanStyle::Build);
-    let call = |tool: &str, arguments| world.agent_calls(SESSION, tool, arguments).unwrap();
-    call("plan_create_draft", json!({ "goal": "Move the tables" }));
-    call("plan_add_step", json!({ "description": "Write the migration", "agent": "coder" }));
-    call("plan_add_step", json!({ "description": "Test it", "agent": "tester", "needs": ["s1"] }));
-    call("plan_add_step", json!({ "description": "Tell everybody", "agent": "writer" }));
-    let lists = json!({ "assumptions": ["a"], "risks": ["r"], "verification": ["v"], "files": ["f"] });
-    call("plan_set_metadata", lists);
-    call("plan_submit", json!({}));
-    world
-}
-
 #[test]
 fn some_steps_are_approved_and_what_needs_a_skipped_one_is_skipped_with_it() {
-    let world = with_built_plan();
+    let world = World::with_built_plan();
     world
         .run("plan approve 1 --skip 1")
         .exits(2)
@@ -113,7 +99,7 @@ fn some_steps_are_approved_and_what_needs_a_skipped_one_is_skipped_with_it() {
 
 #[test]
 fn only_some_steps_and_steps_that_are_not_there() {
-    let world = with_built_plan();
+    let world = World::with_built_plan();
     let digest = world.digest();
     world.run("plan approve 1 --only 4").exits(2).complains("There is no step 4");
     world.run("plan approve 1 --only 2").exits(2).complains("No step would be left");
@@ -129,4 +115,65 @@ fn what_cannot_be_approved_is_refused_before_it_is_shown() {
     world.run("plan approve 1").exits(3).never_says("copy the rows").complains("REJECTED");
     world.turn_on(SESSION, PlanStyle::Document);
     world.run("plan approve 2").exits(3).complains("still being drafted");
+}
+
+#[test]
+fn the_command_that_is_handed_out_names_the_same_steps_and_the_same_note() {
+    let world = World::with_built_plan();
+    let digest = world.digest();
+    let hint = format!("planwright plan approve 1 --skip 1 --note 'it'\\''s late' --digest {digest}\n");
+    let words = ["plan", "approve", "1", "--skip", "1", "--note", "it's late"];
+    ran(world.command().args(words)).exits(2).complains(&hint);
+    world.run("plan approve 1 --only 1,3").exits(2).complains(&format!("approve 1 --only 1,3 --digest {digest}\n"));
+    // It does what was shown.
+    let line = hint.trim_end().replacen("planwright", env!("CARGO_BIN_EXE_planwright"), 1);
+    let mut shell = std::process::Command::new("sh");
+    ran(shell.args(["-c", &line]).env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada")).done();
+    let approval = &world.json("plan show 1")["approval"];
+    assert_eq!((&approval["steps"], &approval["note"]), (&json!(["s3"]), &json!("it's late")));
+}
+
+#[test]
+fn programs_are_told_what_their_selection_comes_to() {
+    let world = World::with_built_plan();
+    let error = world.run("plan approve 1 --skip 1 --json").exits(2).error_json();
+    assert_eq!(error["selection"], json!({ "skip": [1] }));
+    let second = json!({ "step": "s2", "position": 2, "reason": "needs step 1, which is skipped" });
+    assert_eq!(error["skipped"][1], second);
+    assert_eq!(error["digest"], json!(world.digest()));
+    assert_eq!(world.run("plan approve 1 --json").exits(2).error_json()["selection"], "all");
+}
+
+#[test]
+fn after_a_change_the_whole_command_is_handed_out_again() {
+    let world = World::with_built_plan();
+    let old = world.digest();
+    world.run("plan revise 1 -- shorter").done();
+    world.agent_calls(SESSION, "plan_remove_step", json!({ "step_id": "s3" })).unwrap();
+    world.agent_calls(SESSION, "plan_submit", json!({})).unwrap();
+    let new = world.digest();
+    assert_ne!(old, new);
+    world
+        .run(&format!("plan approve 2 --skip 2 --note careful --digest {old}"))
+        .exits(5)
+        .says("step 2: Test it")
+        .complains(&format!("planwright plan approve 2 --skip 2 --note careful --digest {new}\n"));
+    world.run(&format!("plan approve 2 --skip 3 --digest {old}")).exits(5).complains("do not fit any more");
+    let error = world.run(&format!("plan approve 2 --skip 2 --digest {old} --json")).exits(5).error_json();
+    assert_eq!(error["skipped"][0]["position"], 2);
+    assert_eq!(error["digest"], json!(new));
+}
+
+#[test]
+fn an_approved_plan_that_is_parked_is_not_begun_by_anybody() {
+    let world = World::with_plan();
+    let digest = world.digest();
+    world.run("plan off").done();
+    world
+        .run(&format!("plan approve 1 --digest {digest}"))
+        .done()
+        .never_says("may begin")
+        .says("It is parked. To hand it to the agent: planwright plan resume 1\n");
+    world.run("plan show 1").done().says("It is parked. To hand it to the agent: planwright plan resume 1\n");
+    world.run("plan resume 1").done().never_says("parked");
 }

@@ -27,9 +27,9 @@ fn feedback_comes_as_words_as_text_or_from_stdin() {
     world.run("plan revise 1 -- keep the table").done().says("has your feedback");
     assert_eq!(world.json("plan show 1")["feedback"], "keep the table");
     world.run("plan revise 1 --feedback again").done();
-    assert_eq!(world.json("plan show 1")["feedback"], "again");
+    assert_eq!(world.json("plan show 1")["feedback"], "keep the table\n\nagain");
     world.run_with_input("plan revise 1 --feedback -", "two\nlines\n").done();
-    assert_eq!(world.json("plan show 1")["feedback"], "two\nlines");
+    assert_eq!(world.json("plan show 1")["feedback"], "keep the table\n\nagain\n\ntwo\nlines");
     world.run("plan revise 1").exits(2).complains("--feedback");
     world.run_with_input("plan revise 1 --feedback -", "  \n").exits(2).complains("blank");
 }
@@ -74,4 +74,30 @@ fn what_this_version_does_not_run_is_not_pretended_to_run() {
     let error = world.run("plan resume 1 --json").exits(6).error_json();
     assert_eq!(error["code"], "UNAVAILABLE");
     assert_eq!(world.status(), "APPROVED");
+}
+
+#[test]
+fn plan_done_says_that_what_is_not_finished_is_parked() {
+    let world = World::with_plan();
+    world.run("plan done").done().says("Plan 1  READY").says("It is parked").says("planwright plan approve 1\n");
+    let world = World::with_plan();
+    world.run(&format!("plan approve --digest {}", world.digest())).done().says("The agent may begin.");
+    world.run("plan done").done().says("Plan 1  APPROVED").says("It is parked").says("planwright plan resume 1\n");
+}
+
+#[test]
+fn a_parked_plan_names_the_command_that_brings_it_back() {
+    let world = World::with_built_plan();
+    world.run("plan on build").done();
+    let draft = json!({ "goal": "Drop the columns" });
+    world.agent_calls(SESSION, "plan_create_draft", draft).unwrap();
+    world.run("plan off").done().says("It is parked").says("planwright plan revise 2 -- WORDS\n");
+    world.run("plan revise 2 -- go on").done().says("The agent has your feedback");
+    assert_eq!(world.json("plan status")["activePlan"]["number"], 2);
+
+    let world = World::with_plan();
+    world.run(&format!("plan approve --digest {}", world.digest())).done();
+    world.agent_calls(SESSION, "plan_progress", json!({ "status": "in_progress" })).unwrap();
+    world.run("plan off").done().says("Plan 1  EXECUTING").says("planwright plan resume 1\n");
+    world.run("plan resume 1").done().says("It is being carried out.");
 }

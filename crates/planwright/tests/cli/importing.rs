@@ -34,7 +34,10 @@ fn people_are_told_what_became_of_each_plan() {
         .says("it was EXECUTING and is PARTIALLY_COMPLETED now")
         .says("3 plans skipped")
         .says("number 4 in the file");
-    import(&world, "plans-v3.json", "").done().says("0 plans taken over").says("here already");
+    import(&world, "plans-v3.json", "")
+        .done()
+        .says("0 plans taken over")
+        .says("3 plans here already, left as they are");
     world.run("plan show 1 --session web:k3yk3y8x").done().says("PARTIALLY_COMPLETED");
 }
 
@@ -62,4 +65,31 @@ fn what_is_not_a_list_of_plans_is_refused_as_a_whole() {
     std::fs::write(&path, [b'[', 0xff, b']']).unwrap();
     world.run(&format!("import {}", path.display())).exits(2).complains("cannot be read").complains("UTF-8");
     world.run("import nowhere.json").exits(2).complains("nowhere.json cannot be read");
+}
+
+#[test]
+fn what_is_here_already_is_shown_as_it_is_stored() {
+    let world = World::new();
+    let plan = |title: &str, text: &str, chat: &str| {
+        json!([{
+            "id": "d1b2c3d4-0001", "title": title, "markdown": text, "status": "EXECUTING", "chatId": chat,
+            "channelType": "web", "transportChatId": "socket-7", "steps": [],
+            "createdAt": "2025-09-01T10:00:00Z", "updatedAt": "2025-09-01T11:00:00Z",
+        }])
+        .to_string()
+    };
+    let first = plan("", "# Words of its own\n\n- [ ] copy\n", "k3yk3y8x");
+    world.run_with_input("import -", &first).done().says("plan 1 of web:k3yk3y8x  Words of its own").says("EXECUTING");
+    world.run("plan list").done().says("Words of its own");
+    let other = plan("Another title", "other", "an0therkey");
+    world
+        .run_with_input("import -", &other)
+        .done()
+        .says("1 plan here already, left as it is\n")
+        .says("plan 1 of web:k3yk3y8x  Words of its own")
+        .never_says("Another title")
+        .never_says("EXECUTING");
+    let here = &world.run_with_input("import - --json", &other).done().json()["alreadyHere"][0];
+    assert_eq!((&here["title"], &here["notes"]), (&json!("Words of its own"), &json!([])));
+    assert_eq!((&here["sessionId"], &here["status"]), (&json!("k3yk3y8x"), &json!("PARTIALLY_COMPLETED")));
 }

@@ -80,13 +80,38 @@ fn a_difference_says_what_it_means_and_then_the_lines() {
     world.run("plan diff --from 2 --to 2").done().says("Nothing changed");
     world.run("plan diff --from 7").exits(4).complains("versions 1 to 2");
     world.run("plan diff 1 1 --from 1").exits(2);
-    assert!(world.json("plan diff")["changes"].as_array().unwrap().len() >= 2);
+    world.run("plan diff --from 0").exits(2).complains("0 is not in 1..");
+    world.run("plan diff --to 0").exits(2).complains("0 is not in 1..");
+    let diff = world.json("plan diff");
+    assert!(diff["changes"].as_array().unwrap().len() >= 2);
+    let id = world.active_plan(SESSION).id.to_string();
+    assert_eq!(diff["from"], json!({ "id": id, "number": 1, "version": 1 }));
+    assert_eq!(diff["to"], json!({ "id": id, "number": 1, "version": 2 }));
+    assert_eq!(world.json("plan diff --to 1")["from"], json!(null));
 
     world.run("plan off").done();
     world.agent_drafts(SESSION, PLAN);
     world.run("plan diff 1 2").done().says("plan 1 → plan 2").says("- step 3: tell ada");
     world.turn_on(SESSION, PlanStyle::Collect);
     world.run("plan diff 1 3").exits(2).complains("cannot be compared");
+    world.run("plan diff 3").exits(4).complains("Plan 3 is still being drafted");
+}
+
+#[test]
+fn a_draft_without_a_version_is_compared_with_the_plan_it_took_the_place_of() {
+    let world = World::with_built_plan();
+    world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
+    world.run("plan revise 1 -- one step more").done();
+    let step = json!({ "description": "Watch it", "agent": "tester" });
+    world.agent_calls(SESSION, "plan_add_step", step).unwrap();
+    world.run("plan diff").done().says("plan 1 → plan 2 as it is drafted").says("step 4: Watch it");
+    let diff = world.json("plan diff 2");
+    assert_eq!((&diff["from"]["number"], &diff["from"]["version"]), (&json!(1), &json!(1)));
+    assert_eq!((&diff["to"]["number"], &diff["to"]["version"]), (&json!(2), &json!(null)));
+
+    world.agent_calls(SESSION, "plan_submit", json!({})).unwrap();
+    world.run("plan diff").done().says("plan 1 → plan 2, version 1").says("step 4: Watch it");
+    assert_eq!(world.json("plan diff")["to"]["version"], 1);
 }
 
 #[test]
@@ -101,7 +126,9 @@ fn history_tells_who_did_what_and_when() {
         .says("just now: claude (agent) through mcp")
         .says("changes asked for: smaller steps")
         .says("approved: good")
-        .says("2 versions");
+        .says("the text was set: 1 line;")
+        .says("the text was set: 4 lines;")
+        .says("2 versions; `planwright plan diff 1 --from N --to N` compares two");
     let history = world.json("plan history 1");
     assert_eq!(history["versions"].as_array().unwrap().len(), 2);
     let kinds: Vec<_> =
@@ -145,8 +172,12 @@ fn an_export_is_the_text_byte_for_byte_and_overwrites_nothing() {
 #[test]
 fn help_and_version() {
     let world = World::new();
-    let help =
-        world.run("--help").done().says("Exit codes:").says("planwright plan approve 3").says("PLANWRIGHT_PLAN_TOOLS");
+    let help = world
+        .run("--help")
+        .done()
+        .says("Exit codes:")
+        .says("planwright plan approve 3")
+        .says("PLANWRIGHT_LIMITS_STEPS");
     assert_eq!(help.stderr, "");
     world.run("--version").done().says(env!("CARGO_PKG_VERSION"));
     world.run("plan approve --help").done().says("--digest");
@@ -154,6 +185,8 @@ fn help_and_version() {
     let error = world.run("plan frobnicate --json").exits(2).error_json();
     assert_eq!(error["code"], "INVALID_ARGUMENT");
     assert!(error["message"].as_str().unwrap().contains("frobnicate"));
+    let error = world.run("plan on sideways --json").exits(2).error_json();
+    assert!(error["message"].as_str().unwrap().contains("[possible values: document, collect, build]"), "{error}");
 }
 
 #[test]

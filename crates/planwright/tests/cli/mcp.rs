@@ -58,3 +58,25 @@ fn the_style_is_chosen_at_the_start() {
     world.run("mcp --plan sideways").exits(2).complains("document");
     world.run("mcp --session short").exits(4).complains("8 to 64");
 }
+
+#[test]
+fn what_an_agent_gets_wrong_is_nothing_to_warn_a_person_about() {
+    let world = World::new();
+    let unknown = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"no_such_tool","arguments":{}}}"#;
+    let odd = r#"{"jsonrpc":"2.0","id":4,"method":"no/such/method"}"#;
+    let talked = talk(&world, "mcp --session session-one", &[unknown, odd]);
+    assert!(!talked.stderr.contains("WARN"), "{}", talked.stderr);
+    let loud = talk(&world, "mcp --session session-one -v", &[unknown, odd]);
+    assert!(loud.stderr.contains("rmcp"), "{}", loud.stderr);
+}
+
+#[test]
+fn without_a_style_plan_work_goes_on_as_it_was() {
+    let world = World::new();
+    talk(&world, "mcp --session session-one --plan build", &[]).done();
+    world.run("plan off").done();
+    talk(&world, "mcp --session session-one", &[]).done();
+    let mode = &world.json("plan status")["planMode"];
+    assert_eq!((&mode["enabled"], &mode["style"]), (&true.into(), &"build".into()));
+    world.run("mcp --help").done().says("default: on, with the style");
+}

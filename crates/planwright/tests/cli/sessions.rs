@@ -106,3 +106,46 @@ fn plan_off_parks_and_plan_done_cancels_what_is_empty() {
     world.run("plan done").done().says("CANCELLED");
     world.run("plan show").exits(4).complains("No plan is active").complains("planwright plan list");
 }
+
+#[test]
+fn commands_that_are_handed_out_name_the_session_where_that_is_needed() {
+    let world = World::with_plan();
+    world.run("plan show").done().says(": planwright plan approve 1\n");
+    world.run("plan show 7").exits(4).complains("hint: planwright plan list\n");
+    world
+        .run("plan show --session session-one")
+        .done()
+        .says(&format!(": planwright plan approve 1 --session {SESSION}\n"));
+    world.agent_drafts("web:session-two", PLAN);
+    world.agent_drafts("web:session-two", "# Another text\n");
+    let ran = |line: &str| {
+        crate::world::ran(world.command().env("PLANWRIGHT_SESSION", "session-two").args(line.split_whitespace()))
+    };
+    ran("plan status").done().says(": planwright plan approve 1 --session web:session-two\n");
+    let compare = "`planwright plan diff 1 --from N --to N --session web:session-two`";
+    ran("plan history").done().says(compare);
+    ran("plan show 7").exits(4).complains("hint: planwright plan list --session web:session-two\n");
+    ran("plan approve 1 --only 1").exits(2).complains("planwright plan revise 1 --session web:session-two -- what");
+    ran("plan reject 1").done().says(": planwright plan on --session web:session-two\n");
+    ran("plan reject 1").exits(3).complains("hint: planwright plan show 1 --session web:session-two\n");
+}
+
+#[test]
+fn commands_that_are_handed_out_name_the_store_that_was_named() {
+    let world = World::new();
+    let elsewhere = |line: &str| {
+        let mut command = world.command();
+        crate::world::ran(command.args(line.split_whitespace()).args(["--data", "my plans"]))
+    };
+    elsewhere("plan show").exits(4).complains("`planwright plan on --data 'my plans'` begins one");
+    elsewhere("plan on").done().says("through: planwright mcp --session cli:").says("--data 'my plans'\n");
+    elsewhere("plan cancel 1").done().says(": planwright plan on --data 'my plans'\n");
+    elsewhere("plan show 7").exits(4).complains("hint: planwright plan list --data 'my plans'\n");
+    elsewhere("plan show --session nobody-has-it").exits(4).complains("hint: planwright sessions --data 'my plans'\n");
+    let database = world.run("plan on --database sqlite:other.db").done();
+    assert!(database.stdout.contains("--database sqlite:other.db\n"), "{}", database.stdout);
+    // What is set for every command is not repeated.
+    let variable =
+        crate::world::ran(world.command().env("PLANWRIGHT_DATABASE", "sqlite:other.db").args(["plan", "show", "7"]));
+    variable.exits(4).complains("hint: planwright plan list\n");
+}

@@ -6,7 +6,7 @@ fn wrong_settings_name_the_file_the_line_and_the_key() {
         ("database = \"sqlite:a.db\"\nsteps = 3\n", "line 2, at `steps`: unknown field `steps`"),
         ("[limits]\n\nsteps = \"many\"\n", "line 3, at `steps`: invalid type"),
         ("[limits]\nplan_bytes = 0\n", "line 2, at `plan_bytes`"),
-        ("[plan]\ntools = \"some\"\n", "line 2, at `tools`: unknown variant `some`"),
+        ("[plan]\ntools = \"all\"\n", "unknown field `plan`"),
         ("database = \n", "line 1, at `database`"),
         ("database = \"mysql:x\"\n", "at `database`: The database is given as"),
         ("agents = []\n", "at `agents`: at least one agent"),
@@ -70,15 +70,11 @@ fn a_path_in_the_file_counts_from_the_file() {
 #[test]
 fn every_setting_has_a_variable_that_wins_over_the_file() {
     let world = World::new();
-    world.write(
-        "planwright.toml",
-        "agents = [\"coder\"]\n[limits]\nplan_bytes = 5\nsteps = 5\n[plan]\ntools = \"read_only\"\n",
-    );
+    world.write("planwright.toml", "agents = [\"coder\"]\n[limits]\nplan_bytes = 5\nsteps = 5\n");
     world.run("plan on").done();
     for (name, value, complaint) in [
         ("PLANWRIGHT_LIMITS_STEPS", "none", "PLANWRIGHT_LIMITS_STEPS: `none` is not a number from 1 up"),
         ("PLANWRIGHT_LIMITS_PLAN_BYTES", "0", "PLANWRIGHT_LIMITS_PLAN_BYTES"),
-        ("PLANWRIGHT_PLAN_TOOLS", "few", "neither `all` nor `read_only`"),
         ("PLANWRIGHT_AGENTS", "planner,coder", "PLANWRIGHT_AGENTS"),
     ] {
         ran(world.command().env(name, value).args(["plan", "list"])).exits(2).complains(complaint);

@@ -101,7 +101,10 @@ fn between_several_sessions_a_person_chooses() {
     terminal.type_in("2\n");
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen}");
-    assert!(seen.ends_with("or reject, or revise\u{1b}[0m\r\n") && seen.contains("digest"), "{seen}");
+    assert!(
+        seen.ends_with("planwright plan approve 1 --session mcp:session-one\u{1b}[0m\r\n") && seen.contains("digest"),
+        "{seen}"
+    );
 
     let mut terminal = Terminal::start(&world, "plan show");
     terminal.wait_for("Which session? [1-2] ");

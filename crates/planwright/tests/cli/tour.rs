@@ -22,3 +22,9 @@ fn the_tour_runs_to_its_end_and_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(temporary).unwrap().count(), 0);
     assert_eq!(std::fs::read(world.store()).unwrap(), before, "the person's own store is not touched");
 }
+
+#[test]
+fn the_tour_has_no_form_for_programs() {
+    let error = World::new().run("tour --json").exits(2).error_json();
+    assert_eq!(error["code"], "INVALID_ARGUMENT");
+}

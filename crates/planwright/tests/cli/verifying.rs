@@ -68,3 +68,46 @@ fn a_file_that_is_no_store() {
     assert!([6, 7].contains(&ran.code), "{ran:?}");
     assert!(ran.stderr.starts_with("error: "), "{ran:?}");
 }
+
+#[test]
+fn verify_does_not_send_people_to_verify() {
+    let world = World::with_plan();
+    world.with_engine(async |_| ());
+    let bytes = std::fs::read(world.store()).unwrap();
+    std::fs::write(world.store(), [&bytes[..100], &vec![0xa5; bytes.len() - 100]].concat()).unwrap();
+    let verified = world.run("verify").exits(7);
+    assert!(!verified.stderr.contains("planwright verify"), "{}", verified.stderr);
+    world.run("plan list").exits(7).complains("hint: planwright verify\n").never_complains("tells more");
+}
+
+#[test]
+fn an_empty_file_is_not_taken_for_an_empty_store() {
+    let world = World::new();
+    world.write("planwright.db", "");
+    for line in ["verify", "sessions", "plan list", "plan show", "plan status", "plan approve 1", "plan off"] {
+        world.run(line).exits(7).complains("planwright.db is empty: it was cut off, or never written.");
+        assert_eq!(std::fs::metadata(world.store()).unwrap().len(), 0, "{line}");
+    }
+    assert_eq!(world.run("verify --json").exits(7).error_json()["code"], "INTERNAL");
+    world.run("plan on").done();
+    world.run("verify").done();
+}
+
+#[test]
+fn a_plan_whose_journal_cannot_be_read_is_shown_all_the_same() {
+    let world = World::with_plan();
+    world.run("plan show").done().says("drafted ");
+    let store = Connection::open(world.store()).unwrap();
+    assert_eq!(store.execute("UPDATE journal SET body = '{' WHERE body LIKE '%plan_created%'", []).unwrap(), 1);
+    world.run("plan show").done().says("copy the rows").never_says("drafted ");
+    world.run("plan approve").exits(2).says("copy the rows");
+    world.run("plan history").exits(7).complains("hint: planwright verify\n");
+}
+
+#[test]
+fn a_single_session_that_cannot_be_read_is_not_called_several() {
+    let world = World::with_plan();
+    let store = Connection::open(world.store()).unwrap();
+    assert_eq!(store.execute("UPDATE journal SET body = '{' WHERE body LIKE '%content_set%'", []).unwrap(), 1);
+    world.run("plan show").exits(7).complains("session-one").complains("hint: planwright verify\n");
+}

@@ -12,7 +12,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_store::Location;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub(crate) const SESSION: &str = "mcp:session-one";
@@ -40,6 +40,21 @@ impl World {
     pub(crate) fn with_plan() -> Self {
         let world = Self::new();
         world.agent_drafts(SESSION, PLAN);
+        world
+    }
+
+    /// With one session and a proposal of three steps that waits for a decision; the second step needs the first.
+    pub(crate) fn with_built_plan() -> Self {
+        let world = Self::new();
+        world.turn_on(SESSION, PlanStyle::Build);
+        let call = |tool: &str, arguments| world.agent_calls(SESSION, tool, arguments).unwrap();
+        call("plan_create_draft", json!({ "goal": "Move the tables" }));
+        call("plan_add_step", json!({ "description": "Write the migration", "agent": "coder" }));
+        call("plan_add_step", json!({ "description": "Test it", "agent": "tester", "needs": ["s1"] }));
+        call("plan_add_step", json!({ "description": "Tell everybody", "agent": "writer" }));
+        let lists = json!({ "assumptions": ["a"], "risks": ["r"], "verification": ["v"], "files": ["f"] });
+        call("plan_set_metadata", lists);
+        call("plan_submit", json!({}));
         world
     }
 
@@ -118,7 +133,7 @@ impl World {
             engine.open(&parsed, &by).await.unwrap();
             engine.ensure_plan_mode(&parsed, &by, Some(PlanStyle::Document)).await.unwrap();
         });
-        self.agent_calls(session, "plan_set_content", serde_json::json!({ "plan_markdown": markdown })).unwrap();
+        self.agent_calls(session, "plan_set_content", json!({ "plan_markdown": markdown })).unwrap();
     }
 
     pub(crate) fn active_plan(&self, session: &str) -> Arc<Plan> {
@@ -180,6 +195,12 @@ impl Ran {
     #[track_caller]
     pub(crate) fn never_says(self, text: &str) -> Self {
         assert!(!self.stdout.contains(text), "{text:?} is in: {}", self.stdout);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn never_complains(self, text: &str) -> Self {
+        assert!(!self.stderr.contains(text), "{text:?} is in: {}", self.stderr);
         self
     }
 

@@ -207,7 +207,7 @@ impl Readers {
         let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
         let (mut plans, mut damaged) = (BTreeMap::new(), Vec::new());
         for row in &found {
-            match encode::set_damage_aside(sound(rows::consistent_plan(row, session)))? {
+            match encode::set_damage_aside(sound(rows::plan(row, session)))? {
                 Ok(plan) => drop(plans.insert(plan.id.clone(), plan)),
                 Err(row) => damaged.push(row),
             }
@@ -237,7 +237,8 @@ impl Readers {
 /// unless it is what was asked for.
 async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Failure> {
     let find_session = select_sessions!("WHERE session.conversation = $1 AND session.channel = $2");
-    let find_plans = "SELECT id, number, body FROM plan WHERE session_id = $1 AND id = ANY($2::text[])";
+    let find_plans = "SELECT id, number, status, style, title, body FROM plan
+                      WHERE session_id = $1 AND id = ANY($2::text[])";
     let mut desk = Desk::new(session.clone());
     let moment =
         client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;

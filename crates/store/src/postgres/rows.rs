@@ -63,26 +63,13 @@ pub(super) fn stored_session(row: &Row) -> Read<StoredSession> {
     }))
 }
 
+/// A plan whose row and content say the same.
 pub(super) fn plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
     let (id, number, body): (&str, i64, &str) = (row.try_get("id")?, row.try_get("number")?, row.try_get("body")?);
+    let (status, style, title) = (row.try_get("status")?, row.try_get("style")?, row.try_get("title")?);
     let what = || format!("plan {number} of {session}");
     Ok(encode::plan_from_text(what, body).and_then(|plan| {
-        if plan.id.as_str() == id && plan.session == *session {
-            return Ok(plan);
-        }
-        let reason = format!("its row says plan {id} of {session}, its content plan {} of {}", plan.id, plan.session);
-        Err(LedgerError::damaged(what(), reason))
-    }))
-}
-
-/// A plan whose row and content say the same.
-pub(super) fn consistent_plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
-    let number = row.try_get("number")?;
-    let (id, status, style, title) =
-        (row.try_get("id")?, row.try_get("status")?, row.try_get("style")?, row.try_get("title")?);
-    let beside = PlanRow { id, session, number, status, style, title };
-    Ok(plan(row, session)?.and_then(|plan| {
-        encode::check_plan_row(|| format!("plan {number} of {session}"), &plan, &beside)?;
+        encode::check_plan_row(what, &plan, &PlanRow { id, session, number, status, style, title })?;
         Ok(plan)
     }))
 }

@@ -4,6 +4,8 @@ pub(crate) mod concurrency;
 pub(crate) mod content;
 pub(crate) mod damage;
 pub(crate) mod leases;
+pub(crate) mod loss;
+pub(crate) mod plan_work;
 pub(crate) mod reading;
 pub(crate) mod repeating;
 pub(crate) mod submitting;

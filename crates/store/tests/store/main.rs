@@ -61,6 +61,8 @@ contract! {
         many_sessions_with_many_callers_have_no_gaps,
         no_recorded_step_is_lost,
         a_refused_command_fails_nobody_else,
+        a_check_while_others_write_finds_everything_whole,
+        a_command_that_panics_fails_nobody_else,
         replaying_any_mix_of_commands_gives_what_is_stored,
     }
     reading {
@@ -80,6 +82,8 @@ contract! {
         a_lease_given_back_is_free_and_its_fence_keeps_growing,
         giving_back_a_lost_lease_is_harmless,
         whoever_lost_the_lease_cannot_write,
+        a_repeat_is_answered_whoever_has_the_lease_now,
+        a_lease_counts_in_its_own_session_only,
         a_lease_needs_a_session,
         one_of_many_gets_the_lease,
     }
@@ -99,10 +103,33 @@ contract! {
         a_deleted_plan_is_found,
         a_newer_schema_is_refused_and_left_alone,
     }
+    loss {
+        a_session_whose_journal_is_gone_takes_nothing_more,
+        a_journal_without_its_last_entry_takes_nothing_more,
+        a_journal_with_a_forged_entry_at_its_end_is_found,
+        what_a_deleted_session_leaves_behind_is_reported,
+        many_orphans_are_named_in_part,
+        a_plan_whose_row_says_something_else_is_found,
+        a_plan_that_was_moved_is_found,
+        plans_that_swapped_their_content_are_found,
+        no_plan_is_begun_beside_an_unreadable_one,
+        no_plan_is_begun_beside_one_that_is_gone,
+    }
+    plan_work {
+        the_same_text_again_changes_nothing,
+        what_was_asked_first_still_stands_after_a_second_revision,
+        a_parked_draft_that_is_revised_is_worked_on_again,
+        a_parked_document_goes_on_where_it_stood,
+        a_document_with_every_step_ticked_is_complete_when_it_starts,
+        a_step_a_person_skipped_stays_skipped,
+    }
     content {
         every_character_comes_back,
         a_plan_as_large_as_is_allowed_comes_back,
         a_plan_that_is_too_large_is_refused_and_nothing_is_stored,
+        arguments_are_nested_as_deeply_as_can_be_read_again,
+        a_document_has_no_more_steps_than_are_allowed,
+        large_plans_that_are_decided_about_at_once_are_all_stored,
         large_plans_of_many_callers_are_all_stored,
     }
 }

@@ -15,7 +15,7 @@ use crate::commands::*;
 use crate::contract::concurrency::recorded;
 use crate::proxy::{Cut, Proxy};
 use crate::stores::{Store, client, server};
-use crate::verifying::{assert_no_gaps, assert_whole, chain};
+use crate::verifying::{assert_no_gaps, assert_whole, verify, whats};
 
 async fn fresh() -> (Store, String) {
     let store = Store::postgres().await;
@@ -236,6 +236,32 @@ async fn a_damaged_end_of_a_journal_is_reported_and_never_overwritten() {
     }
 }
 
+/// The session's row names the last entry, so a row that names another one is not believed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_names_another_end_takes_nothing() {
+    let (store, _) = fresh().await;
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    let plan = ready(&engine, &here, "# Plan").await;
+    for (change, back) in [
+        ("head_seq = 5", "head_seq = 4"),
+        ("head_seq = 3", "head_seq = 4"),
+        ("head_seq = -1", "head_seq = 4"),
+        ("head_hash = sha256(head_hash)", "head_hash = (SELECT hash FROM journal WHERE seq = 4)"),
+        ("head_hash = ''::bytea", "head_hash = (SELECT hash FROM journal WHERE seq = 4)"),
+    ] {
+        store.tamper(&format!("UPDATE session SET {change}")).await;
+        damaged(engine.ledger().session(&here).await, "session cli:k3yk3y8x");
+        damaged(engine.submit(&here, &agent(), set("# Over it")).await, "session cli:k3yk3y8x");
+        damaged(engine.submit(&here, &person(), approve(&plan)).await, "session cli:k3yk3y8x");
+        assert_eq!(whats(&verify(&engine).await.damaged), ["session cli:k3yk3y8x"], "{change}");
+        store.tamper(&format!("UPDATE session SET {back}")).await;
+        assert_whole(&engine).await;
+    }
+    draft(&engine, &here, set("# After all")).await;
+    assert_no_gaps(&engine, &here).await;
+}
+
 /// A write would fork the journal, so it is not made; those of others are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_put_back_to_an_earlier_end_fails_alone() {
@@ -257,7 +283,8 @@ async fn a_session_put_back_to_an_earlier_end_fails_alone() {
         })
     });
     join_all(callers).await.into_iter().for_each(Result::unwrap);
-    assert!(chain(&engine, &here).await.damage.unwrap().contains("past entry 4"));
+    let report = verify(&engine).await;
+    assert!(report.damaged[0].reason.contains("past entry 4"), "{report:?}");
     for n in (0..40).filter(|n| n % 4 != 0) {
         assert_no_gaps(&engine, &nth_session(n)).await;
     }

@@ -14,8 +14,9 @@ use planwright_engine::ledger::LedgerError;
 use planwright_store::SqliteLedger;
 
 use crate::commands::*;
-use crate::stores::raw;
-use crate::verifying::assert_whole;
+use crate::contract::damage::{BYSTANDER, here, three_plans};
+use crate::stores::{Store, raw};
+use crate::verifying::{assert_whole, findings, verify};
 
 async fn engine(file: &Path) -> Engine {
     Engine::new(Arc::new(SqliteLedger::open(file).await.unwrap()), Policy::default())
@@ -79,6 +80,41 @@ async fn a_locked_file_is_unavailable_and_nothing_is_stored() {
     assert_eq!(engine.active_plan(&here).await.unwrap(), plan);
     draft(&engine, &here, set("# After all")).await;
     assert_whole(&engine).await;
+}
+
+/// Bytes that are no text, in any of the columns that should have some.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_are_no_text_cost_nothing_but_their_own_row() {
+    const NO_TEXT: &str = "CAST(x'ff' AS TEXT)";
+    let ours = "(SELECT id FROM session WHERE conversation = 'k3yk3y8x')";
+    let last = format!("(SELECT max(seq) FROM journal WHERE session_id = {ours})");
+    for (tampering, named) in [
+        (format!("UPDATE session SET state = {NO_TEXT} WHERE conversation = 'k3yk3y8x'"), "session cli:k3yk3y8x"),
+        (format!("UPDATE plan SET body = {NO_TEXT} WHERE number = 2"), "plan 2 of cli:k3yk3y8x"),
+        (format!("UPDATE plan SET title = {NO_TEXT} WHERE number = 2"), "plan 2 of cli:k3yk3y8x"),
+        (format!("UPDATE plan SET status = {NO_TEXT} WHERE number = 2"), "plan 2 of cli:k3yk3y8x"),
+        (format!("UPDATE journal SET body = {NO_TEXT} WHERE seq = 4 AND session_id = {ours}"), "cli:k3yk3y8x"),
+        (format!("UPDATE journal SET body = {NO_TEXT} WHERE seq = {last} AND session_id = {ours}"), "cli:k3yk3y8x"),
+    ] {
+        let store = Store::sqlite();
+        let engine = three_plans(&store).await;
+        assert_eq!(store.tamper(&tampering).await, 1);
+        let page = engine.sessions(None, 10).await.unwrap();
+        assert!(page.items.iter().any(|stored| stored.session.identity == session(BYSTANDER)), "{tampering}: {page:?}");
+        let report = verify(&engine).await;
+        assert!(
+            report.chains.iter().any(|chain| chain.session == session(BYSTANDER) && chain.is_whole()),
+            "{report:?}"
+        );
+        let said = findings(&report);
+        assert!(!said.is_empty() && said.iter().all(|said| said.contains(named)), "{tampering}: {said:?}");
+        if named.starts_with("plan") {
+            let page = engine.plans(&here(), None, 10).await.unwrap();
+            let others: Vec<_> = page.items.iter().map(|plan| plan.number).filter(|number| *number != 2).collect();
+            assert_eq!(others, [3, 1], "{tampering}");
+        }
+        ready(&engine, &session(BYSTANDER), "# Goes on").await;
+    }
 }
 
 const AGAIN: &str = "PLANWRIGHT_TEST_WITHOUT_POWERS";

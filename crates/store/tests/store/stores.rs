@@ -34,6 +34,14 @@ impl Store {
         Self::Postgres { url }
     }
 
+    /// A fresh one of the same kind.
+    pub(crate) async fn another(&self) -> Self {
+        match self {
+            Self::Sqlite { .. } => Self::sqlite(),
+            Self::Postgres { .. } => Self::postgres().await,
+        }
+    }
+
     pub(crate) fn location(&self) -> Location {
         match self {
             Self::Sqlite { .. } => Location::Sqlite(self.file()),
@@ -57,7 +65,12 @@ impl Store {
     /// Changes something behind the store's back and says how many rows that were.
     pub(crate) async fn tamper(&self, sql: &str) -> u64 {
         match self {
-            Self::Sqlite { .. } => raw(&self.file()).execute(sql, []).unwrap() as u64,
+            Self::Sqlite { .. } => {
+                let connection = raw(&self.file());
+                // Whoever does damage does not care what belongs together.
+                connection.pragma_update(None, "foreign_keys", false).unwrap();
+                connection.execute(sql, []).unwrap() as u64
+            }
             Self::Postgres { url } => run(url, sql).await,
         }
     }

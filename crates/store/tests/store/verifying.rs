@@ -3,6 +3,7 @@
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::engine::{ChainReport, VerifyReport};
+use planwright_engine::ledger::DamagedRow;
 
 pub(crate) async fn verify(engine: &Engine) -> VerifyReport {
     engine.verify(|_| ()).await.unwrap()
@@ -18,6 +19,22 @@ pub(crate) async fn assert_whole(engine: &Engine) -> VerifyReport {
 pub(crate) async fn chain(engine: &Engine, session: &SessionIdentity) -> ChainReport {
     let report = verify(engine).await;
     report.chains.into_iter().find(|chain| chain.session == *session).expect("the session was not checked")
+}
+
+/// What the damaged rows are.
+pub(crate) fn whats(rows: &[DamagedRow]) -> Vec<&str> {
+    rows.iter().map(|row| row.what.as_str()).collect()
+}
+
+/// Everything that the check found, in words that name the session.
+pub(crate) fn findings(report: &VerifyReport) -> Vec<String> {
+    let row = |row: &DamagedRow| format!("{}: {}", row.what, row.reason);
+    let mut found: Vec<_> = report.damaged.iter().map(row).collect();
+    for chain in &report.chains {
+        found.extend(chain.damage.iter().map(|damage| format!("journal of {}: {damage}", chain.session)));
+        found.extend(chain.disagreements.iter().map(row));
+    }
+    found
 }
 
 /// All numbers of a session's journal, which must be 1, 2, 3 and so on.

@@ -1,1 +1,1 @@
-SELECT id, session_id, number, body FROM plan WHERE id = ANY($1::text[])
+SELECT id, session_id, number, status, style, title, body FROM plan WHERE id = ANY($1::text[])

@@ -1,6 +1,8 @@
 //! Many callers at once, through several handles.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::join_all;
 use planwright_core::command::Command;
@@ -98,6 +100,63 @@ pub(crate) async fn a_refused_command_fails_nobody_else(store: &Store) {
     assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 40);
     assert_eq!(engine.sessions(None, 10).await.unwrap().items.len(), 2);
     assert_whole(&engine).await;
+}
+
+/// The check never takes somebody else's work under way for damage.
+pub(crate) async fn a_check_while_others_write_finds_everything_whole(store: &Store) {
+    let (engine, writers) = (store.engine().await, store.engine().await);
+    let done = Arc::new(AtomicBool::new(false));
+    let callers: Vec<_> = (0..6)
+        .map(|n| {
+            let (engine, done) = (writers.clone(), done.clone());
+            tokio::spawn(async move {
+                let mut written = 0;
+                while !done.load(Ordering::Relaxed) {
+                    // Two callers share a session, and new ones are opened all the time.
+                    let here = nth_session(n / 2 + written / 20 * 3);
+                    engine.open(&here, &person()).await.unwrap();
+                    engine.ensure_plan_mode(&here, &person(), Some(PlanStyle::Document)).await.unwrap();
+                    let text = format!("# {n}\n\n1. {written}");
+                    draft(&engine, &here, set(&text)).await;
+                    written += 1;
+                }
+            })
+        })
+        .collect();
+    for _ in 0..10 {
+        assert_whole(&engine).await;
+    }
+    done.store(true, Ordering::Relaxed);
+    join_all(callers).await.into_iter().for_each(Result::unwrap);
+    assert_whole(&engine).await;
+}
+
+/// A sum that is too large panics, in the builds that check for it; in the others there is nothing to see.
+pub(crate) async fn a_command_that_panics_fails_nobody_else(store: &Store) {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    ready(&engine, &here, "# One").await;
+    let tampering = "UPDATE session SET state = replace(state, '\"plans_made\":1', '\"plans_made\":4294967295')";
+    assert_eq!(store.tamper(tampering).await, 1);
+    let callers = (0..60).map(|n| {
+        let (engine, here) = (engine.clone(), here.clone());
+        tokio::spawn(async move {
+            if n % 3 == 0 {
+                let outcome = engine.enable_plan_mode(&here, &person(), PlanStyle::Build).await;
+                assert_eq!(outcome.unwrap_err().code(), RefusalCode::Internal);
+            } else {
+                ready(&engine, &nth_session(n), "# Fine").await;
+            }
+        })
+    });
+    join_all(callers).await.into_iter().for_each(Result::unwrap);
+    assert_eq!(assert_no_gaps(&engine, &here).await, 4);
+    draft(&engine, &here, set("# Two")).await;
+    assert_eq!(assert_no_gaps(&engine, &here).await, 5);
+    assert_eq!(engine.sessions(None, 100).await.unwrap().items.len(), 41);
 }
 
 pub(crate) async fn replaying_any_mix_of_commands_gives_what_is_stored(store: &Store) {

@@ -2,9 +2,10 @@
 
 use futures::future::join_all;
 use planwright_core::command::{Command, DraftCommand};
-use planwright_core::plan::{PlanContent, PlanStyle};
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{PlanContent, PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::commands::*;
 use crate::stores::Store;
@@ -72,6 +73,66 @@ pub(crate) async fn a_plan_that_is_too_large_is_refused_and_nothing_is_stored(st
     refused(engine.submit(&here, &agent(), set(&large)).await, RefusalCode::LimitExceeded);
     assert_eq!(engine.ledger().session(&here).await.unwrap().unwrap().head, before);
     assert_eq!(engine.active_plan(&here).await.unwrap(), plan);
+}
+
+pub(crate) async fn arguments_are_nested_as_deeply_as_can_be_read_again(store: &Store) {
+    fn nested(levels: usize) -> Value {
+        (1..levels).fold(json!({}), |inner, n| if n % 2 == 0 { json!({ "deeper": inner }) } else { json!([inner]) })
+    }
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Collect).await;
+    let record = |levels: usize| {
+        // The arguments themselves are the outermost level.
+        let arguments = json!({ "n": nested(levels - 1) });
+        Command::Draft(DraftCommand::RecordStep { tool: "write_file".to_owned(), arguments })
+    };
+    let before = engine.ledger().session(&here).await.unwrap().unwrap().head;
+    for levels in [65, 100, 500] {
+        refused(engine.submit(&here, &agent(), record(levels)).await, RefusalCode::InvalidArgument);
+    }
+    assert_eq!(engine.ledger().session(&here).await.unwrap().unwrap().head, before);
+    draft(&engine, &here, record(64)).await;
+    draft(&engine, &here, finalize()).await;
+    let reader = store.engine().await;
+    let plan = reader.active_plan(&here).await.unwrap();
+    match &plan.content {
+        PlanContent::Collect(collected) => assert_eq!(collected.steps[0].arguments["n"], nested(63)),
+        PlanContent::Document(_) | PlanContent::Build(_) => panic!("this is another plan"),
+    }
+    assert_eq!(reader.history(&here, &plan.id).await.unwrap().versions.len(), 1);
+    reader.submit(&here, &person(), approve(&plan)).await.unwrap();
+    assert_whole(&reader).await;
+}
+
+pub(crate) async fn a_document_has_no_more_steps_than_are_allowed(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Document).await;
+    let tasks = |count: usize| (1..=count).map(|n| format!("- [ ] task {n}\n")).collect::<String>();
+    refused(engine.submit(&here, &agent(), set(&tasks(501))).await, RefusalCode::LimitExceeded);
+    assert_eq!(engine.active_plan(&here).await.unwrap().version, 0);
+    // It is steps that count, not lines.
+    draft(&engine, &here, set(&format!("{}{}", "prose\n\n".repeat(600), tasks(500)))).await;
+    assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 500);
+    assert_whole(&engine).await;
+}
+
+pub(crate) async fn large_plans_that_are_decided_about_at_once_are_all_stored(store: &Store) {
+    let engine = store.engine().await;
+    let callers = (0..24).map(|n| {
+        let engine = engine.clone();
+        tokio::spawn(async move {
+            let here = nth_session(n);
+            let plan = ready(&engine, &here, &format!("# {n}\n\n{}", "x".repeat(700 * 1024))).await;
+            engine.submit(&here, &person(), approve(&plan)).await.unwrap();
+            engine.submit(&here, &person(), resume(&plan.id)).await.unwrap();
+            let ended = engine.submit(&here, &agent(), report(StepStatus::Completed)).await.unwrap();
+            assert_eq!(active(&ended).status, PlanStatus::Completed);
+        })
+    });
+    join_all(callers).await.into_iter().for_each(Result::unwrap);
+    assert_eq!(assert_whole(&engine).await.chains.len(), 24);
 }
 
 pub(crate) async fn large_plans_of_many_callers_are_all_stored(store: &Store) {

@@ -8,14 +8,14 @@ use planwright_engine::ledger::LedgerError;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_no_gaps, assert_whole, chain, verify};
+use crate::verifying::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
 
-fn here() -> SessionIdentity {
+pub(crate) fn here() -> SessionIdentity {
     session("cli:k3yk3y8x")
 }
 
 /// Three ready plans, the third of them active, and another session that nothing happens to.
-async fn three_plans(store: &Store) -> Engine {
+pub(crate) async fn three_plans(store: &Store) -> Engine {
     let engine = store.engine().await;
     for n in 1..=3 {
         ready(&engine, &here(), &format!("# Plan {n}")).await;
@@ -24,7 +24,7 @@ async fn three_plans(store: &Store) -> Engine {
     engine
 }
 
-const BYSTANDER: &str = "web:bystander";
+pub(crate) const BYSTANDER: &str = "web:bystander";
 
 pub(crate) async fn a_damaged_plan_is_reported_and_never_overwritten(store: &Store) {
     let engine = three_plans(store).await;
@@ -49,14 +49,11 @@ pub(crate) async fn a_damaged_plan_is_reported_and_never_overwritten(store: &Sto
     }
     let (stored, rows) = engine.ledger().stored_plans(&here()).await.unwrap();
     assert_eq!(stored.len(), 2);
-    assert_eq!(rows.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["plan 2 of cli:k3yk3y8x"]);
+    assert_eq!(whats(&rows), ["plan 2 of cli:k3yk3y8x"]);
 
     let report = chain(&engine, &here()).await;
     assert_eq!(report.damage, None);
-    assert_eq!(
-        report.disagreements.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(),
-        ["plan 2 of cli:k3yk3y8x"]
-    );
+    assert_eq!(whats(&report.disagreements), ["plan 2 of cli:k3yk3y8x"]);
     assert!(chain(&engine, &session(BYSTANDER)).await.is_whole());
     assert_eq!(store.look("SELECT body FROM plan WHERE number = 2").await, kept);
 }
@@ -74,10 +71,7 @@ pub(crate) async fn a_damaged_active_plan_stops_only_drafting(store: &Store) {
     assert_eq!(fourth.number, 4);
     assert_eq!(store.look("SELECT body FROM plan WHERE number = 3").await, "rubbish");
     let report = chain(&engine, &here()).await;
-    assert_eq!(
-        report.disagreements.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(),
-        ["plan 3 of cli:k3yk3y8x"]
-    );
+    assert_eq!(whats(&report.disagreements), ["plan 3 of cli:k3yk3y8x"]);
 }
 
 pub(crate) async fn a_plan_that_says_it_is_another_is_found(store: &Store) {
@@ -93,7 +87,7 @@ pub(crate) async fn a_damaged_status_is_listed_beside_the_others(store: &Store) 
     store.tamper("UPDATE plan SET status = 'MISLAID' WHERE number = 2").await;
     let page = engine.plans(&here(), None, 10).await.unwrap();
     assert_eq!(page.items.iter().map(|plan| plan.number).collect::<Vec<_>>(), [3, 1]);
-    assert_eq!(page.damaged.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["plan 2 of cli:k3yk3y8x"]);
+    assert_eq!(whats(&page.damaged), ["plan 2 of cli:k3yk3y8x"]);
     // Pages that end on it go on after it.
     let mut numbers = Vec::new();
     let mut before = None;
@@ -110,10 +104,7 @@ pub(crate) async fn a_damaged_status_is_listed_beside_the_others(store: &Store) 
 
 pub(crate) async fn a_damaged_session_is_reported_and_never_overwritten(store: &Store) {
     for tampering in ["state = 'rubbish'", "state = replace(state, 'k3yk3y8x', 'another1')"] {
-        let store = &match store {
-            Store::Sqlite { .. } => Store::sqlite(),
-            Store::Postgres { .. } => Store::postgres().await,
-        };
+        let store = &store.another().await;
         let engine = three_plans(store).await;
         let named = "WHERE conversation = 'k3yk3y8x'";
         assert_eq!(store.tamper(&format!("UPDATE session SET {tampering} {named}")).await, 1);
@@ -127,7 +118,7 @@ pub(crate) async fn a_damaged_session_is_reported_and_never_overwritten(store: &
         }
         let page = engine.sessions(None, 10).await.unwrap();
         assert_eq!(page.items.iter().map(|s| s.session.identity.to_string()).collect::<Vec<_>>(), [BYSTANDER]);
-        assert_eq!(page.damaged.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["session cli:k3yk3y8x"]);
+        assert_eq!(whats(&page.damaged), ["session cli:k3yk3y8x"]);
         let report = verify(&engine).await;
         assert!(!report.is_whole() && report.damaged.len() == 1);
         assert!(report.chains.iter().all(|chain| chain.is_whole()));
@@ -204,7 +195,13 @@ pub(crate) async fn swapped_entries_are_found(store: &Store) {
 }
 
 pub(crate) async fn a_journal_cut_off_at_its_end_is_found(store: &Store) {
-    first_damage(store, &["DELETE FROM journal WHERE seq > 8 AND OURS"], "ends at entry 8", 8).await;
+    let engine = three_plans(store).await;
+    let ours = "session_id = (SELECT id FROM session WHERE conversation = 'k3yk3y8x')";
+    store.tamper(&format!("DELETE FROM journal WHERE seq > 8 AND {ours}")).await;
+    let report = verify(&engine).await;
+    let found = findings(&report);
+    assert!(found.len() == 1 && found[0].contains("cli:k3yk3y8x") && found[0].contains("entry 8"), "{found:?}");
+    assert!(chain(&engine, &session(BYSTANDER)).await.is_whole());
 }
 
 pub(crate) async fn a_changed_plan_is_found(store: &Store) {
@@ -213,20 +210,14 @@ pub(crate) async fn a_changed_plan_is_found(store: &Store) {
     store.tamper("UPDATE plan SET body = replace(body, 'Plan 2', 'Plan II') WHERE number = 2").await;
     let report = chain(&engine, &here()).await;
     assert_eq!(report.damage, None);
-    assert_eq!(
-        report.disagreements.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(),
-        ["plan 2 of cli:k3yk3y8x"]
-    );
+    assert_eq!(whats(&report.disagreements), ["plan 2 of cli:k3yk3y8x"]);
 }
 
 pub(crate) async fn a_deleted_plan_is_found(store: &Store) {
     let engine = three_plans(store).await;
     store.tamper("DELETE FROM plan WHERE number = 2").await;
     let report = chain(&engine, &here()).await;
-    assert_eq!(
-        report.disagreements.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(),
-        ["plan 2 of cli:k3yk3y8x"]
-    );
+    assert_eq!(whats(&report.disagreements), ["plan 2 of cli:k3yk3y8x"]);
     refused(engine.find_plan(&here(), Some(&"2".parse().unwrap())).await, RefusalCode::NotFound);
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStyle;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::ledger::Lease;
@@ -97,6 +98,45 @@ pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
     theirs.into_iter().for_each(|outcome| drop(refused(outcome, RefusalCode::Conflict)));
     assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 21);
     assert_no_gaps(&engine, &here).await;
+}
+
+pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    engine.open(&here, &person()).await.unwrap();
+    let first = engine.ledger().acquire_lease(&here, "first", OVER).await.unwrap().unwrap();
+    let mut sent = submission(&here, "in-time", on(PlanStyle::Collect));
+    sent.lease = Some(first.clone());
+    let answer = engine.ledger().submit(sent.clone()).await.unwrap();
+    engine.ledger().acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
+    let again = engine.ledger().submit(sent.clone()).await.unwrap();
+    assert_eq!((again.events, again.seq, again.desk), (answer.events, answer.seq, answer.desk));
+    // What was not carried out in time is not carried out now.
+    sent.stamp.request = RequestId::new("too-late").unwrap();
+    refused(engine.ledger().submit(sent).await, RefusalCode::Conflict);
+    assert_eq!(assert_no_gaps(&engine, &here).await, 3);
+}
+
+pub(crate) async fn a_lease_counts_in_its_own_session_only(store: &Store) {
+    let engine = store.engine().await;
+    let (here, there, nowhere) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"), session("mcp:k3yk3y8x"));
+    engine.open(&here, &person()).await.unwrap();
+    engine.open(&there, &person()).await.unwrap();
+    let ours = engine.ledger().acquire_lease(&here, "first", LONG).await.unwrap().unwrap();
+    let theirs = engine.ledger().acquire_lease(&there, "first", LONG).await.unwrap().unwrap();
+    assert_eq!(ours.fence, theirs.fence);
+    for (n, (session, lease)) in [(&here, &theirs), (&there, &ours), (&nowhere, &ours)].into_iter().enumerate() {
+        let mut submission = submission(session, &format!("wrong-{n}"), on(PlanStyle::Collect));
+        submission.lease = Some(lease.clone());
+        refused(engine.ledger().submit(submission).await, RefusalCode::Conflict);
+    }
+    // Nor does a lease on a session that is not there open it.
+    let mut opening = submission(&nowhere, "opening", open());
+    opening.lease = Some(Lease { session: nowhere.clone(), ..ours });
+    let code = engine.ledger().submit(opening).await.unwrap_err().code();
+    assert!(matches!(code, RefusalCode::Conflict | RefusalCode::NotFound), "{code}");
+    assert!(engine.ledger().session(&nowhere).await.unwrap().is_none());
+    assert_eq!(assert_no_gaps(&engine, &here).await + assert_no_gaps(&engine, &there).await, 2);
 }
 
 pub(crate) async fn a_lease_needs_a_session(store: &Store) {

@@ -1,0 +1,157 @@
+//! The finer rules of a plan's life, with the store in between.
+
+use std::sync::Arc;
+
+use planwright_core::command::{Command, Decision, Outcome, RunCommand, UncertainChoice};
+use planwright_core::ids::{PlanId, StepId};
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
+
+use crate::commands::*;
+use crate::stores::Store;
+use crate::verifying::assert_whole;
+
+fn here() -> SessionIdentity {
+    session("cli:k3yk3y8x")
+}
+
+fn ask(plan: &PlanId, feedback: &str) -> Command {
+    Command::Decide(Decision::Revise { plan: plan.clone(), feedback: feedback.to_owned() })
+}
+
+async fn decide(engine: &Engine, command: Command) -> Arc<Plan> {
+    let id = command.subject().unwrap().clone();
+    engine.submit(&here(), &person(), command).await.unwrap();
+    engine.plan(&here(), &id).await.unwrap()
+}
+
+pub(crate) async fn the_same_text_again_changes_nothing(store: &Store) {
+    let engine = store.engine().await;
+    let plan = ready(&engine, &here(), "# Same\n\n- [ ] one").await;
+    let before = engine.ledger().session(&here()).await.unwrap().unwrap().head;
+    for _ in 0..3 {
+        let again = draft(&engine, &here(), set("# Same\n\n- [ ] one")).await;
+        assert_eq!((again.events.len(), again.seq, active(&again)), (0, before.seq, plan.clone()));
+    }
+    assert_eq!(engine.ledger().session(&here()).await.unwrap().unwrap().head, before);
+    let other = draft(&engine, &here(), set("# Same\n\n- [ ] two")).await;
+    assert_eq!(active(&other).version, 2);
+    assert_whole(&engine).await;
+}
+
+pub(crate) async fn what_was_asked_first_still_stands_after_a_second_revision(store: &Store) {
+    let engine = store.engine().await;
+    let plan = ready(&engine, &here(), "# Plan\n\n1. One").await;
+    decide(&engine, ask(&plan.id, "be brief")).await;
+    let asked = decide(&engine, ask(&plan.id, "and be kind")).await;
+    let feedback = asked.feedback.as_ref().unwrap().text.clone();
+    assert!(feedback.contains("be brief") && feedback.contains("and be kind"), "{feedback:?}");
+    // A new text answers all of it.
+    assert_eq!(active(&draft(&engine, &here(), set("# Plan\n\n1. Kind")).await).feedback, None);
+    assert_whole(&engine).await;
+}
+
+pub(crate) async fn a_parked_draft_that_is_revised_is_worked_on_again(store: &Store) {
+    for style in PlanStyle::ALL {
+        let store = &store.another().await;
+        let engine = store.engine().await;
+        let plan = planning(&engine, &here(), style).await;
+        if style == PlanStyle::Collect {
+            draft(&engine, &here(), record(1)).await;
+        }
+        engine.disable_plan_mode(&here(), &person()).await.unwrap();
+        let revised = decide(&engine, ask(&plan.id, "look at the tests, too")).await;
+        assert_eq!((revised.number, revised.status), (1, PlanStatus::Collecting));
+        assert_eq!(revised.feedback.as_ref().unwrap().text, "look at the tests, too");
+        let mode = engine.desk(&here()).await.unwrap().session.unwrap().plan_mode;
+        assert_eq!((mode.enabled, mode.style, mode.active_plan), (true, style, Some(plan.id.clone())));
+        assert_eq!(engine.plans(&here(), None, 10).await.unwrap().items.len(), 1);
+        assert_whole(&engine).await;
+    }
+}
+
+pub(crate) async fn a_parked_document_goes_on_where_it_stood(store: &Store) {
+    let engine = store.engine().await;
+    let plan = ready(&engine, &here(), "- [ ] one\n- [ ] two\n- [ ] three").await;
+    decide(&engine, approve(&plan)).await;
+    decide(&engine, resume(&plan.id)).await;
+    let running = active(&engine.submit(&here(), &agent(), report(StepStatus::Completed)).await.unwrap());
+    assert_eq!(running.status, PlanStatus::Executing);
+    engine.disable_plan_mode(&here(), &person()).await.unwrap();
+
+    let resumed = engine.submit(&here(), &person(), resume(&plan.id)).await.unwrap();
+    assert_eq!(names(&resumed.events), ["plan_mode_enabled"]);
+    assert_eq!(active(&resumed).execution, running.execution);
+    for _ in 0..2 {
+        engine.submit(&here(), &agent(), report(StepStatus::Completed)).await.unwrap();
+    }
+    let ended = engine.plan(&here(), &plan.id).await.unwrap();
+    assert_eq!((ended.status, ended.execution.as_ref().unwrap().number), (PlanStatus::Completed, 1));
+    assert_whole(&engine).await;
+}
+
+pub(crate) async fn a_document_with_every_step_ticked_is_complete_when_it_starts(store: &Store) {
+    let engine = store.engine().await;
+    for reported in [false, true] {
+        let plan = ready(&engine, &here(), &format!("# {reported}\n\n- [x] one\n- [x] two")).await;
+        decide(&engine, approve(&plan)).await;
+        if reported {
+            engine.submit(&here(), &agent(), report(StepStatus::Completed)).await.unwrap();
+        } else {
+            engine.submit(&here(), &person(), resume(&plan.id)).await.unwrap();
+        }
+        let ended = store.engine().await.plan(&here(), &plan.id).await.unwrap();
+        assert_eq!(ended.status, PlanStatus::Completed, "reported: {reported}");
+        assert!(ended.execution.as_ref().unwrap().finished_at.is_some());
+    }
+    assert_whole(&engine).await;
+}
+
+pub(crate) async fn a_step_a_person_skipped_stays_skipped(store: &Store) {
+    for style in [PlanStyle::Collect, PlanStyle::Build] {
+        let store = &store.another().await;
+        let engine = store.engine().await;
+        planning(&engine, &here(), style).await;
+        let commands = match style {
+            PlanStyle::Build => vec![goal("three things"), add("one"), add("two"), add("three"), submit()],
+            PlanStyle::Collect | PlanStyle::Document => vec![record(1), record(2), record(3), finalize()],
+        };
+        for command in commands {
+            draft(&engine, &here(), command).await;
+        }
+        let plan = engine.active_plan(&here()).await.unwrap();
+        decide(&engine, approve(&plan)).await;
+        run(&engine, RunCommand::Start { plan: plan.id.clone() }).await;
+        step(&engine, &plan.id, "s1", StepStatus::Completed).await;
+        step(&engine, &plan.id, "s2", StepStatus::Uncertain).await;
+        let (skipped, choice) = (StepId::new("s2").unwrap(), UncertainChoice::Skip);
+        decide(&engine, Command::Decide(Decision::Settle { plan: plan.id.clone(), step: skipped, choice })).await;
+        let execution = execution(&engine, &plan.id).await;
+        run(&engine, RunCommand::Finish { plan: plan.id.clone(), execution }).await;
+
+        let resumed = decide(&engine, resume(&plan.id)).await;
+        let execution = resumed.execution.as_ref().unwrap();
+        let statuses: Vec<_> = execution.steps.iter().map(|run| run.status).collect();
+        assert_eq!((resumed.status, execution.number), (PlanStatus::Executing, 2));
+        assert_eq!(statuses, [StepStatus::Completed, StepStatus::Skipped, StepStatus::Pending], "{style}");
+        assert_whole(&engine).await;
+    }
+}
+
+async fn run(engine: &Engine, command: RunCommand) {
+    engine.submit(&here(), &agent(), Command::Run(command)).await.unwrap();
+}
+
+async fn execution(engine: &Engine, plan: &PlanId) -> planwright_core::ids::ExecutionId {
+    engine.plan(&here(), plan).await.unwrap().execution.as_ref().unwrap().id.clone()
+}
+
+/// Begins a step and ends it.
+async fn step(engine: &Engine, plan: &PlanId, step: &str, status: StepStatus) {
+    let (execution, step) = (execution(engine, plan).await, StepId::new(step).unwrap());
+    run(engine, RunCommand::BeginStep { plan: plan.clone(), execution: execution.clone(), step: step.clone() }).await;
+    let outcome = Outcome { status, note: None, evidence: None };
+    run(engine, RunCommand::EndStep { plan: plan.clone(), execution, step, outcome }).await;
+}
