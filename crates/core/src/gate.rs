@@ -167,7 +167,7 @@ pub fn judge_other_tool(situation: &Situation, name: &str, effect: ToolEffect) -
         (Caller::Conversation, Some(PlanStyle::Document)) => {
             let drafting = matches!(situation.status, Some(PlanStatus::Collecting | PlanStatus::Ready));
             if drafting && situation.document_tools == DocumentTools::ReadOnly {
-                only_if_it_reads("changes things, and `plan.tools` is `read_only` until the plan is approved.")
+                only_if_it_reads("changes things, and only reading is allowed until the plan is approved.")
             } else {
                 Verdict::Run
             }

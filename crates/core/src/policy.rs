@@ -13,7 +13,7 @@ pub struct Policy {
     pub document_tools: DocumentTools,
 }
 
-/// The setting `plan.tools`.
+/// Which tools may run while a document is drafted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentTools {

@@ -13,7 +13,7 @@ pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
         None => {
             let session = context.engine.new_session(Channel::Mcp);
             // stdout belongs to the protocol.
-            eprintln!("planwright: new session {session}; come back to it with `--session {}`", session.conversation);
+            eprintln!("planwright: new session {session}; come back to it with `--session {session}`");
             session
         }
     };

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
-use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
+use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
@@ -91,22 +91,10 @@ pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) 
     let mut count = 0;
     while let Some(row) = rows.next()? {
         count += 1;
-        let row = match read_session(row) {
-            Ok(row) => Ok(SessionRow { head: recorded_end(connection, &row)?, ..row }),
-            Err(error) => Err(error),
-        };
-        encode::note(&mut page, row.and_then(stored))?;
+        encode::note(&mut page, read_session(row).and_then(stored))?;
     }
     page.next = (count == limit).then_some(offset.saturating_add(u64::from(limit)));
     Ok(page)
-}
-
-/// Where the journal must end: what is stored beside it tells whether entries were cut off.
-fn recorded_end(connection: &Connection, row: &SessionRow) -> rusqlite::Result<Head> {
-    let sql = "SELECT ifnull(max(seq), 0) FROM plan WHERE session_id = ?1";
-    let plans: i64 = connection.prepare_cached(sql)?.query_row([row.id], |row| row.get(0))?;
-    let recorded = row.seq.max(plans.unsigned_abs());
-    Ok(if recorded > row.head.seq { Head { seq: recorded, ..row.head } } else { row.head })
 }
 
 pub(super) fn sessions_with_key(connection: &Connection, key: &ConversationKey) -> Result<Vec<SessionIdentity>, Fault> {

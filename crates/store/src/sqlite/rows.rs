@@ -2,7 +2,7 @@
 
 use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
-use planwright_core::journal::Head;
+use planwright_core::journal::{Damage, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -17,18 +17,20 @@ use crate::encode::{self, PlanRow};
 pub(super) struct SessionRow {
     pub(super) id: i64,
     pub(super) session: Session,
-    /// The entry that changed the row last.
-    pub(super) seq: u64,
     pub(super) head: Head,
     /// The journal's last entry, as it is stored.
     pub(super) last_entry: String,
 }
 
-/// Sessions, each with the last entry of its journal.
+/// Sessions, each with the last entry that its row or its active plan is said to come from, which together tell of every
+/// entry, and the last entry of its journal.
 macro_rules! select_sessions {
     ($rest:literal) => {
         concat!(
-            "SELECT s.id, s.channel || ':' || s.conversation, s.state, s.seq, j.seq, j.hash, j.body
+            "SELECT s.id, s.channel || ':' || s.conversation, s.state,
+                max(s.seq, coalesce((SELECT seq FROM plan WHERE session_id = s.id AND id =
+                    CASE WHEN json_valid(s.state) THEN s.state ->> '$.plan_mode.active_plan' END), 0)),
+                j.seq, j.hash, j.body
              FROM session s LEFT JOIN journal j
                 ON j.id = (SELECT id FROM journal WHERE session_id = s.id ORDER BY seq DESC LIMIT 1) ",
             $rest
@@ -50,8 +52,12 @@ pub(super) fn read_session(row: &Row<'_>) -> LedgerResult<SessionRow> {
     }
     let hash: Vec<u8> = row.get(5).map_err(|error| LedgerError::damaged(what(), error))?;
     let head = encode::head(what, number(row, 4, what)?, &hash)?;
-    let seq = number(row, 3, what)?.unsigned_abs();
-    Ok(SessionRow { id, session, seq, head, last_entry: text(row, 6, what)? })
+    // What is stored beside the journal tells that entries are missing at its end. Nothing is written over them.
+    let recorded = number(row, 3, what)?.unsigned_abs();
+    if recorded > head.seq {
+        return Err(LedgerError::damaged(what(), Damage::CutOff { found: head.seq, recorded }));
+    }
+    Ok(SessionRow { id, session, head, last_entry: text(row, 6, what)? })
 }
 
 pub(super) fn find_session(connection: &Connection, session: &SessionIdentity) -> Result<Option<SessionRow>, Fault> {

@@ -58,7 +58,6 @@ impl WriterState {
                 let Some(row) = find_session(&self.connection, &submission.session)? else { return Ok(None) };
                 let mut desk = Desk::new(submission.session.clone());
                 desk.session = Some(row.session);
-                not_cut_off(&submission.session, row.seq, &row.head)?;
                 KeptDesk { session_id: row.id, head: row.head, desk }
             }
         };
@@ -100,7 +99,11 @@ impl WriterState {
         submission: &Submission,
     ) -> Result<i64, Fault> {
         // Whatever can fail without SQL fails here, before the first row is touched.
-        let changed = prepared.events.iter().any(Event::changes_session);
+        // The rows of the session and of its active plan together name the last entry, so that one that is cut off is
+        // missed. A change to any other plan is therefore noted with the session.
+        let active = desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
+        let elsewhere = prepared.plans.iter().any(|plan| Some(plan) != active);
+        let changed = elsewhere || prepared.events.iter().any(Event::changes_session);
         let state = desk.session.as_ref().filter(|_| changed).map(encode::session_to_text).transpose()?;
         let plans = prepared
             .plans
@@ -132,7 +135,12 @@ impl WriterState {
                 Ok(id)
             }
             (None, state) => {
-                let sql = "INSERT INTO session (channel, conversation, state, seq) VALUES (?1, ?2, ?3, ?4)";
+                // A number that rows of a lost session still carry is not given out again.
+                let sql = "INSERT INTO session (id, channel, conversation, state, seq) VALUES (1 + max(
+                               coalesce((SELECT max(id) FROM session), 0),
+                               coalesce((SELECT max(session_id) FROM journal), 0),
+                               coalesce((SELECT max(session_id) FROM plan), 0),
+                               coalesce((SELECT max(session_id) FROM lease), 0)), ?1, ?2, ?3, ?4)";
                 let session = &submission.session;
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
                 let values = params![channel, conversation, state.unwrap_or_default(), seq];
