@@ -117,17 +117,24 @@ impl Engine {
     }
 
     async fn get(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
-        let style = self.pass_gate(session, PlanTool::Get).await?;
-        let reference = match style {
+        let desk = self.ledger().desk(session, None).await?;
+        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        gate::authorize_plan_tool(&situation, PlanTool::Get)?;
+        let reference = match situation.style.unwrap_or(PlanStyle::Document) {
             PlanStyle::Document | PlanStyle::Collect => {
                 parse::<arguments::Nothing>(PlanTool::Get, arguments)?;
                 None
             }
             PlanStyle::Build => parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id,
         };
-        let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
-        let plan = self.find_plan(session, reference.as_ref()).await?;
-        Ok(results::whole(&plan, self.policy()))
+        match (reference, desk.active()) {
+            (None, Some(active)) => Ok(results::whole(active, self.policy())),
+            (reference, _) => {
+                let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
+                let plan = self.find_plan(session, reference.as_ref()).await?;
+                Ok(results::whole(&plan, self.policy()))
+            }
+        }
     }
 
     async fn list(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {

@@ -13,6 +13,8 @@ use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use tokio::runtime::{Handle, RuntimeFlavor};
+
 use super::errors::translate;
 use super::rows::{SessionRow, find_session, lay_out, number, read_plan, read_session, select_sessions, text};
 use super::{Fault, connection};
@@ -46,6 +48,10 @@ impl Readers {
                 Fault::Sqlite(error) => translate(&readers.path, &error),
             })
         };
+        // Most reads are shorter than the way to another thread and back.
+        if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
+            return tokio::task::block_in_place(work);
+        }
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|error| LedgerError::Internal(format!("a reader failed: {error}")))?

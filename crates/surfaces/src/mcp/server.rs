@@ -1,6 +1,7 @@
 //! What a client may ask, and what it is told.
 
 use planwright_core::actor::Actor;
+use planwright_core::gate::PlanTool;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
@@ -61,7 +62,11 @@ impl PlanServer {
             return Err(Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(name))));
         };
         let outcome = self.engine.call_tool(&self.session, &caller(context), name, arguments).await;
-        self.changes.look_now();
+        let only_looked = matches!(PlanTool::named(name), Some(PlanTool::Get | PlanTool::List));
+        match &outcome {
+            Ok(_) if !only_looked => self.changes.look_now(),
+            Ok(_) | Err(_) => {}
+        }
         if let Err(refusal) = &outcome {
             tracing::debug!(session_identity = %self.session, tool = name, code = %refusal.code, "call refused");
         }
