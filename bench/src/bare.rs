@@ -26,23 +26,63 @@ pub(crate) fn flushes(folder: &Path, time: Duration) -> anyhow::Result<f64> {
     Ok(f64::from(count) / start.elapsed().as_secs_f64())
 }
 
-/// A bare loop of group commits: one row for each caller, one flush for all that wait.
-pub(crate) async fn group_commits(folder: &Path, callers: usize, time: Duration) -> anyhow::Result<f64> {
-    let connection = Connection::open(folder.join(format!("bare-{callers}.db")))?;
+/// What a bare loop of group commits writes for each caller.
+#[derive(Clone, Copy)]
+pub(crate) enum Rows {
+    /// One row, in a table without an index.
+    One,
+    /// The rows the ledger writes, in tables like its own: a journal entry with two indexes, and a plan.
+    LikeTheLedger,
+}
+
+impl Rows {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::LikeTheLedger => "like-the-ledger",
+        }
+    }
+
+    fn write(self, connection: &Connection, caller: i64, seq: i64, body: &str) -> rusqlite::Result<()> {
+        match self {
+            Self::One => {
+                let sql = "INSERT INTO entry (caller, body) VALUES (?1, ?2)";
+                connection.prepare_cached(sql)?.execute(params![caller, body])?;
+            }
+            Self::LikeTheLedger => {
+                let sql = "INSERT INTO journal (caller, seq, request, body) VALUES (?1, ?2, ?3, ?4)";
+                connection.prepare_cached(sql)?.execute(params![caller, seq, format!("request-{seq:028}"), body])?;
+                let sql =
+                    "INSERT INTO plan (id, body) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET body = excluded.body";
+                connection.prepare_cached(sql)?.execute(params![format!("plan-{caller:031}"), body])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const TABLES: &str = "CREATE TABLE entry (id INTEGER PRIMARY KEY, caller INTEGER, body TEXT);
+    CREATE TABLE journal (id INTEGER PRIMARY KEY, caller INTEGER, seq INTEGER, request TEXT, body TEXT);
+    CREATE UNIQUE INDEX journal_order ON journal (caller, seq);
+    CREATE UNIQUE INDEX journal_request ON journal (request);
+    CREATE TABLE plan (row_id INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT);";
+
+/// A bare loop of group commits: one transaction and one flush for all callers that wait, and no domain at all.
+pub(crate) async fn group_commits(folder: &Path, rows: Rows, callers: usize, time: Duration) -> anyhow::Result<f64> {
+    let connection = Connection::open(folder.join(format!("bare-{}-{callers}.db", rows.name())))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
-    connection.execute_batch("CREATE TABLE entry (id INTEGER PRIMARY KEY, caller INTEGER, body TEXT)")?;
+    connection.execute_batch(TABLES)?;
     let (inbox, mut waiting) = mpsc::channel::<(usize, oneshot::Sender<()>)>(2_048);
     let writer = std::thread::spawn(move || -> rusqlite::Result<()> {
         let body = "x".repeat(BODY);
         let mut batch = Vec::new();
+        let mut seq = 0;
         while waiting.blocking_recv_many(&mut batch, 512) > 0 {
             connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
             for (caller, _) in &batch {
-                connection
-                    .prepare_cached("INSERT INTO entry (caller, body) VALUES (?1, ?2)")?
-                    .execute(params![*caller as i64, body])?;
+                seq += 1;
+                rows.write(&connection, *caller as i64, seq, &body)?;
             }
             connection.prepare_cached("COMMIT")?.execute([])?;
             for (_, answer) in batch.drain(..) {
