@@ -5,7 +5,7 @@
 CARGO ?= cargo
 
 help: ## Show what there is
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1	/' | column -t -s '	'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: toolchain ## Build Planwright and walk through a plan's life
 	@$(CARGO) build --quiet -p planwright
