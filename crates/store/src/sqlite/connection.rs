@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::errors::{is_busy, translate};
 
@@ -48,9 +48,11 @@ fn wait_for_others(naps: i32) -> bool {
 
 /// A file that somebody else's program made is left alone.
 fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<()> {
+    // Both at one moment, because another process may be making the tables right now.
     let facts = || -> rusqlite::Result<(i32, i64)> {
-        let id = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-        let tables = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+        let tables = moment.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let id = moment.pragma_query_value(None, "application_id", |row| row.get(0))?;
         Ok((id, tables))
     };
     match facts().map_err(|error| translate(path, &error))? {
