@@ -1,7 +1,6 @@
 //! Where time and ids come from. Tests put their own in.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use planwright_core::ids::RequestId;
@@ -31,16 +30,6 @@ pub struct TimeOrderedIds;
 impl Ids for TimeOrderedIds {
     fn next(&self) -> RequestId {
         request_id(Uuid::now_v7())
-    }
-}
-
-/// The same ids in the same order, for tests and the tour.
-#[derive(Debug, Default)]
-pub struct CountingIds(AtomicU64);
-
-impl Ids for CountingIds {
-    fn next(&self) -> RequestId {
-        request_id(Uuid::from_u64_pair(0, self.0.fetch_add(1, Ordering::Relaxed) + 1))
     }
 }
 
