@@ -22,6 +22,7 @@ pub mod ids;
 pub mod journal;
 pub mod legacy;
 pub mod mode;
+pub mod model;
 pub mod plan;
 pub mod policy;
 pub mod refusal;

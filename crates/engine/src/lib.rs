@@ -9,6 +9,8 @@
 pub mod clock;
 pub mod engine;
 pub mod ledger;
+pub mod model;
+pub mod toolbox;
 pub mod tools;
 pub mod view;
 

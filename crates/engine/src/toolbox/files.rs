@@ -1,0 +1,1 @@
+//! Files in the session's own folder.
