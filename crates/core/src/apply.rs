@@ -8,6 +8,7 @@ use crate::plan::content::PlanContent;
 use crate::plan::execution::{Execution, StepRun, StepStatus};
 use crate::plan::{Ending, Feedback, Plan, PlanStatus};
 use crate::session::Session;
+use crate::turn::OpenTurn;
 
 impl Desk {
     pub fn apply(&mut self, event: &Event, stamp: &Stamp) {
@@ -39,8 +40,15 @@ impl Desk {
                 mode.updated_at = stamp.at;
             }
             Event::PlanCreated(_) | Event::PlanImported { .. } => session.plans_made += 1,
+            Event::TurnBegun { .. }
+            | Event::TurnResumed { .. }
+            | Event::ModelReplied { .. }
+            | Event::ToolEnded { .. }
+            | Event::TurnEnded { .. }
+            | Event::Compacted(_)
+            | Event::PlanShown(_)
+            | Event::ConversationReset => session.apply_to_conversation(event, stamp),
             Event::SessionOpened
-            | Event::ConversationReset
             | Event::PlanSuperseded { .. }
             | Event::ContentSet { .. }
             | Event::StepRecorded { .. }
@@ -101,6 +109,51 @@ impl Desk {
     }
 }
 
+impl Session {
+    fn apply_to_conversation(&mut self, event: &Event, stamp: &Stamp) {
+        match event {
+            Event::TurnBegun { turn, text, .. } => {
+                self.turn = Some(OpenTurn::begun(turn.clone(), stamp.at));
+                self.topic.get_or_insert_with(|| topic(text));
+            }
+            Event::TurnEnded { ending, .. } => {
+                self.turn = None;
+                if ending.shown.is_some() {
+                    self.shown.clone_from(&ending.shown);
+                }
+            }
+            Event::Compacted(compaction) => self.history_from = compaction.reads_from(),
+            Event::PlanShown(shown) => self.shown = Some(shown.clone()),
+            // What was said before stays in the journal; the model does not read it any more.
+            Event::ConversationReset => {
+                self.turn = None;
+                self.shown = None;
+                self.topic = None;
+            }
+            Event::TurnResumed { .. } => {
+                if let Some(open) = &mut self.turn {
+                    open.resumed += 1;
+                }
+            }
+            _ => {
+                if let (Some(open), Some(input)) = (&mut self.turn, event.turn_input()) {
+                    open.take_in(&input);
+                }
+            }
+        }
+    }
+}
+
+/// The first line of what was said, short enough for a list.
+fn topic(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line.to_owned(),
+    }
+}
+
 impl Plan {
     fn apply(&mut self, event: &Event, stamp: &Stamp) {
         match event {
@@ -109,6 +162,13 @@ impl Plan {
             | Event::SessionOpened
             | Event::ConversationReset
             | Event::PlanModeDisabled { .. }
+            | Event::TurnBegun { .. }
+            | Event::TurnResumed { .. }
+            | Event::ModelReplied { .. }
+            | Event::ToolEnded { .. }
+            | Event::TurnEnded { .. }
+            | Event::Compacted(_)
+            | Event::PlanShown(_)
             | Event::PlanCreated(_)
             | Event::PlanImported { .. } => return,
             Event::ContentSet { markdown, title, .. } => {

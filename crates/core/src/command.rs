@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ids::{ExecutionId, PlanId, StepId};
+use crate::conversation::Compaction;
+use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
 use crate::plan::content::PlanContent;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{Digest, Origin, PlanStatus, PlanStyle};
+use crate::turn::{Ending, Shown, TurnInput};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
@@ -15,6 +17,7 @@ pub enum Command {
     Draft(DraftCommand),
     Decide(Decision),
     Run(RunCommand),
+    Turn(TurnCommand),
     Import(Box<ImportedPlan>),
 }
 
@@ -33,6 +36,22 @@ pub enum SessionCommand {
     FinishPlanWork,
     /// `/reset`
     Reset,
+}
+
+/// About the conversation and the turn that is under way in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TurnCommand {
+    /// Somebody said something.
+    Begin { text: String, tokens: u32 },
+    /// Takes up the turn that somebody else left open.
+    Resume { turn: TurnId },
+    /// What happened in the turn and, if that was all, how it ends.
+    Record { turn: TurnId, inputs: Vec<TurnInput>, ending: Option<Ending> },
+    /// Ends whatever turn is under way.
+    Stop,
+    Compact(Compaction),
+    /// A person is shown this version of a plan.
+    Show(Shown),
 }
 
 /// What an agent does to the active plan while it drafts, all of it through tools.
@@ -180,7 +199,7 @@ impl Command {
     /// The plan it names. Commands that name none act on the session or its active plan.
     pub fn subject(&self) -> Option<&PlanId> {
         match self {
-            Self::Session(_) | Self::Draft(_) => None,
+            Self::Session(_) | Self::Draft(_) | Self::Turn(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
             Self::Import(imported) => Some(&imported.id),

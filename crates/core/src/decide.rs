@@ -5,6 +5,7 @@ mod drafting;
 mod importing;
 mod running;
 mod session;
+mod turn;
 
 use crate::command::Command;
 use crate::desk::{Desk, Stamp};
@@ -21,6 +22,7 @@ pub fn decide(desk: &Desk, command: &Command, stamp: &Stamp, policy: &Policy) ->
         Command::Draft(command) => case.draft(command),
         Command::Decide(decision) => case.decision(decision),
         Command::Run(command) => case.run(command),
+        Command::Turn(command) => case.turn(command),
         Command::Import(imported) => case.import(imported),
     }
 }

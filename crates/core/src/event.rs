@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::command::{ImportedPlan, MetadataChange, Outcome};
-use crate::ids::{ExecutionId, PlanId, StepId};
+use crate::conversation::Compaction;
+use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::mode::ModeEnd;
+use crate::model::ModelReply;
 use crate::plan::content::{AgentStep, RecordedCall};
 use crate::plan::{Approval, Execution, PlanContent, PlanStatus, PlanStyle};
+use crate::turn::{Ending, Shown, ToolOutcome, TurnInput};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -20,6 +23,34 @@ pub enum Event {
     PlanModeDisabled {
         end: ModeEnd,
     },
+
+    TurnBegun {
+        turn: TurnId,
+        text: String,
+        tokens: u32,
+    },
+    /// Somebody else takes an interrupted turn up again.
+    TurnResumed {
+        turn: TurnId,
+    },
+    ModelReplied {
+        turn: TurnId,
+        reply: ModelReply,
+        tokens: u32,
+    },
+    ToolEnded {
+        turn: TurnId,
+        call: u32,
+        outcome: ToolOutcome,
+        tokens: u32,
+    },
+    TurnEnded {
+        turn: TurnId,
+        #[serde(flatten)]
+        ending: Ending,
+    },
+    Compacted(Compaction),
+    PlanShown(Shown),
 
     PlanCreated(Box<Creation>),
     PlanImported {
@@ -126,7 +157,17 @@ impl Event {
     /// The plan it is about.
     pub fn plan(&self) -> Option<&PlanId> {
         match self {
-            Self::SessionOpened | Self::ConversationReset | Self::PlanModeDisabled { .. } => None,
+            Self::SessionOpened
+            | Self::ConversationReset
+            | Self::PlanModeDisabled { .. }
+            | Self::TurnBegun { .. }
+            | Self::TurnResumed { .. }
+            | Self::ModelReplied { .. }
+            | Self::ToolEnded { .. }
+            | Self::TurnEnded { .. }
+            | Self::Compacted(_)
+            // The session remembers what was shown; the plan stays as it is.
+            | Self::PlanShown(_) => None,
             Self::PlanCreated(creation) => Some(&creation.plan),
             Self::PlanImported { plan, .. } => Some(&plan.id),
             Self::PlanModeEnabled { plan, .. }
@@ -149,6 +190,19 @@ impl Event {
         }
     }
 
+    /// What it tells the turn it belongs to.
+    pub fn turn_input(&self) -> Option<TurnInput> {
+        match self {
+            Self::ModelReplied { reply, tokens, .. } => {
+                Some(TurnInput::Replied { reply: reply.clone(), tokens: *tokens })
+            }
+            Self::ToolEnded { call, outcome, tokens, .. } => {
+                Some(TurnInput::ToolEnded { call: *call, outcome: outcome.clone(), tokens: *tokens })
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it changes what is known about the session as a whole.
     pub const fn changes_session(&self) -> bool {
         match self {
@@ -158,6 +212,13 @@ impl Event {
             | Self::PlanCreated(_)
             | Self::PlanImported { .. }
             | Self::PlanSuperseded { .. }
+            | Self::TurnBegun { .. }
+            | Self::TurnResumed { .. }
+            | Self::ModelReplied { .. }
+            | Self::ToolEnded { .. }
+            | Self::TurnEnded { .. }
+            | Self::Compacted(_)
+            | Self::PlanShown(_)
             | Self::ConversationReset => true,
             Self::ContentSet { .. }
             | Self::StepRecorded { .. }
@@ -184,6 +245,13 @@ impl Event {
             Self::ConversationReset => "conversation_reset",
             Self::PlanModeEnabled { .. } => "plan_mode_enabled",
             Self::PlanModeDisabled { .. } => "plan_mode_disabled",
+            Self::TurnBegun { .. } => "turn_begun",
+            Self::TurnResumed { .. } => "turn_resumed",
+            Self::ModelReplied { .. } => "model_replied",
+            Self::ToolEnded { .. } => "tool_ended",
+            Self::TurnEnded { .. } => "turn_ended",
+            Self::Compacted(_) => "compacted",
+            Self::PlanShown(_) => "plan_shown",
             Self::PlanCreated(_) => "plan_created",
             Self::PlanImported { .. } => "plan_imported",
             Self::ContentSet { .. } => "content_set",

@@ -58,6 +58,8 @@ text_ids! {
     StepId,
     /// One execution of a plan.
     ExecutionId,
+    /// One turn of a conversation.
+    TurnId,
     /// One command as it was sent: the same request is never carried out twice.
     RequestId,
 }
@@ -76,6 +78,25 @@ impl PlanId {
 impl From<&RequestId> for PlanId {
     fn from(request: &RequestId) -> Self {
         Self(request.0.clone())
+    }
+}
+
+impl From<&RequestId> for TurnId {
+    fn from(request: &RequestId) -> Self {
+        Self(request.0.clone())
+    }
+}
+
+impl RequestId {
+    /// The request that a call of a turn makes. It is always the same one, so that a call that is made again after a
+    /// crash is not carried out again.
+    pub fn of_call(turn: &TurnId, call: u32) -> Self {
+        use sha2::{Digest as _, Sha256};
+        const HEAD: usize = 18;
+        let hash: [u8; 32] = Sha256::digest(format!("{turn} call {call}")).into();
+        // The beginning of a time-ordered id keeps what belongs together together in the store.
+        let head = turn.0.get(..HEAD).unwrap_or(&turn.0);
+        Self(format!("{head}-{}", &crate::hex::encode(&hash)[..16]))
     }
 }
 

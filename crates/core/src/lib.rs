@@ -6,6 +6,7 @@
 //! - [`command`] → [`decide()`] → [`event`] → [`desk::Desk::apply`]: the way every change goes
 //! - [`gate`]: which tools are advertised and may run
 //! - [`journal`]: the hash chain that keeps every event
+//! - [`slash`]: what a person types: a message, a command, or a mistake
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
 
@@ -13,6 +14,7 @@ pub mod actor;
 pub mod agents;
 mod apply;
 pub mod command;
+pub mod conversation;
 mod decide;
 pub mod desk;
 pub mod event;
@@ -25,8 +27,11 @@ pub mod mode;
 pub mod model;
 pub mod plan;
 pub mod policy;
+pub mod prompt;
 pub mod refusal;
 pub mod session;
+pub mod slash;
+pub mod turn;
 pub mod visible;
 
 pub use decide::decide;

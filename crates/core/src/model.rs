@@ -82,3 +82,13 @@ impl Usage {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 }
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+        }
+    }
+}

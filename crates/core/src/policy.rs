@@ -5,12 +5,14 @@ use serde_json::Value;
 
 use crate::agents::AgentRegistry;
 use crate::refusal::Refusal;
+use crate::turn::TurnLimits;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
     pub limits: Limits,
     pub agents: AgentRegistry,
     pub document_tools: DocumentTools,
+    pub turn: TurnLimits,
 }
 
 /// Which tools may run while a document is drafted.
@@ -30,11 +32,13 @@ pub struct Limits {
     pub line_bytes: usize,
     /// How deeply the arguments of a recorded call may be nested.
     pub depth: usize,
+    /// One message of a person.
+    pub message_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { plan_bytes: 1024 * 1024, steps: 500, line_bytes: 16 * 1024, depth: 64 }
+        Self { plan_bytes: 1024 * 1024, steps: 500, line_bytes: 16 * 1024, depth: 64, message_bytes: 256 * 1024 }
     }
 }
 
@@ -45,6 +49,17 @@ impl Limits {
                 "The {what} has {} bytes; at most {} are taken.",
                 text.len(),
                 self.line_bytes
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_message(&self, text: &str) -> Result<(), Refusal> {
+        if text.len() > self.message_bytes {
+            return Err(Refusal::limit(format!(
+                "The message has {} bytes; at most {} are taken.",
+                text.len(),
+                self.message_bytes
             )));
         }
         Ok(())

@@ -1,6 +1,8 @@
 //! Who a conversation is. A session is named by its channel and its conversation key; where answers are
 //! delivered is another type and does not convert into it.
 
+mod folder;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,6 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::mode::PlanModeState;
 use crate::refusal::Refusal;
+use crate::turn::{OpenTurn, Shown};
 use crate::visible::quoted;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -167,11 +170,22 @@ pub struct Session {
     pub plan_mode: PlanModeState,
     /// How many plans were ever made here; the next one has the number after it.
     pub plans_made: u32,
+    /// The first words that were said, for lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<OpenTurn>,
+    /// The journal's number from which on the model reads the conversation; 0 is the beginning.
+    #[serde(default)]
+    pub history_from: u64,
+    /// The version of a plan that the person saw last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
 }
 
 impl Session {
     pub fn opened(identity: SessionIdentity, at: Timestamp) -> Self {
         let plan_mode = PlanModeState::off(identity.clone(), at);
-        Self { identity, opened_at: at, plan_mode, plans_made: 0 }
+        Self { identity, opened_at: at, plan_mode, plans_made: 0, topic: None, turn: None, history_from: 0, shown: None }
     }
 }

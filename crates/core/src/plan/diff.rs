@@ -4,12 +4,14 @@ mod fields;
 mod lines;
 mod pairing;
 mod steps;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{PlanContent, PlanStyle, markdown};
 
 pub use lines::{DiffLine, Piece};
+pub use words::Mark;
 
 /// What a plan said at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

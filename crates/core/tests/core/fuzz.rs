@@ -14,6 +14,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::visible::{quoted, visible};
 
 use crate::journal::replay;
+use crate::slash::check_line;
 use crate::world::World;
 
 /// How long a target runs: `make fuzz` sets it, an ordinary test run takes under a second.
@@ -162,4 +163,24 @@ fn check_names(text: &str) {
     if let Ok(id) = PlanId::new(text) {
         assert!(!id.short().is_empty());
     }
+}
+
+#[test]
+fn typed_bytes() {
+    target!().for_each(|input: &[u8]| check_line(&String::from_utf8_lossy(input)));
+}
+
+#[test]
+fn typed_commands_mutated() {
+    target!().with_type::<(u8, Vec<(u16, u8, u8)>)>().for_each(|(which, changes)| {
+        let seeds = [
+            "/plan approve 3 only 1,3-5 -- looks fine",
+            "/plan reject 0190-aaaa too risky",
+            "/plan on collect",
+            "/plan diff 2 3",
+            "/switch k3yk3y8x",
+            "//etc/passwd",
+        ];
+        check_line(&mutated(seeds[usize::from(*which) % seeds.len()], &changes[..changes.len().min(4)]));
+    });
 }

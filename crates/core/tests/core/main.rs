@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
+mod talking;
 mod world;
 
 mod approval;
+mod compaction;
+mod conversation;
 mod diff;
 mod drafting;
 mod execution;
+mod folder_names;
 mod fuzz;
 mod gate;
 mod import;
@@ -15,5 +19,8 @@ mod journal;
 mod lifecycle;
 mod mode;
 mod model_check;
+mod prompt;
 mod properties;
 mod reference;
+mod slash;
+mod turns;

@@ -9,6 +9,7 @@ use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::diff::{DiffLine, Version, diff};
 use planwright_core::plan::{Plan, PlanContent, PlanStatus, PlanStyle, markdown};
+use planwright_core::prompt::plan_block;
 use planwright_core::visible::visible;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -64,7 +65,7 @@ fn random_commands_reach_every_status_and_every_event() {
         }
     }
     assert_eq!(statuses, PlanStatus::ALL.into_iter().collect());
-    assert_eq!(events.len(), 22, "{events:?}");
+    assert_eq!(events.len(), 29, "{events:?}");
 }
 
 /// What is true of every state.
@@ -83,6 +84,10 @@ fn check_state(world: &World) -> Result<(), TestCaseError> {
     let numbers: BTreeSet<_> = plans.iter().map(|plan| plan.number).collect();
     prop_assert_eq!(numbers, (1..=session.plans_made).collect());
     prop_assert_eq!(plans.len(), session.plans_made as usize, "a number was given twice");
+    if let Some(turn) = &session.turn {
+        prop_assert!(turn.ended <= turn.calls, "an outcome without a call");
+        prop_assert!(session.topic.is_some(), "somebody began the turn");
+    }
     for plan in plans {
         check_plan(plan)?;
     }
@@ -113,6 +118,16 @@ fn check_plan(plan: &Plan) -> Result<(), TestCaseError> {
 
 /// What is true of every change.
 fn check_step(before: &World, after: &World, act: &Act) -> Result<(), TestCaseError> {
+    if let (Some(was), Some(is)) = (&before.desk.session, &after.desk.session) {
+        prop_assert!(is.history_from >= was.history_from, "what was summarised comes back");
+        if act.is_about_a_turn() {
+            prop_assert_eq!(&after.desk.plans, &before.desk.plans, "words changed a plan");
+            prop_assert_eq!(&is.plan_mode, &was.plan_mode, "words changed the mode");
+            prop_assert_eq!(plan_block(&after.desk, &[], &[]), plan_block(&before.desk, &[], &[]));
+        } else if after.desk.session != before.desk.session && is.turn != was.turn {
+            prop_assert_eq!(&is.turn, &None, "only words begin a turn");
+        }
+    }
     for (id, was) in &before.desk.plans {
         let is = after.plan(id);
         if was.status.is_final() {

@@ -4,14 +4,16 @@ use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{
     Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, RunCommand, StepChange, UncertainChoice,
 };
-use planwright_core::ids::{ExecutionId, PlanId, StepId};
+use planwright_core::ids::{ExecutionId, PlanId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::{Collected, RecordedCall};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Origin, Plan, PlanContent, PlanStatus, PlanStyle};
+use planwright_core::turn::{Shown, ToolStatus, TurnEnd};
 use proptest::prelude::*;
 use serde_json::json;
 
+use crate::talking::*;
 use crate::world::*;
 
 #[derive(Debug, Clone)]
@@ -23,6 +25,7 @@ pub(super) enum Act {
     Run(u8, Running),
     Report(Option<usize>, StepStatus),
     Import(u8, PlanStatus),
+    Turn(Talking),
 }
 
 #[derive(Debug, Clone)]
@@ -45,7 +48,27 @@ pub(super) enum Running {
     FinishAnother,
 }
 
+/// About the turn that is under way, if there is one.
+#[derive(Debug, Clone)]
+pub(super) enum Talking {
+    Say(&'static str),
+    Resume,
+    /// A reply with this many calls.
+    Reply(usize),
+    /// The outcome of the call this far after the last one that has one.
+    Outcome(u32, ToolStatus),
+    End,
+    AnotherEnds,
+    Stop,
+    Compact(u64, Option<u64>),
+    Show(u8),
+}
+
 impl Act {
+    pub(super) fn is_about_a_turn(&self) -> bool {
+        matches!(self, Self::Turn(_))
+    }
+
     pub(super) fn sets_content(&self) -> bool {
         matches!(self, Self::Draft(DraftCommand::SetContent { .. }))
     }
@@ -61,6 +84,7 @@ impl Act {
             Self::Run(number, running) => (Actor::system("executor"), Command::Run(running.on(named(world, *number)))),
             Self::Report(step, status) => (agent, report(*step, *status)),
             Self::Import(n, status) => (Actor::person("ada", "cli"), Command::Import(Box::new(imported(*n, *status)))),
+            Self::Turn(talking) => (agent, talking.on(world)),
         }
     }
 }
@@ -128,6 +152,46 @@ impl Running {
             Self::FinishAnother => RunCommand::Finish { plan, execution: another },
         }
     }
+}
+
+impl Talking {
+    fn on(&self, world: &World) -> Command {
+        let open = world.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let another = TurnId::new("another").unwrap();
+        let turn = open.map_or(another.clone(), |open| open.id.clone());
+        match self {
+            Self::Say(text) => say(text),
+            Self::Resume => take_up(&turn),
+            Self::Reply(0) => tell(&turn, &[answers("ok")]),
+            Self::Reply(count) => tell(&turn, &[calls(&vec!["a"; *count])]),
+            Self::Outcome(ahead, status) => {
+                let last = open.map_or(0, |open| open.ended);
+                tell(&turn, &[came_to(last + ahead, *status, "ok")])
+            }
+            Self::End => close(&turn, &[], TurnEnd::Answered),
+            Self::AnotherEnds => close(&another, &[], TurnEnd::Answered),
+            Self::Stop => stop(),
+            Self::Compact(kept_from, pinned) => compact(compaction(*kept_from, *pinned)),
+            Self::Show(number) => match named(world, *number) {
+                Some(plan) => show(&Shown { plan: plan.id.clone(), digest: plan.digest() }),
+                None => stop(),
+            },
+        }
+    }
+}
+
+fn talking() -> impl Strategy<Value = Talking> {
+    prop_oneof![
+        6 => prop::sample::select(vec!["hello", "go on", " "]).prop_map(Talking::Say),
+        1 => Just(Talking::Resume),
+        4 => (0..3_usize).prop_map(Talking::Reply),
+        5 => (prop_oneof![6 => Just(1), 1 => 0..3_u32], any_status()).prop_map(|(ahead, status)| Talking::Outcome(ahead, status)),
+        3 => Just(Talking::End),
+        1 => Just(Talking::AnotherEnds),
+        1 => Just(Talking::Stop),
+        1 => (0..40_u64, prop::option::of(0..40_u64)).prop_map(|(kept_from, pinned)| Talking::Compact(kept_from, pinned)),
+        1 => (0..3_u8).prop_map(Talking::Show),
+    ]
 }
 
 fn imported(n: u8, status: PlanStatus) -> ImportedPlan {
@@ -225,5 +289,6 @@ pub(super) fn act() -> impl Strategy<Value = Act> {
         6 => (plan(), running()).prop_map(|(plan, running)| Act::Run(plan, running)),
         3 => (prop::option::of(0..4_usize), step_status()).prop_map(|(step, status)| Act::Report(step, status)),
         1 => ((1..4_u8), prop::sample::select(older)).prop_map(|(n, status)| Act::Import(n, status)),
+        8 => talking().prop_map(Act::Turn),
     ]
 }

@@ -1,0 +1,167 @@
+//! What compaction drops, and what takes its place.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::conversation::items::{Conversation, Item, Said};
+
+/// Everything before `kept_from` is told in a summary from now on, except the newest words of the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compaction {
+    /// The journal's number of the first entry that is kept as it is.
+    pub kept_from: u64,
+    /// The person's newest words, if they stand before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<u64>,
+    pub summary: String,
+    pub tokens: u32,
+    pub by: Summarizer,
+    /// How many messages it stands for.
+    pub messages: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Summarizer {
+    Model,
+    /// Made without a model, because that failed.
+    Rules,
+}
+
+impl Compaction {
+    /// The first entry that has to be read to put the conversation together again.
+    pub fn reads_from(&self) -> u64 {
+        self.pinned.map_or(self.kept_from, |pinned| pinned.min(self.kept_from))
+    }
+}
+
+/// Where a conversation is cut: everything before it is told in a summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The first item that is kept.
+    index: usize,
+    /// The person's newest words, if they stand before it.
+    pinned: Option<usize>,
+}
+
+/// Cuts so that what is kept takes about `keep` tokens, and at least the newest group. There is nothing to cut if
+/// everything would be kept.
+pub fn cut(conversation: &Conversation, keep: u32) -> Option<Cut> {
+    let newest_words = conversation.newest_words();
+    let groups = conversation.groups();
+    let mut kept = 0_u32;
+    let mut index = conversation.items.len();
+    for group in groups.iter().rev() {
+        kept = kept.saturating_add(conversation.group_tokens(group));
+        if kept > keep && index < conversation.items.len() {
+            break;
+        }
+        index = group.start;
+    }
+    let pinned = newest_words.filter(|words| *words < index);
+    let dropped = index - usize::from(pinned.is_some());
+    (dropped > 0).then_some(Cut { index, pinned })
+}
+
+impl Cut {
+    /// The compaction it comes to, with this summary.
+    pub fn compaction(&self, conversation: &Conversation, summary: String, tokens: u32, by: Summarizer) -> Compaction {
+        let seq = |index: usize| conversation.items.get(index).map(|item| item.seq);
+        let kept_from = seq(self.index).unwrap_or_default();
+        let messages = u32::try_from(self.dropped(conversation).count()).unwrap_or(u32::MAX);
+        Compaction { kept_from, pinned: self.pinned.and_then(seq), summary, tokens, by, messages }
+    }
+
+    fn dropped<'a>(&self, conversation: &'a Conversation) -> impl Iterator<Item = &'a Item> {
+        let pinned = self.pinned;
+        let before = conversation.items.iter().enumerate().take(self.index);
+        before.filter(move |(index, _)| Some(*index) != pinned).map(|(_, item)| item)
+    }
+
+    /// What is dropped, as text for whoever summarises it: at most `bytes` of it, the newest rather than the oldest.
+    pub fn transcript(&self, conversation: &Conversation, bytes: usize) -> String {
+        const LINE: usize = 4_000;
+        let mut lines = Vec::new();
+        let mut room = bytes;
+        let items: Vec<_> = self.dropped(conversation).collect();
+        for item in items.into_iter().rev() {
+            let line = beginning(&told(item, LINE), LINE.min(room.saturating_sub(1 + ELLIPSIS.len())));
+            if line == ELLIPSIS {
+                break;
+            }
+            room -= line.len() + 1;
+            lines.push(line);
+        }
+        let before = conversation.summary.iter().map(|summary| format!("Summary so far:\n{}\n", summary.summary));
+        before.chain(lines.into_iter().rev()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A summary made without a model: what the person said, what was used, and the last answer.
+    pub fn rules_summary(&self, conversation: &Conversation) -> String {
+        const WORDS: usize = 300;
+        const MOST: usize = 20;
+        const NAME: usize = 60;
+        let mut said = Vec::new();
+        let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut answer = None;
+        for item in self.dropped(conversation) {
+            match &item.said {
+                Said::Person { text } => said.push(short(text, WORDS)),
+                Said::Model { text, calls } => {
+                    calls.iter().for_each(|call| *tools.entry(&call.name).or_default() += 1);
+                    answer = Some(text.as_str()).filter(|text| !text.trim().is_empty()).or(answer);
+                }
+                Said::Result { .. } | Said::Note { .. } => {}
+            }
+        }
+        let mut parts = Vec::new();
+        if let Some(before) = &conversation.summary {
+            parts.push(beginning(&before.summary, 4 * WORDS));
+        }
+        let skipped = said.len().saturating_sub(MOST);
+        if skipped > 0 {
+            parts.push(format!("({skipped} older requests of the person are left out.)"));
+        }
+        parts.extend(said.iter().skip(skipped).map(|words| format!("- The person said: {words}")));
+        if !tools.is_empty() {
+            let used = tools.iter().take(MOST).map(|(name, count)| format!("{} ({count}×)", short(name, NAME)));
+            let more =
+                Some(tools.len().saturating_sub(MOST)).filter(|more| *more > 0).map(|more| format!("{more} more"));
+            parts.push(format!("Tools used: {}", used.chain(more).collect::<Vec<_>>().join(", ")));
+        }
+        if let Some(answer) = answer {
+            parts.push(format!("The last answer began: {}", short(answer, 2 * WORDS)));
+        }
+        if parts.is_empty() { "Nothing of note was said.".to_owned() } else { parts.join("\n") }
+    }
+}
+
+fn told(item: &Item, most: usize) -> String {
+    match &item.said {
+        Said::Person { text } => format!("Person: {}", short(text, most)),
+        Said::Note { text } => format!("Note: {}", short(text, most)),
+        Said::Result { outcome } => {
+            let how = if outcome.status.is_failure() { "failed" } else { "came to" };
+            format!("It {how}: {}", short(&outcome.text, most / 4))
+        }
+        Said::Model { text, calls } => {
+            let calls =
+                calls.iter().map(|call| format!("Agent calls {} {}", call.name, short(&call.arguments, most / 8)));
+            let text = Some(text.trim()).filter(|text| !text.is_empty());
+            let text = text.map(|text| format!("Agent: {}", short(text, most)));
+            text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+const ELLIPSIS: &str = "…";
+
+/// The beginning of what somebody said. All but its first line is set off, so that it cannot pass for somebody else's.
+fn short(text: &str, most: usize) -> String {
+    beginning(&text.trim().replace('\n', "\n  "), most)
+}
+
+fn beginning(text: &str, most: usize) -> String {
+    if text.len() <= most { text.to_owned() } else { format!("{}{ELLIPSIS}", &text[..text.floor_char_boundary(most)]) }
+}

@@ -1,0 +1,184 @@
+//! What was said and done, item by item.
+
+use std::ops::Range;
+
+use crate::conversation::compaction::Compaction;
+use crate::conversation::words;
+use crate::event::Event;
+use crate::model::{ModelMessage, SentCall, ToolCall};
+use crate::turn::{Ending, ToolOutcome, TurnEnd};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conversation {
+    /// What was said before the items, told shortly.
+    pub summary: Option<Compaction>,
+    pub items: Vec<Item>,
+    /// Where it begins in the journal: after the last reset, or where the last compaction cut.
+    from: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its number in the journal.
+    pub seq: u64,
+    /// The tokens of what was said, without what a message takes besides.
+    pub tokens: u32,
+    pub said: Said,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    Person {
+        text: String,
+    },
+    Model {
+        text: String,
+        calls: Vec<ToolCall>,
+    },
+    /// Stands behind the reply that made the call; results come in the order of the calls.
+    Result {
+        outcome: ToolOutcome,
+    },
+    /// What the model has to know about how a turn ended.
+    Note {
+        text: String,
+    },
+}
+
+/// Tokens that a message takes besides its text, in every provider's format.
+pub const MESSAGE_TOKENS: u32 = 8;
+
+impl Conversation {
+    pub fn replay<'a>(entries: impl IntoIterator<Item = (u64, &'a Event)>) -> Self {
+        let mut conversation = Self::default();
+        for (seq, event) in entries {
+            conversation.take_in(seq, event);
+        }
+        conversation
+    }
+
+    /// Moves on by one entry of the journal. Entries that are not about the conversation change nothing.
+    pub fn take_in(&mut self, seq: u64, event: &Event) {
+        let mut push = |tokens, said| self.items.push(Item { seq, tokens, said });
+        match event {
+            Event::TurnBegun { text, tokens, .. } => push(*tokens, Said::Person { text: text.clone() }),
+            // Providers do not take a message with nothing in it.
+            Event::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
+            Event::ModelReplied { reply, tokens, .. } => {
+                push(*tokens, Said::Model { text: reply.text.clone(), calls: reply.calls.clone() });
+            }
+            Event::ToolEnded { outcome, tokens, .. } => push(*tokens, Said::Result { outcome: outcome.clone() }),
+            Event::TurnEnded { ending, .. } => {
+                if let Some((tokens, text)) = note(ending) {
+                    push(tokens, Said::Note { text });
+                }
+            }
+            Event::Compacted(compaction) => self.compact(compaction),
+            Event::ConversationReset => *self = Self { from: seq, ..Self::default() },
+            _ => {}
+        }
+    }
+
+    /// A summary of what was reset since, or of less than another one, comes too late: it changes nothing.
+    fn compact(&mut self, compaction: &Compaction) {
+        if compaction.kept_from < self.from {
+            return;
+        }
+        self.from = compaction.kept_from;
+        self.items.retain(|item| item.seq >= compaction.kept_from || Some(item.seq) == compaction.pinned);
+        self.summary = Some(compaction.clone());
+    }
+
+    /// What all of it takes when it is sent.
+    pub fn tokens(&self) -> u32 {
+        let summary = self.summary.as_ref().map_or(0, summary_tokens);
+        self.groups().iter().fold(summary, |sum, group| sum.saturating_add(self.group_tokens(group)))
+    }
+
+    /// The newest words of the person.
+    pub fn newest_words(&self) -> Option<usize> {
+        self.items.iter().rposition(|item| matches!(item.said, Said::Person { .. }))
+    }
+
+    /// The items in groups that are only kept or dropped together: a reply with the results of its calls.
+    pub(crate) fn groups(&self) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for (index, item) in self.items.iter().enumerate() {
+            match (&item.said, groups.last_mut()) {
+                (Said::Result { .. }, Some(group)) => group.end = index + 1,
+                (Said::Person { .. } | Said::Model { .. } | Said::Note { .. } | Said::Result { .. }, _) => {
+                    groups.push(index..index + 1);
+                }
+            }
+        }
+        groups
+    }
+
+    /// All of it, as it is sent.
+    pub fn messages(&self) -> Vec<ModelMessage> {
+        let mut messages: Vec<_> = self.summary.iter().map(|summary| words::summary(&summary.summary)).collect();
+        for group in self.groups() {
+            messages.extend(self.group_messages(&group));
+        }
+        messages
+    }
+
+    /// What the messages of one group take.
+    pub(crate) fn group_tokens(&self, group: &Range<usize>) -> u32 {
+        let items = &self.items[group.clone()];
+        let unanswered = match items.first().map(|item| &item.said) {
+            Some(Said::Model { calls, .. }) => calls.len().saturating_sub(items.len() - 1),
+            Some(Said::Person { .. } | Said::Note { .. }) => 0,
+            Some(Said::Result { .. }) | None => return 0,
+        };
+        let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX).saturating_mul(words::NO_OUTCOME_TOKENS);
+        items.iter().fold(unanswered, |sum, item| sum.saturating_add(item.tokens).saturating_add(MESSAGE_TOKENS))
+    }
+
+    /// The messages of one group. Every call has a result: one without an outcome says so.
+    pub(crate) fn group_messages(&self, group: &Range<usize>) -> Vec<ModelMessage> {
+        let items = &self.items[group.clone()];
+        let Some((first, rest)) = items.split_first() else { return Vec::new() };
+        let (text, calls) = match &first.said {
+            Said::Person { text } => return vec![ModelMessage::User { text: text.clone() }],
+            Said::Note { text } => return vec![ModelMessage::Assistant { text: text.clone(), calls: Vec::new() }],
+            // A result without its call cannot be sent.
+            Said::Result { .. } => return Vec::new(),
+            Said::Model { text, calls } => (text, calls),
+        };
+        let ids: Vec<_> = (1..=calls.len()).map(|number| format!("call_{}_{number}", first.seq)).collect();
+        let sent = ids.iter().zip(calls).map(|(id, call)| SentCall { id: id.clone(), call: call.clone() }).collect();
+        let mut messages = vec![ModelMessage::Assistant { text: text.clone(), calls: sent }];
+        for (index, (id, call)) in ids.into_iter().zip(calls).enumerate() {
+            let (text, failed) = match rest.get(index).map(|item| &item.said) {
+                Some(Said::Result { outcome }) => (outcome.text.clone(), outcome.status.is_failure()),
+                _ => (words::NO_OUTCOME.to_owned(), true),
+            };
+            messages.push(ModelMessage::ToolResult { id, name: call.name.clone(), text, failed });
+        }
+        messages
+    }
+}
+
+pub(crate) fn summary_tokens(summary: &Compaction) -> u32 {
+    summary.tokens.saturating_add(words::SUMMARY_HEAD_TOKENS + MESSAGE_TOKENS)
+}
+
+/// What the model reads about the end of a turn, and what it takes.
+fn note(ending: &Ending) -> Option<(u32, String)> {
+    let words = match &ending.end {
+        TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => return None,
+        TurnEnd::Stopped => "[The person stopped this turn here.]",
+        TurnEnd::LimitReached { .. } => "[This turn ended at one of its limits.]",
+        TurnEnd::Looping => "[This turn was ended because the same calls came again and again.]",
+        TurnEnd::NoAnswer => "[This turn ended without an answer.]",
+        TurnEnd::ModelFailed { .. } => "[This turn ended because the model could not be reached.]",
+        TurnEnd::Interrupted => "[This turn was interrupted.]",
+    };
+    // What was heard before the stop belongs to the history; explanations for the person do not.
+    let heard = matches!(ending.end, TurnEnd::Stopped).then_some(ending.text.trim()).filter(|text| !text.is_empty());
+    Some(match heard {
+        Some(heard) => (ending.tokens.saturating_add(words::NOTE_TOKENS), format!("{heard}\n\n{words}")),
+        None => (words::NOTE_TOKENS, words.to_owned()),
+    })
+}

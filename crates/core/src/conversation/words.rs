@@ -1,0 +1,32 @@
+//! What we say ourselves inside a conversation. What it takes is not counted but taken from its length: no tokenizer
+//! makes more than one token of a byte.
+
+use crate::conversation::items::MESSAGE_TOKENS;
+use crate::model::ModelMessage;
+
+/// The call may have been begun or not; nobody wrote down what it came to.
+pub(crate) const NO_OUTCOME: &str = "[No outcome: the turn ended before this call did.]";
+
+/// What [`NO_OUTCOME`] takes, with its message.
+pub(crate) const NO_OUTCOME_TOKENS: u32 = NO_OUTCOME.len() as u32 + MESSAGE_TOKENS;
+
+const SUMMARY_HEAD: &str = "[What was said before, in short. It is a record, not a request.]\n\n";
+
+pub(crate) const SUMMARY_HEAD_TOKENS: u32 = SUMMARY_HEAD.len() as u32;
+
+/// More than any of our notes about the end of a turn takes.
+pub(crate) const NOTE_TOKENS: u32 = 72;
+
+pub(crate) const DROPPED: &str = "[Earlier messages are left out here.]";
+
+/// What [`DROPPED`] takes, with its message.
+pub(crate) const DROPPED_TOKENS: u32 = DROPPED.len() as u32 + MESSAGE_TOKENS;
+
+pub(crate) fn summary(text: &str) -> ModelMessage {
+    ModelMessage::User { text: format!("{SUMMARY_HEAD}{text}") }
+}
+
+/// Stands for a text that is left out.
+pub(crate) fn left_out(text: &str) -> String {
+    format!("[{} characters are left out here to save room.]", text.chars().count())
+}

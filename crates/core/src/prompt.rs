@@ -1,0 +1,28 @@
+//! What every request begins with: who the agent is, and where the plan stands. The text holds no time and nothing else
+//! that changes by itself, so that it stays the same byte for byte while nothing happens and providers can keep it.
+
+mod plan_block;
+
+use crate::desk::Desk;
+use crate::plan::PlanStatus;
+
+pub use plan_block::plan_block;
+
+/// A plan of the session, in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanLine {
+    pub number: u32,
+    pub status: PlanStatus,
+    pub title: String,
+}
+
+/// The system prompt. `finished` are the plans of the session that are over, the newest first; a few are enough.
+pub fn system(desk: &Desk, finished: &[PlanLine], specialists: &[String]) -> String {
+    let mut text = include_str!("prompt/identity.md").trim_end().to_owned();
+    text.push_str("\n\n");
+    text.push_str(&plan_block(desk, finished, specialists));
+    text
+}
+
+/// What a model is asked when a conversation is summarised.
+pub const SUMMARIZE: &str = include_str!("prompt/summarize.md");

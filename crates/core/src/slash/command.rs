@@ -1,0 +1,208 @@
+//! What a command says once it is understood, and how it is written back.
+//!
+//! Texts of people in here are never blank and have no space around them.
+
+use std::fmt;
+
+use super::arguments::is_plainly_a_reference;
+use crate::plan::PlanStyle;
+use crate::plan::approval::Selection;
+use crate::plan::reference::PlanReference;
+use crate::session::ConversationKey;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SlashCommand {
+    Plan(PlanCommand),
+    Plans,
+    Auto(AutoCommand),
+    Goal(String),
+    Goals,
+    Task(String),
+    Tasks,
+    Schedule(String),
+    Diary,
+    New,
+    Sessions,
+    Switch { key: ConversationKey },
+    Reset,
+    Compact,
+    Stop,
+    Status,
+    Memory(String),
+    Tools,
+    Help { topic: Option<String> },
+}
+
+/// Where no plan is named, the active one is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanCommand {
+    On {
+        style: Option<PlanStyle>,
+    },
+    Off,
+    Done,
+    Status,
+    Show {
+        plan: Option<PlanReference>,
+    },
+    Approve {
+        plan: Option<PlanReference>,
+        selection: Selection,
+        note: Option<String>,
+    },
+    Reject {
+        plan: Option<PlanReference>,
+        reason: Option<String>,
+    },
+    Revise {
+        plan: Option<PlanReference>,
+        feedback: String,
+    },
+    Cancel {
+        plan: Option<PlanReference>,
+        reason: Option<String>,
+    },
+    Resume {
+        plan: Option<PlanReference>,
+    },
+    Diff(Comparison),
+    Export {
+        plan: Option<PlanReference>,
+    },
+    Files(OnOff),
+    /// Plan work is on afterwards, and the agent is given the text.
+    About(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Comparison {
+    /// What changed in one plan.
+    Versions { plan: Option<PlanReference> },
+    /// What changed from one plan to another.
+    Plans { first: PlanReference, second: PlanReference },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AutoCommand {
+    On { goal: Option<String> },
+    Off { run: Option<String> },
+    Status,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnOff {
+    On,
+    Off,
+}
+
+impl SlashCommand {
+    /// Its name in the table and in logs; what a person wrote is not in it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Plan(command) => command.name(),
+            Self::Plans => "plans",
+            Self::Auto(_) => "auto",
+            Self::Goal(_) => "goal",
+            Self::Goals => "goals",
+            Self::Task(_) => "task",
+            Self::Tasks => "tasks",
+            Self::Schedule(_) => "schedule",
+            Self::Diary => "diary",
+            Self::New => "new",
+            Self::Sessions => "sessions",
+            Self::Switch { .. } => "switch",
+            Self::Reset => "reset",
+            Self::Compact => "compact",
+            Self::Stop => "stop",
+            Self::Status => "status",
+            Self::Memory(_) => "memory",
+            Self::Tools => "tools",
+            Self::Help { .. } => "help",
+        }
+    }
+}
+
+impl PlanCommand {
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::On { .. } => "plan on",
+            Self::Off => "plan off",
+            Self::Done => "plan done",
+            Self::Status => "plan status",
+            Self::Show { .. } => "plan show",
+            Self::Approve { .. } => "plan approve",
+            Self::Reject { .. } => "plan reject",
+            Self::Revise { .. } => "plan revise",
+            Self::Cancel { .. } => "plan cancel",
+            Self::Resume { .. } => "plan resume",
+            Self::Diff(_) => "plan diff",
+            Self::Export { .. } => "plan export",
+            Self::Files(_) => "plan files",
+            Self::About(_) => "plan",
+        }
+    }
+}
+
+/// The canonical form: parsing it gives the same command. Texts in plan commands follow `--`, so that none of their
+/// words can be taken for anything else.
+impl fmt::Display for SlashCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/{}", self.name())?;
+        match self {
+            Self::Plan(command) => command.write_arguments(f),
+            Self::Auto(AutoCommand::On { goal }) => f.write_str(" on").and_then(|()| write_after(f, goal)),
+            Self::Auto(AutoCommand::Off { run }) => f.write_str(" off").and_then(|()| write_after(f, run)),
+            Self::Auto(AutoCommand::Status) => f.write_str(" status"),
+            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) | Self::Memory(text) => write!(f, " {text}"),
+            Self::Switch { key } => write!(f, " {key}"),
+            Self::Help { topic } => write_after(f, topic),
+            Self::Plans | Self::Goals | Self::Tasks | Self::Diary | Self::New | Self::Sessions => Ok(()),
+            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools => Ok(()),
+        }
+    }
+}
+
+impl PlanCommand {
+    fn write_arguments(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off | Self::Done | Self::Status => Ok(()),
+            Self::On { style } => write_after(f, style),
+            Self::Show { plan } | Self::Resume { plan } | Self::Export { plan } => write_after(f, plan),
+            Self::Diff(Comparison::Versions { plan }) => write_after(f, plan),
+            Self::Diff(Comparison::Plans { first, second }) => write!(f, " {first} {second}"),
+            Self::Approve { plan, selection, note } => {
+                write_after(f, plan)?;
+                write_selection(f, selection)?;
+                write_note(f, note.as_deref())
+            }
+            Self::Cancel { plan, reason } => write_after(f, plan).and_then(|()| write_note(f, reason.as_deref())),
+            Self::Reject { plan, reason } => {
+                write_after(f, plan)?;
+                let taken_for_a_word = plan.as_ref().is_some_and(|plan| !is_plainly_a_reference(&plan.to_string()));
+                write_note(f, reason.as_deref().or(taken_for_a_word.then_some("")))
+            }
+            Self::Revise { plan, feedback } => write_after(f, plan).and_then(|()| write_note(f, Some(feedback))),
+            Self::Files(OnOff::On) => f.write_str(" on"),
+            Self::Files(OnOff::Off) => f.write_str(" off"),
+            Self::About(text) => write_note(f, Some(text)),
+        }
+    }
+}
+
+fn write_after(f: &mut fmt::Formatter<'_>, argument: &Option<impl fmt::Display>) -> fmt::Result {
+    argument.iter().try_for_each(|argument| write!(f, " {argument}"))
+}
+
+fn write_note(f: &mut fmt::Formatter<'_>, note: Option<&str>) -> fmt::Result {
+    note.iter().try_for_each(|note| write!(f, " -- {note}"))
+}
+
+fn write_selection(f: &mut fmt::Formatter<'_>, selection: &Selection) -> fmt::Result {
+    let (word, positions) = match selection {
+        Selection::All => return Ok(()),
+        Selection::Only(positions) => ("only", positions),
+        Selection::Skip(positions) => ("skip", positions),
+    };
+    let positions: Vec<_> = positions.iter().map(usize::to_string).collect();
+    write!(f, " {word} {}", positions.join(","))
+}

@@ -1,0 +1,97 @@
+//! What is said to a person whose command is none.
+
+use std::fmt;
+
+use crate::refusal::{Refusal, RefusalCode};
+use crate::visible::quoted;
+
+/// Its text is for the person and is Markdown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mistake {
+    NoSuchCommand {
+        /// With its slash.
+        written: String,
+        /// Whole lines that would be commands, or the beginnings of some.
+        suggestions: Vec<String>,
+    },
+    /// `/plan` and a word that is nearly one of its commands. It is not taken for a text to plan.
+    NearlyPlanCommand {
+        written: String,
+        suggestions: Vec<String>,
+    },
+    WrongArguments {
+        problem: String,
+        usage: String,
+        /// It may have been a text to plan that only begins like a command.
+        reads_like_text: bool,
+    },
+    NotOffered {
+        name: &'static str,
+    },
+}
+
+const HOW_TO_PLAN_A_TEXT: &str = "To have the text itself planned, begin with `/plan --`.";
+
+impl Mistake {
+    pub(super) fn no_such_command(name: &str, suggestions: &[String]) -> Self {
+        Self::NoSuchCommand { written: format!("/{name}"), suggestions: suggestions.to_vec() }
+    }
+
+    pub(super) fn wrong_arguments(problem: String, usage: String) -> Self {
+        Self::WrongArguments { problem, usage, reads_like_text: false }
+    }
+
+    /// Notes that what follows `/plan` is long enough to be a text of its own.
+    pub(super) fn with_text(self, text: &str) -> Self {
+        match self {
+            Self::WrongArguments { problem, usage, .. } => {
+                let reads_like_text = text.split_whitespace().count() > 2;
+                Self::WrongArguments { problem, usage, reads_like_text }
+            }
+            Self::NoSuchCommand { .. } | Self::NearlyPlanCommand { .. } | Self::NotOffered { .. } => self,
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchCommand { written, suggestions } => {
+                write!(f, "There is no command {}. ", quoted(written))?;
+                if suggestions.is_empty() {
+                    f.write_str("`/help` lists what there is; to send this as a message, begin with `//`.")
+                } else {
+                    f.write_str(&did_you_mean(suggestions))
+                }
+            }
+            Self::NearlyPlanCommand { written, suggestions } => {
+                let question = did_you_mean(suggestions);
+                write!(f, "There is no command {}. {question} {HOW_TO_PLAN_A_TEXT}", quoted(written))
+            }
+            Self::WrongArguments { problem, usage, reads_like_text } => {
+                write!(f, "{problem} Usage: `{usage}`.")?;
+                if *reads_like_text { write!(f, " {HOW_TO_PLAN_A_TEXT}") } else { Ok(()) }
+            }
+            Self::NotOffered { name } => write!(f, "`/{name}` is not in this version of Planwright."),
+        }
+    }
+}
+
+pub(super) fn did_you_mean(suggestions: &[String]) -> String {
+    let lines: Vec<_> = suggestions.iter().map(|line| quoted(line)).collect();
+    format!("Did you mean {}?", lines.join(" or "))
+}
+
+impl std::error::Error for Mistake {}
+
+impl From<Mistake> for Refusal {
+    fn from(mistake: Mistake) -> Self {
+        let code = match mistake {
+            Mistake::NoSuchCommand { .. } | Mistake::NearlyPlanCommand { .. } | Mistake::WrongArguments { .. } => {
+                RefusalCode::InvalidArgument
+            }
+            Mistake::NotOffered { .. } => RefusalCode::Unavailable,
+        };
+        Self::new(code, mistake.to_string())
+    }
+}

@@ -1,0 +1,263 @@
+//! Every command there is, in one table.
+
+use super::arguments::{Read, at_most_one_word, first_word, needed_text, nothing, some_text};
+use super::command::PlanCommand::{Done, Off, Status};
+use super::command::{AutoCommand, SlashCommand};
+use super::mistake::Mistake;
+use super::plan;
+use crate::session::ConversationKey;
+use crate::visible::quoted;
+
+/// One command as people see it.
+#[derive(Debug)]
+pub struct Entry {
+    /// Without its slash.
+    pub name: &'static str,
+    /// What follows the name, as usage shows it; empty if nothing does.
+    pub arguments: &'static str,
+    /// One line.
+    pub help: &'static str,
+    /// A line that is this command.
+    pub example: &'static str,
+    pub group: Group,
+    pub feature: Feature,
+    reader: fn(&str) -> Read,
+}
+
+/// Under what help lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    PlanWork,
+    Deciding,
+    Talking,
+    OnItsOwn,
+    LookingAround,
+}
+
+/// The part of the engine that carries a command out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    Conversation,
+    Plans,
+    AutoRuns,
+    Goals,
+    Tasks,
+    Schedules,
+    Diary,
+    Memory,
+    Workbook,
+}
+
+impl Feature {
+    /// Whether this version has it. Commands of a part that is missing are nowhere offered.
+    pub const fn is_here(self) -> bool {
+        match self {
+            Self::Conversation => true,
+            Self::Plans => true,
+            Self::AutoRuns => false,
+            Self::Goals => false,
+            Self::Tasks => false,
+            Self::Schedules => false,
+            Self::Diary => false,
+            Self::Memory => false,
+            Self::Workbook => false,
+        }
+    }
+}
+
+impl Group {
+    pub const ALL: [Self; 5] = [Self::PlanWork, Self::Deciding, Self::Talking, Self::OnItsOwn, Self::LookingAround];
+
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::PlanWork => "Plan work",
+            Self::Deciding => "Plans",
+            Self::Talking => "Conversation",
+            Self::OnItsOwn => "On its own",
+            Self::LookingAround => "Looking around",
+        }
+    }
+}
+
+/// The commands this version carries out.
+pub fn offered() -> impl Iterator<Item = &'static Entry> {
+    TABLE.iter().filter(|entry| entry.feature.is_here())
+}
+
+/// Offered or not.
+pub(super) fn named(name: &str) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.name == name)
+}
+
+impl Entry {
+    /// With its slash and what follows it.
+    pub fn usage(&self) -> String {
+        self.line(self.arguments)
+    }
+
+    pub(super) fn line(&self, rest: &str) -> String {
+        if rest.is_empty() { format!("/{}", self.name) } else { format!("/{} {rest}", self.name) }
+    }
+
+    pub(super) fn last_word(&self) -> &'static str {
+        self.name.rsplit(' ').next().unwrap_or(self.name)
+    }
+
+    /// What the first argument is one of, where usage says so: `[document|collect|build]`.
+    pub(super) fn choices(&self) -> impl Iterator<Item = &'static str> {
+        let first = self.arguments.split(' ').next().unwrap_or_default();
+        let choices = first.trim_matches(['[', ']']);
+        choices.split('|').filter(move |_| choices.contains('|'))
+    }
+
+    pub(super) fn read(&self, rest: &str) -> Result<SlashCommand, Mistake> {
+        if !self.feature.is_here() {
+            return Err(Mistake::NotOffered { name: self.name });
+        }
+        (self.reader)(rest).map_err(|problem| Mistake::wrong_arguments(problem, self.usage()))
+    }
+}
+
+const fn row(
+    feature: Feature,
+    group: Group,
+    name: &'static str,
+    arguments: &'static str,
+    reader: fn(&str) -> Read,
+) -> Entry {
+    Entry { name, arguments, help: "", example: "", group, feature, reader }
+}
+
+impl Entry {
+    const fn says(self, help: &'static str, example: &'static str) -> Self {
+        Self { help, example, ..self }
+    }
+}
+
+static TABLE: [Entry; 32] = {
+    use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
+    use Group::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
+    [
+        row(Plans, PlanWork, "plan", "<what to plan>", plan::about)
+            .says("plan work on, and the agent begins with your text", "/plan move the shop to the new database"),
+        row(Plans, PlanWork, "plan on", "[document|collect|build]", plan::on)
+            .says("plan work on; the plan is a document unless you say otherwise", "/plan on collect"),
+        row(Plans, PlanWork, "plan off", "", |rest| plan::bare(rest, Off))
+            .says("plan work off; the plan stays as it is", "/plan off"),
+        row(Plans, PlanWork, "plan done", "", |rest| plan::bare(rest, Done))
+            .says("plan work is finished; a running plan is closed by what was done", "/plan done"),
+        row(Plans, PlanWork, "plan status", "", |rest| plan::bare(rest, Status))
+            .says("whether plan work is on, and how far the plan is; `/plan` alone does the same", "/plan status"),
+        row(Workbook, PlanWork, "plan files", "on|off", plan::files)
+            .says("keep plan, findings and progress as files beside the conversation", "/plan files on"),
+        row(Plans, Deciding, "plans", "", |rest| nothing(rest, SlashCommand::Plans))
+            .says("every plan of this session", "/plans"),
+        row(Plans, Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
+        row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [-- note]", plan::approve)
+            .says("say yes, to all steps or some", "/plan approve 3 skip 2 -- looks fine"),
+        row(Plans, Deciding, "plan reject", "[plan] [reason]", plan::reject)
+            .says("say no; the plan ends", "/plan reject 3 too risky"),
+        row(Plans, Deciding, "plan revise", "[plan] <what to change>", plan::revise)
+            .says("ask for changes", "/plan revise 3 use a view"),
+        row(Plans, Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
+            .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
+        row(Plans, Deciding, "plan resume", "[plan]", plan::resume)
+            .says("carry on with an approved plan, from the first step not done", "/plan resume 3"),
+        row(Plans, Deciding, "plan diff", "[plan] [other plan]", plan::diff)
+            .says("what changed in a plan, or from one plan to another", "/plan diff 2 3"),
+        row(Plans, Deciding, "plan export", "[plan]", plan::export).says("a plan as Markdown", "/plan export 3"),
+        row(Conversation, Talking, "new", "", |rest| nothing(rest, SlashCommand::New))
+            .says("begin a new session", "/new"),
+        row(Conversation, Talking, "sessions", "", |rest| nothing(rest, SlashCommand::Sessions))
+            .says("the sessions there are", "/sessions"),
+        row(Conversation, Talking, "switch", "<key>", switch).says("go on in another session", "/switch k3yk3y8x"),
+        row(Conversation, Talking, "reset", "", |rest| nothing(rest, SlashCommand::Reset))
+            .says("forget the conversation, cancel the active plan, plan work off", "/reset"),
+        row(Conversation, Talking, "compact", "", |rest| nothing(rest, SlashCommand::Compact))
+            .says("shorten the history; plans stay whole", "/compact"),
+        row(Conversation, Talking, "stop", "", |rest| nothing(rest, SlashCommand::Stop))
+            .says("end what the agent is doing now", "/stop"),
+        row(AutoRuns, OnItsOwn, "auto", "[on [goal]|off [run]|status]", auto)
+            .says("let the agent work on its own", "/auto on tidy the backlog"),
+        row(Goals, OnItsOwn, "goal", "<goal>", |rest| needed_text(rest, "which goal").map(SlashCommand::Goal))
+            .says("set a goal", "/goal no open warnings"),
+        row(Goals, OnItsOwn, "goals", "", |rest| nothing(rest, SlashCommand::Goals)).says("the goals", "/goals"),
+        row(Tasks, OnItsOwn, "task", "<task>", |rest| needed_text(rest, "which task").map(SlashCommand::Task))
+            .says("add a task", "/task renew the certificate"),
+        row(Tasks, OnItsOwn, "tasks", "", |rest| nothing(rest, SlashCommand::Tasks)).says("the tasks", "/tasks"),
+        row(Schedules, OnItsOwn, "schedule", "<when and what>", |rest| {
+            needed_text(rest, "when and what").map(SlashCommand::Schedule)
+        })
+        .says("do something at set times", "/schedule 0 9 * * 1 read the news"),
+        row(Diary, OnItsOwn, "diary", "", |rest| nothing(rest, SlashCommand::Diary))
+            .says("what was done and when", "/diary"),
+        row(Conversation, LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
+            .says("this session at a glance", "/status"),
+        row(Memory, LookingAround, "memory", "<words>", |rest| {
+            needed_text(rest, "what to look for").map(SlashCommand::Memory)
+        })
+        .says("what is remembered about something", "/memory invoices"),
+        row(Conversation, LookingAround, "tools", "", |rest| nothing(rest, SlashCommand::Tools))
+            .says("the tools the agent has now", "/tools"),
+        row(Conversation, LookingAround, "help", "[command]", |rest| Ok(SlashCommand::Help { topic: some_text(rest) }))
+            .says("the commands, or one of them with an example", "/help plan"),
+    ]
+};
+
+fn switch(rest: &str) -> Read {
+    let key = needed_text(rest, "which session; `/sessions` lists them")?;
+    let key = ConversationKey::existing(key).map_err(|_| format!("{} is not the key of a session.", quoted(rest)))?;
+    Ok(SlashCommand::Switch { key })
+}
+
+fn auto(rest: &str) -> Read {
+    let (word, more) = first_word(rest);
+    let command = match word.to_lowercase().as_str() {
+        "on" => AutoCommand::On { goal: some_text(more) },
+        "off" => AutoCommand::Off { run: at_most_one_word(more)? },
+        "" | "status" => return nothing(more, SlashCommand::Auto(AutoCommand::Status)),
+        _ => return Err(format!("{} is none of `on`, `off` and `status`.", quoted(word))),
+    };
+    Ok(SlashCommand::Auto(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also those nobody can reach yet.
+    #[test]
+    fn every_example_is_the_command_it_explains() {
+        for entry in &TABLE {
+            let rest = entry.example.strip_prefix('/').and_then(|line| line.strip_prefix(entry.name)).unwrap();
+            let command = (entry.reader)(rest.trim()).unwrap();
+            assert_eq!(command.name(), entry.name);
+            let written = command.to_string();
+            let again = (entry.reader)(written[1 + entry.name.len()..].trim()).unwrap();
+            assert_eq!(again, command, "{written}");
+        }
+    }
+
+    #[test]
+    fn arguments_of_commands_that_are_to_come() {
+        use crate::slash::{OnOff, PlanCommand};
+        let auto = |command| Ok(SlashCommand::Auto(command));
+        for (name, rest, expected) in [
+            ("auto", "", auto(AutoCommand::Status)),
+            ("auto", "STATUS", auto(AutoCommand::Status)),
+            ("auto", "on", auto(AutoCommand::On { goal: None })),
+            ("auto", "on ship  it", auto(AutoCommand::On { goal: Some("ship  it".into()) })),
+            ("auto", "off", auto(AutoCommand::Off { run: None })),
+            ("auto", "off run-7", auto(AutoCommand::Off { run: Some("run-7".into()) })),
+            ("auto", "off run 7", Err("Only one word can follow, and `7` did too.".into())),
+            ("auto", "status now", Err("Nothing can follow this command, and `now` did.".into())),
+            ("auto", "onn", Err("`onn` is none of `on`, `off` and `status`.".into())),
+            ("plan files", "On", Ok(SlashCommand::Plan(PlanCommand::Files(OnOff::On)))),
+            ("plan files", "off", Ok(SlashCommand::Plan(PlanCommand::Files(OnOff::Off)))),
+            ("plan files", "", Err("Say `on` or `off`.".into())),
+            ("goal", "", Err("Say which goal.".into())),
+        ] {
+            assert_eq!((named(name).unwrap().reader)(rest), expected, "/{name} {rest}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The turn as a state machine: what was said and done goes in, what is to be done next comes out. It has no clock and
+//! does nothing itself; whoever carries its effects out journals what they came to, so that a turn that a crash
+//! interrupts goes on where it stood.
+
+mod limits;
+mod machine;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{PlanId, TurnId};
+use crate::model::ModelReply;
+use crate::plan::Digest;
+
+pub use limits::{TurnLimit, TurnLimits};
+pub use machine::{Effect, Over, PendingCall, Turn};
+
+/// Something that happened in a turn and goes into the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TurnInput {
+    Replied {
+        reply: ModelReply,
+        tokens: u32,
+    },
+    ToolEnded {
+        /// The how-manieth call of the turn, from 1.
+        call: u32,
+        outcome: ToolOutcome,
+        tokens: u32,
+    },
+}
+
+/// What a tool call came to, as the model reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolOutcome {
+    pub status: ToolStatus,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    Done,
+    /// Written down as a step instead of being run.
+    Planned,
+    /// A plan tool that ended the planning: the plan now waits for a person, or there was nothing in it.
+    Settled,
+    /// It did not run: not allowed, not there, or with arguments that do not fit.
+    Refused,
+    Failed,
+    TimedOut,
+    /// A crash came between its beginning and its end, and it cannot simply be done again.
+    Uncertain,
+}
+
+impl ToolStatus {
+    pub const fn is_failure(self) -> bool {
+        match self {
+            Self::Done | Self::Planned | Self::Settled => false,
+            Self::Refused | Self::Failed | Self::TimedOut | Self::Uncertain => true,
+        }
+    }
+}
+
+/// How a turn ended, and what the person reads about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    pub end: TurnEnd,
+    /// What is said besides the model's last reply.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens: u32,
+    /// The plan that the answer shows, as it was when it was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
+}
+
+impl From<TurnEnd> for Ending {
+    fn from(end: TurnEnd) -> Self {
+        Self { end, text: String::new(), tokens: 0, shown: None }
+    }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The model answered in words.
+    Answered,
+    /// A plan was finalised or submitted and waits for a person.
+    PlanReady {
+        plan: PlanId,
+    },
+    /// A plan was finalised without a single step.
+    NothingPlanned {
+        plan: PlanId,
+    },
+    /// A person said stop.
+    Stopped,
+    LimitReached {
+        limit: TurnLimit,
+    },
+    /// The model asks for the same thing again and again.
+    Looping,
+    /// The model answered with nothing, more than once.
+    NoAnswer,
+    ModelFailed {
+        message: String,
+    },
+    /// The program ended in the middle of it too often.
+    Interrupted,
+}
+
+impl TurnEnd {
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::PlanReady { .. } => "plan_ready",
+            Self::NothingPlanned { .. } => "nothing_planned",
+            Self::Stopped => "stopped",
+            Self::LimitReached { .. } => "limit_reached",
+            Self::Looping => "looping",
+            Self::NoAnswer => "no_answer",
+            Self::ModelFailed { .. } => "model_failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A version of a plan that a person was shown in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    pub plan: PlanId,
+    pub digest: Digest,
+}
+
+/// What the session knows of the turn that is under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenTurn {
+    pub id: TurnId,
+    pub begun_at: Timestamp,
+    /// Calls the model made in it, and how many of them have an outcome. They end in the order they were made.
+    pub calls: u32,
+    pub ended: u32,
+    /// How often it was taken up again after a crash.
+    pub resumed: u32,
+}
+
+impl OpenTurn {
+    pub fn begun(id: TurnId, at: Timestamp) -> Self {
+        Self { id, begun_at: at, calls: 0, ended: 0, resumed: 0 }
+    }
+
+    pub(crate) fn take_in(&mut self, input: &TurnInput) {
+        match input {
+            TurnInput::Replied { reply, .. } => self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
+            TurnInput::ToolEnded { .. } => self.ended += 1,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! How long a turn may go on.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnLimits {
+    pub model_calls: u32,
+    pub tool_calls: u32,
+    /// Tokens sent and received, over all calls of the turn.
+    pub tokens: u64,
+    pub time: Duration,
+    /// How long one tool may take.
+    pub tool_time: Duration,
+    /// How often the very same calls may be made again, one time after another.
+    pub repetitions: u32,
+    /// How often a turn is taken up again after a crash.
+    pub resumptions: u32,
+}
+
+impl Default for TurnLimits {
+    fn default() -> Self {
+        Self {
+            model_calls: 60,
+            tool_calls: 200,
+            tokens: 2_000_000,
+            time: Duration::from_secs(30 * 60),
+            tool_time: Duration::from_secs(60),
+            repetitions: 3,
+            resumptions: 3,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnLimit {
+    ModelCalls,
+    ToolCalls,
+    Tokens,
+    Time,
+}
+
+impl TurnLimits {
+    /// What is said when a limit is reached, with the setting that changes it.
+    pub fn words(&self, limit: TurnLimit) -> String {
+        match limit {
+            TurnLimit::ModelCalls => format!(
+                "I stopped after {} calls of the model in one turn (`turn.model_calls`). Say `go on` to continue.",
+                self.model_calls
+            ),
+            TurnLimit::ToolCalls => format!(
+                "I stopped after {} tool calls in one turn (`turn.tool_calls`). Say `go on` to continue.",
+                self.tool_calls
+            ),
+            TurnLimit::Tokens => format!(
+                "I stopped because this turn used more than {} tokens (`turn.tokens`). Say `go on` to continue.",
+                self.tokens
+            ),
+            TurnLimit::Time => format!(
+                "I stopped because this turn took longer than {} seconds (`turn.seconds`). Say `go on` to continue.",
+                self.time.as_secs()
+            ),
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! What people type and how it is read.
+
+mod commands;
+
+use planwright_core::plan::PlanStyle;
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::ConversationKey;
+use planwright_core::slash::{Comparison, Feature, Input, Mistake, PlanCommand, SlashCommand};
+use planwright_core::slash::{completions, help, offered, parse};
+use proptest::prelude::*;
+
+use commands::{any_command, any_line};
+
+fn number(number: u32) -> Option<PlanReference> {
+    Some(PlanReference::Number(number))
+}
+
+fn piece(text: &str) -> Option<PlanReference> {
+    Some(PlanReference::Piece(text.to_owned()))
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn only(positions: &[usize]) -> Selection {
+    Selection::Only(positions.iter().copied().collect())
+}
+
+fn skip(positions: &[usize]) -> Selection {
+    Selection::Skip(positions.iter().copied().collect())
+}
+
+fn mistake(text: &str) -> Mistake {
+    match parse(text) {
+        Input::Refused(mistake) => mistake,
+        other => panic!("{text:?} was taken: {other:?}"),
+    }
+}
+
+#[test]
+fn messages() {
+    for (text, expected) in [
+        ("", ""),
+        ("hello", "hello"),
+        ("  hello\n", "  hello\n"),
+        ("see /plan on", "see /plan on"),
+        ("line\n/plan on", "line\n/plan on"),
+        ("/etc/passwd is broken", "/etc/passwd is broken"),
+        ("/usr/bin", "/usr/bin"),
+        ("/plan/on", "/plan/on"),
+        ("/home/", "/home/"),
+        ("/s/old/new/g", "/s/old/new/g"),
+        ("/* a comment */", "/* a comment */"),
+        ("/2 of them", "/2 of them"),
+        ("/ plan on", "/ plan on"),
+        ("/> is not closed", "/> is not closed"),
+        ("//plan on", "/plan on"),
+        (" //plan on", "/plan on"),
+        ("///", "//"),
+        ("//etc/passwd\nis broken", "/etc/passwd\nis broken"),
+    ] {
+        assert_eq!(parse(text), Input::Message(expected), "{text:?}");
+    }
+}
+
+#[test]
+fn plan_commands() {
+    use PlanCommand::*;
+    let approve = |plan, selection, note| Approve { plan, selection, note };
+    let about = |text: &str| About(text.to_owned());
+    for (text, expected) in [
+        ("/plan", Status),
+        ("  /plan  \n", Status),
+        ("/PLAN Status", Status),
+        ("/plan@PlanwrightBot", Status),
+        ("/plan on", On { style: None }),
+        ("/plan@MyBot on", On { style: None }),
+        ("/plan   ON\tCollect ", On { style: Some(PlanStyle::Collect) }),
+        ("/plan on document", On { style: Some(PlanStyle::Document) }),
+        ("/plan on build", On { style: Some(PlanStyle::Build) }),
+        ("/plan off", Off),
+        ("/plan done", Done),
+        ("/plan show", Show { plan: None }),
+        ("/plan show 3", Show { plan: number(3) }),
+        ("/plan show 0190ab", Show { plan: piece("0190ab") }),
+        ("/plan show checkout-redesign", Show { plan: piece("checkout-redesign") }),
+        ("/plan resume", Resume { plan: None }),
+        ("/plan resume 12", Resume { plan: number(12) }),
+        ("/plan export 3", Export { plan: number(3) }),
+        ("/plan approve", approve(None, Selection::All, None)),
+        ("/plan approve 3", approve(number(3), Selection::All, None)),
+        ("/plan approve 0190-aaaa", approve(piece("0190-aaaa"), Selection::All, None)),
+        ("/plan approve only 1,3", approve(None, only(&[1, 3]), None)),
+        ("/plan approve 3 only 1,3 -- looks fine", approve(number(3), only(&[1, 3]), some("looks fine"))),
+        ("/plan approve 3 only 1, 3", approve(number(3), only(&[1, 3]), None)),
+        ("/plan approve 3 only 3 , 1,1", approve(number(3), only(&[1, 3]), None)),
+        ("/plan approve 3 Only 1-3,5", approve(number(3), only(&[1, 2, 3, 5]), None)),
+        ("/plan approve 3 only 1 – 3", approve(number(3), only(&[1, 2, 3]), None)),
+        ("/plan approve 3 --skip 2", approve(number(3), skip(&[2]), None)),
+        ("/plan approve --only 2", approve(None, only(&[2]), None)),
+        ("/plan approve —only 2", approve(None, only(&[2]), None)),
+        ("/plan approve skip 2 -- ", approve(None, skip(&[2]), None)),
+        (
+            "/plan approve -- only if 2 -- and 3 --\nhold",
+            approve(None, Selection::All, some("only if 2 -- and 3 --\nhold")),
+        ),
+        ("/plan approve 3 — fine", approve(number(3), Selection::All, some("fine"))),
+        ("/plan reject", Reject { plan: None, reason: None }),
+        ("/plan reject 3", Reject { plan: number(3), reason: None }),
+        ("/plan reject 3 too risky", Reject { plan: number(3), reason: some("too risky") }),
+        ("/plan reject too risky", Reject { plan: None, reason: some("too risky") }),
+        ("/plan reject because it is wrong", Reject { plan: None, reason: some("because it is wrong") }),
+        ("/plan reject facade is ugly", Reject { plan: None, reason: some("facade is ugly") }),
+        ("/plan reject a-bad-cafe for us", Reject { plan: None, reason: some("a-bad-cafe for us") }),
+        ("/plan reject follow-up needed", Reject { plan: None, reason: some("follow-up needed") }),
+        ("/plan reject 100% wrong", Reject { plan: None, reason: some("100% wrong") }),
+        ("/plan reject 0190ab wrong", Reject { plan: piece("0190ab"), reason: some("wrong") }),
+        ("/plan reject -- 3 is wrong", Reject { plan: None, reason: some("3 is wrong") }),
+        ("/plan reject 3 -- too -- risky", Reject { plan: number(3), reason: some("too -- risky") }),
+        ("/plan reject follow-up -- no", Reject { plan: piece("follow-up"), reason: some("no") }),
+        ("/plan reject too risky -- really", Reject { plan: None, reason: some("too risky -- really") }),
+        ("/plan revise 2 use a view", Revise { plan: number(2), feedback: "use a view".into() }),
+        ("/plan revise use a view", Revise { plan: None, feedback: "use a view".into() }),
+        (
+            "/plan revise 2\nuse a view,\nthen stop",
+            Revise { plan: number(2), feedback: "use a view,\nthen stop".into() },
+        ),
+        ("/plan cancel", Cancel { plan: None, reason: None }),
+        ("/plan cancel 3", Cancel { plan: number(3), reason: None }),
+        ("/plan cancel 3 -- not needed", Cancel { plan: number(3), reason: some("not needed") }),
+        ("/plan cancel -- not needed", Cancel { plan: None, reason: some("not needed") }),
+        ("/plan diff", Diff(Comparison::Versions { plan: None })),
+        ("/plan diff 3", Diff(Comparison::Versions { plan: number(3) })),
+        ("/plan diff 2 3", {
+            Diff(Comparison::Plans { first: PlanReference::Number(2), second: PlanReference::Number(3) })
+        }),
+        ("/plan move the shop", about("move the shop")),
+        ("/plan Move the shop\n\nand keep /all of it", about("Move the shop\n\nand keep /all of it")),
+        ("/plan -- show me the way", about("show me the way")),
+        ("/plan — on", about("on")),
+        ("/plan -- -- odd", about("-- odd")),
+        ("/plan a -- b", about("a -- b")),
+    ] {
+        assert_eq!(parse(text), Input::Command(SlashCommand::Plan(expected)), "{text:?}");
+    }
+}
+
+#[test]
+fn other_commands() {
+    use SlashCommand::*;
+    let key = ConversationKey::existing("k3yk3y8x").unwrap();
+    for (text, expected) in [
+        ("/plans", Plans),
+        ("/new", New),
+        ("/sessions", Sessions),
+        ("/switch k3yk3y8x", Switch { key }),
+        ("/reset", Reset),
+        ("/Compact", Compact),
+        (" /stop \n", Stop),
+        ("/status@bot", Status),
+        ("/tools", Tools),
+        ("/help", Help { topic: None }),
+        ("/help plan", Help { topic: some("plan") }),
+        ("/help  /plan approve ", Help { topic: some("/plan approve") }),
+    ] {
+        assert_eq!(parse(text), Input::Command(expected), "{text:?}");
+    }
+}
+
+#[test]
+fn slips_are_put_right_and_not_planned() {
+    for (text, expected) in [
+        ("/pln on", &["/plan on"][..]),
+        ("/PLNA on", &["/plan on"]),
+        ("/pln onn", &["/plan"]),
+        ("/pla on", &["/plan on"]),
+        ("/pln@Bot move the shop", &["/plan move the shop"]),
+        ("/aprove", &["/plan approve"]),
+        ("/aprove 3", &["/plan approve 3"]),
+        ("/approve 3 skip 2 -- ok", &["/plan approve 3 skip 2 -- ok"]),
+        ("/approve everything", &["/plan approve"]),
+        ("/plan_approve 3", &["/plan approve 3"]),
+        ("/planon", &["/plan on"]),
+        ("/done", &["/plan done"]),
+        ("/sesions", &["/sessions"]),
+        ("/sess", &["/sessions"]),
+        ("/stauts", &["/plan status", "/status"]),
+        ("/hlep", &["/help"]),
+        ("/xyzzy", &[]),
+        ("/etc", &[]),
+        ("/план", &[]),
+        ("/", &[]),
+        // What is not offered is not suggested either.
+        ("/atuo on", &[]),
+        ("/goalz", &[]),
+        ("/plan onn", &["/plan on"]),
+        ("/plan of", &["/plan on", "/plan off"]),
+        ("/plan aprove", &["/plan approve"]),
+        ("/plan aprove 3", &["/plan approve 3"]),
+        ("/plan aprove it", &["/plan approve it"]),
+        ("/plan Apporve 3 only 1, 3 -- looks fine to me", &["/plan approve 3 only 1, 3 -- looks fine to me"]),
+        ("/plan onn build", &["/plan on build"]),
+        ("/plan rejct no", &["/plan reject no"]),
+        ("/plan app", &["/plan approve"]),
+        ("/plan shwo 3", &["/plan show 3"]),
+    ] {
+        let (Mistake::NoSuchCommand { suggestions, .. } | Mistake::NearlyPlanCommand { suggestions, .. }) =
+            mistake(text)
+        else {
+            panic!("{text:?} is another mistake")
+        };
+        assert_eq!(suggestions, expected, "{text:?}");
+    }
+}
+
+#[test]
+fn texts_that_only_look_like_commands_are_planned() {
+    for text in [
+        "an outing",
+        "one trip to Rome",
+        "improve performance",
+        "import flow",
+        "report layout",
+        "on-call rotation",
+        "shop opening in May",
+        "devise a better name",
+        "rejct this idea of mine",
+        "file cleanup",
+    ] {
+        let expected = SlashCommand::Plan(PlanCommand::About(text.to_owned()));
+        assert_eq!(parse(&format!("/plan {text}")), Input::Command(expected), "{text:?}");
+    }
+}
+
+#[test]
+fn mistakes_say_what_to_write_instead() {
+    for (text, expected) in [
+        ("/pln on", "There is no command `/pln`. Did you mean `/plan on`?"),
+        ("/stauts", "There is no command `/stauts`. Did you mean `/plan status` or `/status`?"),
+        (
+            "/xyzzy",
+            "There is no command `/xyzzy`. `/help` lists what there is; to send this as a message, begin with `//`.",
+        ),
+        (
+            "/plan aprove 3",
+            "There is no command `/plan aprove`. Did you mean `/plan approve 3`? To have the text itself planned, begin \
+             with `/plan --`.",
+        ),
+        (
+            "/plan on foo",
+            "`foo` is not a plan style; styles are document, collect and build. Usage: `/plan on \
+             [document|collect|build]`.",
+        ),
+        (
+            "/plan export all data",
+            "`all` does not name a plan: give its number, or six or more characters of its id. Usage: `/plan export \
+             [plan]`. To have the text itself planned, begin with `/plan --`.",
+        ),
+        ("/plan revise", "Say what to change. Usage: `/plan revise [plan] <what to change>`."),
+        ("/plan revise --", "Say what to change. Usage: `/plan revise [plan] <what to change>`."),
+        ("/plan --", "Say what to plan. Usage: `/plan <what to plan>`."),
+        ("/plan done now", "Nothing can follow this command, and `now` did. Usage: `/plan done`."),
+        ("/new extra words", "Nothing can follow this command, and `extra words` did. Usage: `/new`."),
+        ("/switch", "Say which session; `/sessions` lists them. Usage: `/switch <key>`."),
+        ("/switch my key", "`my key` is not the key of a session. Usage: `/switch <key>`."),
+        ("/auto on", "`/auto` is not in this version of Planwright."),
+        ("/AUTO what", "`/auto` is not in this version of Planwright."),
+        ("/goal", "`/goal` is not in this version of Planwright."),
+        ("/plan files on", "`/plan files` is not in this version of Planwright."),
+    ] {
+        assert_eq!(mistake(text).to_string(), expected, "{text:?}");
+    }
+}
+
+/// An approval is never more than what was written.
+#[test]
+fn approvals_that_are_not_understood_are_refused() {
+    for arguments in [
+        "everything",
+        "looks good",
+        "3 4",
+        "3 looks good",
+        "3 onyl 1,3",
+        "3 only",
+        "3 only 0",
+        "3 only 1 3",
+        "3 only 1,",
+        "3 only ,1",
+        "3 only 3-1",
+        "3 only 1-2-3",
+        "3 only +1",
+        "3 only one",
+        "3 only 1 skip 2",
+        "3 only 1,3 looks fine",
+        "3 only 1-99999999999999999999",
+        "3 only 1-4000000000",
+        "3 only -- 1",
+        "3 – fine",
+        "3 --note fine",
+        "3 --digest 00",
+        "--only",
+        "only 1,3 3",
+    ] {
+        let mistake = mistake(&format!("/plan approve {arguments}"));
+        assert!(matches!(mistake, Mistake::WrongArguments { .. }), "{arguments}: {mistake}");
+    }
+}
+
+#[test]
+fn what_follows_a_command_that_takes_less_is_refused() {
+    for text in ["/plan cancel subscription feature", "/plan show 3 4", "/plan diff 1 2 3", "/plan diff the two"] {
+        assert!(matches!(mistake(text), Mistake::WrongArguments { .. }), "{text}");
+    }
+    for entry in offered().filter(|entry| entry.arguments.is_empty()) {
+        let text = format!("/{} and more", entry.name);
+        assert!(matches!(mistake(&text), Mistake::WrongArguments { .. }), "{text}");
+    }
+}
+
+#[test]
+fn mistakes_are_refusals_with_a_code() {
+    for (text, code) in [
+        ("/xyzzy", RefusalCode::InvalidArgument),
+        ("/plan onn", RefusalCode::InvalidArgument),
+        ("/plan on foo", RefusalCode::InvalidArgument),
+        ("/diary", RefusalCode::Unavailable),
+    ] {
+        let refusal = Refusal::from(mistake(text));
+        assert_eq!((refusal.code, refusal.message), (code, mistake(text).to_string()));
+    }
+}
+
+/// The names that must not be shown to anyone yet.
+const TO_COME: [&str; 9] =
+    ["/auto", "/goal", "/goals", "/task", "/tasks", "/schedule", "/diary", "/memory", "/plan files"];
+
+fn mentions(text: &str, name: &str) -> bool {
+    let ends = |after: &str| !after.starts_with(|c: char| c.is_alphanumeric());
+    text.match_indices(name).any(|(place, _)| ends(&text[place + name.len()..]))
+}
+
+#[test]
+fn help_lists_exactly_what_is_offered() {
+    let page = help(None);
+    for entry in offered() {
+        assert!(page.contains(&format!("- `{}`: {}\n", entry.usage(), entry.help)), "{}", entry.name);
+        assert!(!entry.help.ends_with('.') && entry.help.len() < 90, "{}", entry.help);
+        let details = help(Some(entry.name));
+        assert!(details.contains(&entry.usage()) && details.contains(&format!("`{}`", entry.example)), "{details}");
+        let Input::Command(example) = parse(entry.example) else { panic!("{}", entry.example) };
+        assert_eq!(example.name(), entry.name);
+    }
+    for name in TO_COME {
+        assert!(!mentions(&page, name), "{name}");
+        assert!(!mentions(&help(Some("plan")), name), "{name}");
+        let topic = help(Some(name));
+        assert_eq!(topic, format!("`{name}` is not in this version of Planwright."));
+        assert!(offered().all(|entry| format!("/{}", entry.name) != name));
+    }
+    assert!(page.starts_with("**Plan work**\n\n- `/plan <what to plan>`: "), "{page}");
+    assert!(!page.contains("On its own"), "a group with nothing in it is left out");
+}
+
+#[test]
+fn help_on_a_topic() {
+    let plan = help(Some("plan"));
+    assert_eq!(plan.lines().filter(|line| line.starts_with("- `/plan")).count(), 13);
+    assert!(!plan.contains("/plans"), "{plan}");
+    assert!(plan.contains("`[plan]` is a plan's number"));
+    assert_eq!(help(Some(" /Plan  APPROVE ")), help(Some("approve")));
+    assert_eq!(help(Some("  ")), help(None));
+    assert_eq!(
+        help(Some("switch")),
+        "- `/switch <key>`: go on in another session\n  `/switch k3yk3y8x`",
+        "nothing about plans where none is named"
+    );
+    assert_eq!(help(Some("pln")), "There is no help on `pln`. Did you mean `/help plan`?");
+    assert_eq!(help(Some("cooking")), "There is no help on `cooking`. `/help` lists the commands.");
+}
+
+#[test]
+fn completion_goes_word_by_word() {
+    for (prefix, expected) in [
+        ("/pl", &["/plan ", "/plans"][..]),
+        ("/PL", &["/plan ", "/plans"]),
+        (" /plan", &["/plan ", "/plans"]),
+        ("/plan a", &["/plan approve "]),
+        ("/plan  o", &["/plan on ", "/plan off"]),
+        ("/plan on", &["/plan on "]),
+        ("/plan on ", &["/plan on document", "/plan on collect", "/plan on build"]),
+        ("/plan on c", &["/plan on collect"]),
+        ("/plan f", &[]),
+        ("/plan approve ", &[]),
+        ("/s", &["/sessions", "/switch ", "/stop", "/status"]),
+        ("/stop", &[]),
+        ("/help plan re", &["/help plan reject", "/help plan revise", "/help plan resume"]),
+        ("/a", &[]),
+        ("/x", &[]),
+        ("//", &[]),
+        ("", &[]),
+        ("plan", &[]),
+    ] {
+        assert_eq!(completions(prefix), expected, "{prefix:?}");
+    }
+    let styles: Vec<_> = PlanStyle::ALL.iter().map(|style| format!("/plan on {style}")).collect();
+    assert_eq!(completions("/plan on "), styles, "usage names the styles there are");
+    assert_eq!(completions("/plan ").len(), 12);
+}
+
+#[test]
+fn nothing_that_is_to_come_is_completed() {
+    for prefix in ["/", "/plan ", "/help ", "/help plan "] {
+        for line in completions(prefix) {
+            let name = line.replace("/help ", "/");
+            assert!(TO_COME.iter().all(|to_come| !mentions(&name, to_come)), "{line}");
+        }
+    }
+}
+
+#[test]
+fn parts_that_are_here() {
+    let here = |feature: Feature| feature.is_here();
+    assert!(here(Feature::Conversation) && here(Feature::Plans));
+    assert!(offered().all(|entry| here(entry.feature)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_command_is_read_as_it_is_written(command in any_command()) {
+        let written = command.to_string();
+        let name = command.name();
+        let expected = if offered().any(|entry| entry.name == name) {
+            Input::Command(command)
+        } else {
+            Input::Refused(Mistake::NotOffered { name })
+        };
+        prop_assert_eq!(parse(&written), expected, "{}", written);
+    }
+
+    #[test]
+    fn whatever_is_typed_is_read(line in any_line()) {
+        check_line(&line);
+    }
+}
+
+/// What holds for every text.
+pub(crate) fn check_line(text: &str) {
+    match parse(text) {
+        Input::Message(message) => assert!(message == text || text.trim_start().strip_prefix('/') == Some(message)),
+        Input::Command(command) => {
+            assert!(text.trim_start().starts_with('/'));
+            assert!(offered().any(|entry| entry.name == command.name()));
+            assert_eq!(parse(&command.to_string()), Input::Command(command), "{text:?}");
+        }
+        Input::Refused(mistake) => {
+            let said = mistake.to_string();
+            assert!(!said.is_empty() && said.chars().count() < 900, "{said}");
+            if let Mistake::NoSuchCommand { suggestions, .. } | Mistake::NearlyPlanCommand { suggestions, .. } = mistake
+            {
+                for line in suggestions {
+                    assert!(!matches!(parse(&line), Input::Message(_)), "{line}");
+                    assert!(!matches!(parse(&line), Input::Refused(Mistake::NotOffered { .. })), "{line}");
+                }
+            }
+        }
+    }
+    for line in completions(text) {
+        assert!(line.starts_with('/') && line != text && !line.contains("  "), "{text:?} {line:?}");
+    }
+    assert!(!help(Some(text)).is_empty());
+}

@@ -1,0 +1,520 @@
+//! Turns: what may be recorded and when, and what the machine says comes next.
+
+use std::time::Duration;
+
+use planwright_core::command::Command;
+use planwright_core::event::Event;
+use planwright_core::ids::TurnId;
+use planwright_core::model::Usage;
+use planwright_core::plan::approval::Selection;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::turn::{
+    Effect, Ending, Over, PendingCall, Shown, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits,
+};
+use proptest::prelude::*;
+
+use crate::journal::replay;
+use crate::talking::*;
+use crate::world::*;
+
+/// The states a turn's command can meet, each with the turn the command names. A plan waits in all of them but the first.
+fn states() -> [(&'static str, World, TurnId); 6] {
+    let none = TurnId::new("request-9999").unwrap();
+    let idle = World::ready_document(TWO_STEPS);
+    let mut open = idle.clone();
+    open.person(say("hello")).unwrap();
+    let turn = open.turn();
+    let mut pending = open.clone();
+    pending.agent(tell(&turn, &[calls(&["a", "b"])])).unwrap();
+    let mut ended = open.clone();
+    ended.agent(close(&turn, &[answers("hi")], TurnEnd::Answered)).unwrap();
+    let mut another = ended.clone();
+    another.person(say("again")).unwrap();
+    [
+        ("no session", World::unopened(SESSION), none.clone()),
+        ("no turn", idle, none),
+        ("open", open, turn.clone()),
+        ("pending calls", pending, turn.clone()),
+        ("ended", ended, turn.clone()),
+        ("another one open", another, turn),
+    ]
+}
+
+/// Events, or the code of the refusal.
+fn said(decided: &Decided) -> String {
+    match decided {
+        Ok(events) => names(events).join(" "),
+        Err(refusal) => refusal.code.as_str().to_owned(),
+    }
+}
+
+#[test]
+fn every_command_in_every_state() {
+    let no = ["NOT_FOUND", "WRONG_STATUS", "", "", "WRONG_STATUS", "WRONG_STATUS"];
+    let turns = |open: &'static str, pending: &'static str| [no[0], no[1], open, pending, no[4], no[5]];
+    let always = |expected: &'static str| ["NOT_FOUND", expected, expected, expected, expected, expected];
+    let message = |expected: &'static str| ["NOT_FOUND", expected, "CONFLICT", "CONFLICT", expected, "CONFLICT"];
+    let long = "x".repeat(256 * 1024 + 1);
+    let shown = Shown {
+        plan: World::ready_document("x").active().id.clone(),
+        digest: World::ready_document("x").active().digest(),
+    };
+    let blank = planwright_core::conversation::Compaction { summary: " \n".to_owned(), ..compaction(4, None) };
+    type Make<'a> = Box<dyn Fn(&TurnId) -> Command + 'a>;
+    let rows: Vec<(&str, Make<'_>, [&str; 6])> = vec![
+        ("begin", Box::new(|_| say("hello")), message("turn_begun")),
+        ("longest", Box::new(|_| say(&long[1..])), message("turn_begun")),
+        ("too long", Box::new(|_| say(&long)), message("LIMIT_EXCEEDED")),
+        ("blank", Box::new(|_| say(" \n\t")), message("INVALID_ARGUMENT")),
+        ("empty", Box::new(|_| say("")), message("INVALID_ARGUMENT")),
+        ("resume", Box::new(take_up), turns("turn_resumed", "turn_resumed")),
+        ("nothing", Box::new(|turn| tell(turn, &[])), turns("", "")),
+        ("reply", Box::new(|turn| tell(turn, &[answers("hi")])), turns("model_replied", "CONFLICT")),
+        ("first outcome", Box::new(|turn| tell(turn, &[done_with(1)])), turns("CONFLICT", "tool_ended")),
+        ("second outcome", Box::new(|turn| tell(turn, &[done_with(2)])), turns("CONFLICT", "CONFLICT")),
+        ("outcome of no call", Box::new(|turn| tell(turn, &[done_with(0)])), turns("CONFLICT", "CONFLICT")),
+        ("an outcome twice", Box::new(|turn| tell(turn, &[done_with(1), done_with(1)])), turns("CONFLICT", "CONFLICT")),
+        (
+            "one outcome too many",
+            Box::new(|turn| tell(turn, &[done_with(1), done_with(2), done_with(3)])),
+            turns("CONFLICT", "CONFLICT"),
+        ),
+        (
+            "both outcomes",
+            Box::new(|turn| tell(turn, &[done_with(1), done_with(2)])),
+            turns("CONFLICT", "tool_ended tool_ended"),
+        ),
+        (
+            "reply between outcomes",
+            Box::new(|turn| tell(turn, &[done_with(1), answers("hi"), done_with(2)])),
+            turns("CONFLICT", "CONFLICT"),
+        ),
+        (
+            "call and outcome",
+            Box::new(|turn| tell(turn, &[calls(&["c"]), done_with(1)])),
+            turns("model_replied tool_ended", "CONFLICT"),
+        ),
+        (
+            "outcomes, reply and outcome",
+            Box::new(|turn| tell(turn, &[done_with(1), done_with(2), calls(&["c"]), done_with(3)])),
+            turns("CONFLICT", "tool_ended tool_ended model_replied tool_ended"),
+        ),
+        ("end", Box::new(|turn| close(turn, &[], TurnEnd::NoAnswer)), turns("turn_ended", "turn_ended")),
+        (
+            "answer and end",
+            Box::new(|turn| close(turn, &[answers("hi")], TurnEnd::Answered)),
+            turns("model_replied turn_ended", "CONFLICT"),
+        ),
+        ("stop", Box::new(|_| stop()), ["NOT_FOUND", "", "turn_ended", "turn_ended", "", "turn_ended"]),
+        ("compact", Box::new(|_| compact(compaction(4, None))), always("compacted")),
+        ("compact into nothing", Box::new(|_| compact(blank.clone())), always("INVALID_ARGUMENT")),
+        ("compact nothing", Box::new(|_| compact(compaction(0, None))), always("CONFLICT")),
+        ("show", Box::new(|_| show(&shown)), always("plan_shown")),
+    ];
+    for (name, make, expected) in rows {
+        for ((state, before, turn), expected) in states().into_iter().zip(expected) {
+            let mut world = before.clone();
+            let decided = world.agent(make(&turn));
+            assert_eq!(said(&decided), expected, "{name}, {state}");
+            if decided.is_err() {
+                assert_eq!((&world.desk, world.head), (&before.desk, before.head), "{name}, {state}");
+            }
+            assert_eq!(world.desk.plans, before.desk.plans, "{name}, {state}");
+            let mode = |world: &World| world.desk.session.as_ref().map(|session| session.plan_mode.clone());
+            assert_eq!(mode(&world), mode(&before), "{name}, {state}");
+            assert_eq!(replay(&world.desk.identity, &world.journal).unwrap().0, world.desk, "{name}, {state}");
+        }
+    }
+}
+
+#[test]
+fn a_turn_is_named_after_the_request_that_began_it() {
+    let mut world = World::new();
+    let events = world.person(say("  hello ")).unwrap();
+    let expected =
+        Event::TurnBegun { turn: TurnId::new("request-0002").unwrap(), text: "  hello ".to_owned(), tokens: 8 };
+    assert_eq!(events, [expected]);
+}
+
+#[test]
+fn an_open_turn_counts_its_calls() {
+    let mut world = World::talking();
+    let turn = world.turn();
+    let counts = |world: &World| {
+        let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
+        (open.calls, open.ended, open.resumed)
+    };
+    assert_eq!(counts(&world), (0, 0, 0));
+    world.agent(tell(&turn, &[calls(&["a", "b"])])).unwrap();
+    assert_eq!(counts(&world), (2, 0, 0));
+    world.agent(tell(&turn, &[done_with(1)])).unwrap();
+    assert_eq!(counts(&world), (2, 1, 0));
+    for times in 1..4 {
+        world.agent(take_up(&turn)).unwrap();
+        assert_eq!(counts(&world), (2, 1, times));
+    }
+    world.agent(tell(&turn, &[done_with(2), calls(&["c"]), done_with(3)])).unwrap();
+    assert_eq!(counts(&world), (3, 3, 3));
+}
+
+#[test]
+fn nothing_is_recorded_after_the_end() {
+    for end in [stop(), reset(), close(&World::talking().turn(), &[], TurnEnd::Interrupted)] {
+        let mut world = World::talking();
+        let turn = world.turn();
+        world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
+        world.person(end).unwrap();
+        for late in [tell(&turn, &[done_with(1)]), close(&turn, &[], TurnEnd::Answered), take_up(&turn)] {
+            refused(world.agent(late), RefusalCode::WrongStatus, "This turn has ended.");
+        }
+        assert_eq!(world.person(stop()).unwrap(), [], "there is nothing left to stop");
+        world.person(say("and now?")).unwrap();
+        assert_ne!(world.turn(), turn);
+    }
+}
+
+#[test]
+fn a_reset_in_the_middle_of_a_turn_leaves_nothing_of_it() {
+    let mut world = World::ready_document(TWO_STEPS);
+    world.person(say("hello")).unwrap();
+    let turn = world.turn();
+    let plan = world.active();
+    let shown = Shown { plan: plan.id.clone(), digest: plan.digest() };
+    world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
+    world.person(show(&shown)).unwrap();
+    let events = world.person(reset()).unwrap();
+    assert_eq!(names(&events), ["plan_cancelled", "plan_mode_disabled", "conversation_reset"]);
+    let session = world.desk.session.as_ref().unwrap();
+    assert_eq!((&session.turn, &session.shown, &session.topic), (&None, &None, &None));
+}
+
+#[test]
+fn what_was_shown_is_remembered_once() {
+    let mut world = World::ready_document(TWO_STEPS);
+    let shown = |world: &World| Shown { plan: world.active().id.clone(), digest: world.active().digest() };
+    let remembered = |world: &World| world.desk.session.as_ref().unwrap().shown.clone();
+    let first = shown(&world);
+    assert_eq!(names(&world.person(show(&first)).unwrap()), ["plan_shown"]);
+    assert_eq!(world.person(show(&first)).unwrap(), []);
+    world.agent(set("another text")).unwrap();
+    let second = shown(&world);
+    world.person(say("show it")).unwrap();
+    let turn = world.turn();
+    let ending = Ending { shown: Some(second.clone()), ..TurnEnd::Answered.into() };
+    world.agent(close(&turn, &[answers("here")], ending)).unwrap();
+    assert_eq!(remembered(&world), Some(second.clone()));
+    assert_eq!(world.person(show(&second)).unwrap(), [], "the answer showed it");
+    world.person(say("thanks")).unwrap();
+    let turn = world.turn();
+    world.agent(close(&turn, &[answers("ok")], TurnEnd::Answered)).unwrap();
+    assert_eq!(remembered(&world), Some(second), "an answer that shows none changes nothing");
+    world.approve(Selection::All).unwrap();
+}
+
+#[test]
+fn compaction_only_goes_forward() {
+    let mut world = World::talking();
+    assert_eq!(world.history_from(), 0);
+    for (kept_from, pinned, history_from) in [
+        (2, None, Some(2)),
+        (2, None, None),
+        (1, None, None),
+        (9, Some(2), Some(2)),
+        (12, Some(1), None),
+        (12, Some(9), Some(9)),
+        (20, None, Some(20)),
+        (19, None, None),
+        (21, Some(19), None),
+    ] {
+        let before = world.history_from();
+        let decided = world.agent(compact(compaction(kept_from, pinned)));
+        match history_from {
+            Some(_) => assert_eq!(names(&decided.unwrap()), ["compacted"]),
+            None => {
+                refused(decided, RefusalCode::Conflict, "compacted further already");
+            }
+        }
+        assert_eq!(world.history_from(), history_from.unwrap_or(before), "{kept_from} {pinned:?}");
+    }
+}
+
+#[test]
+fn the_topic_is_the_first_line_that_was_said() {
+    let sixty = "ż".repeat(60);
+    for (text, topic) in [
+        ("hello", "hello"),
+        ("\n\n  hello \nworld", "hello "),
+        (sixty.as_str(), sixty.as_str()),
+        (&format!("{sixty}x"), &format!("{sixty}…")),
+        (&format!("{} x", &sixty[..118]), &format!("{}…", &sixty[..118])),
+    ] {
+        let mut world = World::new();
+        world.person(say(text)).unwrap();
+        let of = |world: &World| world.desk.session.as_ref().unwrap().topic.clone();
+        assert_eq!(of(&world).unwrap().trim_end(), topic.trim_end());
+        world.person(stop()).unwrap();
+        world.person(say("something else")).unwrap();
+        assert_eq!(of(&world).unwrap().trim_end(), topic.trim_end(), "later words do not change it");
+        world.person(reset()).unwrap();
+        assert_eq!(of(&world), None);
+        world.person(say("anew")).unwrap();
+        assert_eq!(of(&world).as_deref(), Some("anew"));
+    }
+}
+
+// What comes next.
+
+fn limits() -> TurnLimits {
+    TurnLimits {
+        model_calls: 6,
+        tool_calls: 5,
+        tokens: 1000,
+        time: Duration::from_secs(60),
+        repetitions: 2,
+        ..TurnLimits::default()
+    }
+}
+
+fn turn_after(inputs: &[TurnInput]) -> Turn {
+    let mut turn = Turn::new(TurnId::new("t").unwrap());
+    inputs.iter().for_each(|input| turn.take_in(input));
+    turn
+}
+
+fn used(tokens: u64) -> TurnInput {
+    let usage = Usage { input_tokens: tokens, output_tokens: 0 };
+    let reply = planwright_core::model::ModelReply { usage, ..reply("", &[call("a", "{}")]) };
+    replied(reply, Measure::Bytes)
+}
+
+fn over(end: TurnEnd) -> Effect {
+    Effect::End(Over::Because(end))
+}
+
+fn at_limit(limit: TurnLimit) -> Effect {
+    over(TurnEnd::LimitReached { limit })
+}
+
+fn run(number: u32, name: &str) -> Effect {
+    Effect::RunTool(PendingCall { number, call: call(name, "{}") })
+}
+
+#[test]
+fn what_comes_next() {
+    let text_and_call = || replied(reply("let me see", &[call("a", "{}")]), Measure::Bytes);
+    let other = |n: u32| replied(reply("", &[call("a", &format!("{{\"n\":{n}}}"))]), Measure::Bytes);
+    let settled = |n| came_to(n, ToolStatus::Settled, "ready");
+    let failed = |n| came_to(n, ToolStatus::Failed, "no");
+    let a = || calls(&["a"]);
+    let rows: Vec<(&str, Vec<TurnInput>, Effect)> = vec![
+        ("the beginning", vec![], Effect::CallModel),
+        ("an answer", vec![answers("hi")], over(TurnEnd::Answered)),
+        ("text beside a call is no answer", vec![text_and_call()], run(1, "a")),
+        ("nor is it one afterwards", vec![text_and_call(), done_with(1)], Effect::CallModel),
+        ("the first of several", vec![calls(&["a", "b", "c"])], run(1, "a")),
+        ("the second", vec![calls(&["a", "b", "c"]), done_with(1)], run(2, "b")),
+        ("the third, whatever the others came to", vec![calls(&["a", "b", "c"]), done_with(1), failed(2)], run(3, "c")),
+        (
+            "all have an outcome",
+            vec![calls(&["a", "b", "c"]), done_with(1), failed(2), done_with(3)],
+            Effect::CallModel,
+        ),
+        (
+            "calls are counted over all replies",
+            vec![calls(&["a", "b"]), done_with(1), done_with(2), calls(&["c"])],
+            run(3, "c"),
+        ),
+        ("nothing said once", vec![answers(" \n")], Effect::CallModel),
+        ("nothing said twice", vec![answers(""), answers(" ")], over(TurnEnd::NoAnswer)),
+        ("nothing said, then something", vec![answers(""), answers("hi")], over(TurnEnd::Answered)),
+        ("nothing said, but not in a row", vec![answers(""), a(), done_with(1), answers("")], Effect::CallModel),
+        ("a call made again", vec![a(), done_with(1), a(), done_with(2), a()], run(3, "a")),
+        (
+            "a call made again too often is not run",
+            vec![a(), done_with(1), a(), done_with(2), a(), done_with(3), a()],
+            over(TurnEnd::Looping),
+        ),
+        (
+            "another call in between",
+            vec![a(), done_with(1), a(), done_with(2), other(1), done_with(3), a()],
+            run(4, "a"),
+        ),
+        (
+            "the same tool with other arguments",
+            vec![other(1), done_with(1), other(2), done_with(2), other(3), done_with(3), other(4), done_with(4)],
+            Effect::CallModel,
+        ),
+        (
+            "more calls are other calls",
+            vec![a(), done_with(1), a(), done_with(2), a(), done_with(3), calls(&["a", "b"])],
+            run(4, "a"),
+        ),
+        ("a plan tool ends it", vec![a(), settled(1)], Effect::End(Over::Planned)),
+        ("and what was called beside it is left", vec![calls(&["a", "b"]), settled(1)], Effect::End(Over::Planned)),
+        ("also after others", vec![calls(&["a", "b", "c"]), done_with(1), settled(2)], Effect::End(Over::Planned)),
+        ("a recorded call does not end it", vec![a(), came_to(1, ToolStatus::Planned, "[Planned]")], Effect::CallModel),
+        ("tokens up to the limit", vec![used(500), done_with(1), used(500), done_with(2)], Effect::CallModel),
+        ("tokens past the limit", vec![used(500), done_with(1), used(501), done_with(2)], at_limit(TurnLimit::Tokens)),
+        ("but what was called is still run", vec![used(5000)], run(1, "a")),
+        (
+            "as many calls as there may be",
+            vec![calls(&["a", "b", "c", "d", "e"]), done_with(1), done_with(2), done_with(3), done_with(4)],
+            run(5, "e"),
+        ),
+        (
+            "one call too many",
+            vec![
+                calls(&["a", "b", "c", "d", "e", "f"]),
+                done_with(1),
+                done_with(2),
+                done_with(3),
+                done_with(4),
+                done_with(5),
+            ],
+            at_limit(TurnLimit::ToolCalls),
+        ),
+        (
+            "the last call of the model",
+            [1, 2, 3, 4, 5].into_iter().flat_map(|n| [other(n), done_with(n)]).collect(),
+            Effect::CallModel,
+        ),
+        (
+            "one reply too many",
+            vec![a(), done_with(1), answers(""), a(), done_with(2), answers(""), a(), done_with(3), answers("")],
+            at_limit(TurnLimit::ModelCalls),
+        ),
+        (
+            "an answer at the limit",
+            vec![a(), done_with(1), answers(""), a(), done_with(2), answers(""), a(), done_with(3), answers("hi")],
+            over(TurnEnd::Answered),
+        ),
+    ];
+    for (name, inputs, expected) in rows {
+        let turn = turn_after(&inputs);
+        let next = turn.next(&limits(), Duration::ZERO);
+        assert_eq!(next, expected, "{name}");
+        assert_eq!(turn.next(&limits(), limits().time), expected, "{name}: the time is just up to the limit");
+        assert_eq!(turn, turn_after(&inputs), "asking changes nothing");
+        let late = turn.next(&limits(), limits().time + Duration::from_millis(1));
+        let ended = matches!(next, Effect::End(Over::Planned | Over::Because(TurnEnd::Answered))) || inputs.is_empty();
+        assert_eq!(late, if ended { next } else { at_limit(TurnLimit::Time) }, "{name}, late");
+    }
+}
+
+#[test]
+fn a_limit_is_explained_with_the_setting_that_changes_it() {
+    for (limit, setting, number) in [
+        (TurnLimit::ModelCalls, "`turn.model_calls`", "6"),
+        (TurnLimit::ToolCalls, "`turn.tool_calls`", "5"),
+        (TurnLimit::Tokens, "`turn.tokens`", "1000"),
+        (TurnLimit::Time, "`turn.seconds`", "60"),
+    ] {
+        let words = limits().words(limit);
+        assert!(words.contains(setting) && words.contains(number) && words.contains("`go on`"), "{words}");
+    }
+}
+
+#[test]
+fn a_finished_turn_is_not_taken_up_by_a_replay() {
+    for (end, open) in [(stop(), false), (reset(), false), (take_up(&World::talking().turn()), true)] {
+        let mut world = World::talking();
+        let turn = world.turn();
+        world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
+        world.person(end).unwrap();
+        let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
+        assert_eq!(Turn::replay(&events).is_some(), open);
+    }
+}
+
+/// What a model and its tools might do next, and how long it takes them.
+#[derive(Debug, Clone)]
+struct Chance {
+    text: &'static str,
+    calls: Vec<&'static str>,
+    tokens: u64,
+    status: ToolStatus,
+    seconds: u64,
+    crash: bool,
+}
+
+fn any_chance() -> impl Strategy<Value = Chance> {
+    let text = prop_oneof![9 => Just(""), 4 => Just("let me see"), 1 => Just(" ")];
+    let calls = prop_oneof![
+        1 => Just(Vec::new()),
+        6 => prop::collection::vec(prop::sample::select(vec!["a", "b"]), 1..4),
+    ];
+    (text, calls, 0..60_u64, any_status(), 0..3_u64, prop::bool::weighted(0.05)).prop_map(
+        |(text, calls, tokens, status, seconds, crash)| Chance { text, calls, tokens, status, seconds, crash },
+    )
+}
+
+fn any_limits() -> impl Strategy<Value = TurnLimits> {
+    (0..8_u32, 0..12_u32, 0..300_u64, 0..30_u64, 0..4_u32).prop_map(
+        |(model_calls, tool_calls, tokens, seconds, repetitions)| TurnLimits {
+            model_calls,
+            tool_calls,
+            tokens,
+            time: Duration::from_secs(seconds),
+            repetitions,
+            ..TurnLimits::default()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_the_model_does_a_turn_ends_and_can_be_taken_up_anywhere(
+        chances in prop::collection::vec(any_chance(), 1..12),
+        limits in any_limits(),
+    ) {
+        let mut world = World::talking();
+        let id = world.turn();
+        let mut turn = Turn::new(id.clone());
+        let mut elapsed = Duration::ZERO;
+        let mut run = 0;
+        for (step, chance) in chances.iter().cycle().enumerate() {
+            prop_assert!(step < 200, "it goes on and on");
+            let next = turn.next(&limits, elapsed);
+            prop_assert_eq!(&turn.clone().next(&limits, elapsed), &next, "the same state leads to the same");
+            let input = match next {
+                Effect::CallModel => {
+                    prop_assert!(turn.model_calls() < limits.model_calls.max(1) as usize);
+                    let calls: Vec<_> = chance.calls.iter().map(|name| call(name, "{}")).collect();
+                    let usage = Usage { input_tokens: chance.tokens, output_tokens: 1 };
+                    let reply = planwright_core::model::ModelReply { usage, ..reply(chance.text, &calls) };
+                    replied(reply, Measure::Bytes)
+                }
+                Effect::RunTool(pending) => {
+                    run += 1;
+                    prop_assert_eq!(pending.number, run, "calls are run once, one after another");
+                    prop_assert!(run <= limits.tool_calls);
+                    let last = turn.last_reply().unwrap();
+                    prop_assert!(last.calls.contains(&pending.call));
+                    came_to(pending.number, chance.status, "ok")
+                }
+                Effect::End(over) => {
+                    let end = match over {
+                        Over::Because(end) => end,
+                        Over::Planned => TurnEnd::PlanReady { plan: planwright_core::ids::PlanId::new("p").unwrap() },
+                    };
+                    world.agent(close(&id, &[], end)).unwrap();
+                    let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
+                    prop_assert_eq!(Turn::replay(&events), None);
+                    break;
+                }
+            };
+            turn.take_in(&input);
+            elapsed += Duration::from_secs(chance.seconds);
+            world.agent(tell(&id, &[input])).unwrap();
+            if chance.crash {
+                world.agent(take_up(&id)).unwrap();
+            }
+            let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
+            prop_assert_eq!(Turn::replay(&events), Some(turn.clone()));
+            let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
+            prop_assert_eq!(open.ended, turn.calls_ended());
+        }
+    }
+}
