@@ -51,7 +51,7 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
         Command::Session(SessionCommand::EnsurePlanMode { .. })
         | Command::Draft(_)
         | Command::Run(RunCommand::Report(_)) => true,
-        Command::Session(_) | Command::Decide(_) | Command::Run(_) | Command::Import(_) => false,
+        Command::Session(_) | Command::Decide(_) | Command::Run(_) | Command::Turn(_) | Command::Import(_) => false,
     }
 }
 
@@ -59,6 +59,6 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
 pub(crate) fn may_open_session(command: &Command) -> bool {
     match command {
         Command::Session(SessionCommand::Open) | Command::Import(_) => true,
-        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) => false,
+        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) | Command::Turn(_) => false,
     }
 }

@@ -3,14 +3,18 @@
 //! - [`Location`]: where the data is
 //! - [`open`]: the ledger there, its schema brought up to date
 //! - `carry_out`: what both do with a command, once the session's state is in hand
+//! - `leasing`: who may write while somebody works on the session
+//! - `transport`: what a pointer may be named after
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
 
 mod carry_out;
 mod encode;
+mod leasing;
 mod location;
 mod postgres;
 mod sqlite;
+mod transport;
 
 use std::sync::Arc;
 

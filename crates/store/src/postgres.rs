@@ -5,7 +5,7 @@
 //! - `lanes`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
 //! - `readers`: everything that only looks
-//! - `leases`: who works on a session
+//! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
 //! without being it can take its place.
@@ -13,9 +13,11 @@
 mod batch;
 mod connect;
 mod connection;
+mod deleting;
 mod errors;
 mod lanes;
 mod leases;
+mod pointers;
 mod readers;
 mod rows;
 mod schema;
@@ -29,7 +31,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
-use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
@@ -97,6 +99,10 @@ impl Ledger for PostgresLedger {
         self.readers.journal(session, after, limit).await
     }
 
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        self.readers.conversation(session, from, limit).await
+    }
+
     async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
         self.readers.plan_journal(session, plan).await
     }
@@ -120,5 +126,16 @@ impl Ledger for PostgresLedger {
 
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         leases::release(&self.readers, lease).await
+    }
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        deleting::delete(&self.readers, lease).await
+    }
+
+    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        pointers::pointed(&self.readers, transport).await
+    }
+
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+        pointers::point(&self.readers, transport, session).await
     }
 }

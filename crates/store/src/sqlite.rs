@@ -4,12 +4,15 @@
 //! - `writer`: the thread that commits many callers' work at once
 //! - `submitting`: one command inside the writer's transaction
 //! - `desks`: sessions the writer keeps in memory
+//! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
 //! - `reading`: everything that only looks
 
 mod connection;
+mod deleting;
 mod desks;
 mod errors;
 mod leases;
+mod pointers;
 mod reading;
 mod rows;
 mod submitting;
@@ -26,11 +29,12 @@ use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::refusal::Refusal;
-use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 
+use crate::transport;
 use reading::Readers;
 use writer::Writer;
 
@@ -134,6 +138,11 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| reading::journal(connection, &session, after, limit)).await
     }
 
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        let session = session.clone();
+        self.readers.read(move |connection| reading::conversation(connection, &session, from, limit)).await
+    }
+
     async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
         let (session, plan) = (session.clone(), plan.clone());
         self.readers.read(move |connection| reading::plan_journal(connection, &session, &plan)).await
@@ -161,5 +170,20 @@ impl Ledger for SqliteLedger {
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         let lease = lease.clone();
         self.writer.ask(move |state| leases::release(&state.connection, &lease)).await
+    }
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        let lease = lease.clone();
+        self.writer.ask(move |state| state.delete_session(&lease)).await
+    }
+
+    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        let transport = transport.clone();
+        self.readers.read(move |connection| pointers::pointed(connection, &transport)).await
+    }
+
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+        transport::check(transport)?;
+        let (transport, session) = (transport.clone(), session.clone());
+        self.writer.ask(move |state| pointers::point(&state.connection, &transport, &session)).await
     }
 }

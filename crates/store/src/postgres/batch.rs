@@ -37,7 +37,7 @@ pub(super) async fn commit(connection: &Connection, submissions: &[&Submission])
             .map_err(|_| {
             LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned())
         })?;
-    if batch.entries.is_empty() {
+    if batch.changes_nothing() {
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
         writing::write(connection, &batch).await?;
@@ -73,6 +73,10 @@ struct NewEntry<'a> {
 }
 
 impl<'a> Batch<'a> {
+    fn changes_nothing(&self) -> bool {
+        self.entries.is_empty() && self.places.values().all(|place| place.lease_runs.is_none())
+    }
+
     fn carry_out(&mut self, submission: &'a Submission) -> LedgerResult<Committed> {
         let place = self
             .places
@@ -83,7 +87,7 @@ impl<'a> Batch<'a> {
         if let Some(done) = self.done.get(request) {
             return done.answer(place, submission);
         }
-        place.check_lease(submission)?;
+        place.admit(submission)?;
         if needs_active_plan(&submission.command) {
             place.check_active()?;
         }
@@ -97,9 +101,11 @@ impl<'a> Batch<'a> {
         let desk = place.desk_after(submission, &prepared.events);
         let seq = place.head.seq;
         if prepared.events.is_empty() {
-            return Ok(Committed { events: prepared.events, seq, desk });
+            let lease = place.settle(submission);
+            return Ok(Committed { events: prepared.events, seq, desk, lease });
         }
         let session_id = place.note(&prepared, submission)?;
+        let lease = place.settle(submission);
         let mut first = Some(request);
         for (entry, event) in prepared.entries.into_iter().zip(&prepared.events) {
             let (plan, request) = (event.plan().cloned(), first.take());
@@ -107,13 +113,13 @@ impl<'a> Batch<'a> {
             self.entries.push(NewEntry { session_id, seq, plan, request, body, hash });
         }
         self.done.insert(request, Done { session_id, events: Ok(prepared.events.clone()) });
-        Ok(Committed { events: prepared.events, seq, desk })
+        Ok(Committed { events: prepared.events, seq, desk, lease })
     }
 }
 
 impl Done {
     /// The outcome of the first time.
-    fn answer(&self, place: &Place, submission: &Submission) -> LedgerResult<Committed> {
+    fn answer(&self, place: &mut Place, submission: &Submission) -> LedgerResult<Committed> {
         if place.id != Some(self.session_id) {
             let request = &submission.stamp.request;
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
@@ -123,6 +129,7 @@ impl Done {
                 events: events.clone(),
                 seq: place.head.seq,
                 desk: place.desk_after(submission, events),
+                lease: place.settle_again(submission),
             }),
             Err(damaged) => Err(LedgerError::damaged(damaged.what.clone(), &damaged.reason)),
         }

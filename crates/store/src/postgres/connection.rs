@@ -37,6 +37,7 @@ pub(super) struct Connection {
     pub(super) update_plans: Statement,
     pub(super) update_sessions: Statement,
     pub(super) delete_sessions: Statement,
+    pub(super) set_leases: Statement,
 }
 
 impl Connection {
@@ -61,12 +62,13 @@ impl Connection {
             client.prepare(include_str!("sql/find_plans.sql")),
             client.prepare(include_str!("sql/find_leases.sql")),
         )?;
-        let (insert_entries, insert_plans, update_plans, update_sessions, delete_sessions) = try_join!(
+        let (insert_entries, insert_plans, update_plans, update_sessions, delete_sessions, set_leases) = try_join!(
             client.prepare(include_str!("sql/insert_entries.sql")),
             client.prepare(include_str!("sql/insert_plans.sql")),
             client.prepare(include_str!("sql/update_plans.sql")),
             client.prepare(include_str!("sql/update_sessions.sql")),
             client.prepare(include_str!("sql/delete_sessions.sql")),
+            client.prepare(include_str!("sql/set_leases.sql")),
         )?;
         Ok(Self {
             client,
@@ -82,6 +84,7 @@ impl Connection {
             update_plans,
             update_sessions,
             delete_sessions,
+            set_leases,
         })
     }
 

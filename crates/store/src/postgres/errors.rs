@@ -17,6 +17,8 @@ pub(super) enum Failure {
     TimedOut,
     /// There is no connection, in words.
     Unreachable(String),
+    /// A session was deleted while others were about to write to it.
+    Overtaken,
     /// It is not the database's fault.
     Ledger(LedgerError),
 }
@@ -51,6 +53,7 @@ impl Failure {
         match self {
             Self::Database(error) => remedy(error),
             Self::TimedOut | Self::Unreachable(_) => Remedy::Reconnect,
+            Self::Overtaken => Remedy::Again,
             Self::Ledger(_) => Remedy::None,
         }
     }
@@ -60,7 +63,7 @@ impl Failure {
     pub(super) fn to_error_in(&self, session: &SessionIdentity) -> LedgerError {
         let constraint = match self {
             Self::Database(error) => error.as_db_error().and_then(|error| error.constraint()),
-            Self::TimedOut | Self::Unreachable(_) | Self::Ledger(_) => None,
+            Self::TimedOut | Self::Unreachable(_) | Self::Overtaken | Self::Ledger(_) => None,
         };
         let damaged = |reason| LedgerError::damaged(format!("session {session}"), reason);
         match constraint {
@@ -77,6 +80,9 @@ impl Failure {
             Self::Database(error) => translate(error),
             Self::TimedOut => LedgerError::Unavailable("the database did not answer in time".to_owned()),
             Self::Unreachable(words) => LedgerError::Unavailable(words.clone()),
+            Self::Overtaken => {
+                LedgerError::Unavailable("the session is being deleted right now; nothing was stored".to_owned())
+            }
             Self::Ledger(error) => again(error),
         }
     }
@@ -86,6 +92,7 @@ impl Failure {
 fn again(error: &LedgerError) -> LedgerError {
     match error {
         LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),
+        LedgerError::Leased(session) => LedgerError::Leased(session.clone()),
         LedgerError::Unavailable(words) => LedgerError::Unavailable(words.clone()),
         LedgerError::TooNew { found, known } => LedgerError::TooNew { found: *found, known: *known },
         LedgerError::Damaged { what, reason } => LedgerError::damaged(what.clone(), reason),

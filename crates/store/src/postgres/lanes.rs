@@ -4,7 +4,8 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
-use planwright_core::command::{Command, DraftCommand};
+use planwright_core::command::{Command, DraftCommand, TurnCommand};
+use planwright_core::turn::TurnInput;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
@@ -195,6 +196,19 @@ fn weight(command: &Command) -> usize {
     match command {
         Command::Draft(DraftCommand::SetContent { markdown, .. }) => markdown.len(),
         Command::Import(imported) => imported.content.size(),
+        Command::Turn(TurnCommand::Begin { text, .. }) => text.len(),
+        Command::Turn(TurnCommand::Record { inputs, .. }) => inputs.iter().map(said).sum(),
+        Command::Turn(TurnCommand::Compact(compaction)) => compaction.summary.len(),
+        Command::Turn(TurnCommand::Resume { .. } | TurnCommand::Stop | TurnCommand::Show(_)) => 0,
         Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) => 0,
+    }
+}
+
+fn said(input: &TurnInput) -> usize {
+    match input {
+        TurnInput::Replied { reply, .. } => {
+            reply.text.len() + reply.calls.iter().map(|call| call.arguments.len()).sum::<usize>()
+        }
+        TurnInput::ToolEnded { outcome, .. } => outcome.text.len(),
     }
 }

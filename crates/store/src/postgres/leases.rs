@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use deadpool_postgres::Transaction;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, LedgerError, LedgerResult};
+use tokio_postgres::{Error, Row};
 
+use super::errors::Failure;
 use super::readers::Readers;
+use crate::leasing::Holder;
 
 /// Nobody holds a session longer without saying so again.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -17,7 +21,7 @@ pub(super) async fn acquire(
     owner: &str,
     ttl: Duration,
 ) -> LedgerResult<Option<Lease>> {
-    let micros = ttl.min(LONGEST).as_micros() as f64;
+    let micros = micros(ttl);
     let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
     let rows =
         readers.query(include_str!("sql/acquire_lease.sql"), &[&conversation, &channel, &owner, &micros]).await?;
@@ -36,4 +40,22 @@ pub(super) async fn release(readers: &Readers, lease: &Lease) -> LedgerResult<()
     let fence = i64::try_from(lease.fence).unwrap_or(i64::MAX);
     readers.query(include_str!("sql/release_lease.sql"), &[&conversation, &channel, &lease.owner, &fence]).await?;
     Ok(())
+}
+
+/// Who has the session whose row this transaction has locked.
+pub(super) async fn holder(transaction: &Transaction<'_>, session_id: i64) -> Result<Option<Holder>, Failure> {
+    let sql = "SELECT owner, fence, expires_at > clock_timestamp() AS running FROM lease WHERE session_id = $1";
+    let statement = transaction.prepare_cached(sql).await?;
+    let row = transaction.query_opt(&statement, &[&session_id]).await?;
+    Ok(row.as_ref().map(holder_of).transpose()?)
+}
+
+pub(super) fn holder_of(row: &Row) -> Result<Holder, Error> {
+    let fence: i64 = row.try_get("fence")?;
+    Ok(Holder { owner: row.try_get("owner")?, fence: fence.unsigned_abs(), running: row.try_get("running")? })
+}
+
+/// A time to run, as the statements take it.
+pub(super) fn micros(ttl: Duration) -> f64 {
+    ttl.min(LONGEST).as_micros() as f64
 }

@@ -22,7 +22,7 @@ use crate::encode;
 
 const READ: Duration = Duration::from_secs(30);
 /// A pooled connection may have died unnoticed; a read can simply be done again.
-const ATTEMPTS: u32 = 3;
+pub(super) const ATTEMPTS: u32 = 3;
 /// How many rows without a session are named, of each kind.
 const ORPHANS: i64 = 10;
 
@@ -72,7 +72,7 @@ impl Readers {
         outcome
     }
 
-    async fn client(&self) -> Result<Object, Failure> {
+    pub(super) async fn client(&self) -> Result<Object, Failure> {
         let unreachable = |why: String| Failure::Unreachable(format!("{} cannot be reached: {why}", self.target));
         self.pool.get().await.map_err(|error| match error {
             PoolError::Backend(error) => unreachable(words(&error)),
@@ -188,6 +188,21 @@ impl Readers {
         found.iter().map(|row| rows::sealed_entry(row).map_err(|error| Failure::from(error).to_error())).collect()
     }
 
+    pub(super) async fn conversation(
+        &self,
+        session: &SessionIdentity,
+        from: u64,
+        limit: u32,
+    ) -> LedgerResult<Vec<Entry>> {
+        let sql = "SELECT journal.seq, journal.body FROM journal JOIN session ON session.id = journal.session_id
+                   WHERE session.conversation = $1 AND session.channel = $2
+                       AND journal.seq >= $3 AND journal.plan_id IS NULL
+                   ORDER BY journal.seq LIMIT $4";
+        let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+        let found = self.query(sql, &[&conversation, &channel, &small(from), &i64::from(limit)]).await?;
+        found.iter().map(|row| sound(rows::entry(row))).collect()
+    }
+
     pub(super) async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
         let sql = "SELECT journal.seq, journal.body FROM journal JOIN session ON session.id = journal.session_id
                    WHERE session.conversation = $1 AND session.channel = $2 AND journal.plan_id = $3
@@ -264,19 +279,19 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
 }
 
 /// Whether a connection turned out to be dead that the pool took for alive.
-fn is_stale(failure: &Failure) -> bool {
+pub(super) fn is_stale(failure: &Failure) -> bool {
     matches!(failure, Failure::Database(_)) && failure.remedy() == Remedy::Reconnect
 }
 
 /// A connection on which something may still be under way does not go back into the pool.
-fn give_back<T>(client: Object, outcome: &Result<T, Failure>) {
+pub(super) fn give_back<T>(client: Object, outcome: &Result<T, Failure>) {
     if let Err(Failure::TimedOut) = outcome {
         drop(Object::take(client));
     }
 }
 
 /// The database's and the row's own trouble as one error.
-fn sound<T>(read: Result<LedgerResult<T>, tokio_postgres::Error>) -> LedgerResult<T> {
+pub(super) fn sound<T>(read: Result<LedgerResult<T>, tokio_postgres::Error>) -> LedgerResult<T> {
     read.map_err(|error| Failure::from(error).to_error())?
 }
 

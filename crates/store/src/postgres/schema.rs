@@ -5,7 +5,7 @@ use tokio_postgres::{Client, Error};
 
 use super::errors::{Failure, is_already_made, is_undefined_table};
 
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/001.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
 
 /// One row, which whoever migrates holds.
 const VERSION_TABLE: &str = "

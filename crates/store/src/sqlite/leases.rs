@@ -4,13 +4,19 @@ use std::time::Duration;
 
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Lease, Submission};
+use planwright_engine::ledger::{Lease, Leasing, Submission};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Fault;
 use super::rows::find_session;
+use crate::leasing::{Holder, is_free_for};
 
-const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+/// The time in milliseconds, as SQLite says it.
+macro_rules! now {
+    () => {
+        "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+    };
+}
 
 pub(super) fn acquire(
     connection: &Connection,
@@ -20,38 +26,105 @@ pub(super) fn acquire(
 ) -> Result<Option<Lease>, Fault> {
     let row = find_session(connection, session)?
         .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
-    // Somebody new, or somebody who let it run out, gets the next fence.
-    let sql = format!(
-        "INSERT INTO lease (session_id, owner, fence, expires_at) VALUES (?1, ?2, 1, {NOW} + ?3)
-         ON CONFLICT (session_id) DO UPDATE SET
-             fence = fence + (owner <> excluded.owner OR expires_at <= {NOW}),
-             owner = excluded.owner,
-             expires_at = excluded.expires_at
-         WHERE owner = excluded.owner OR expires_at <= {NOW}
-         RETURNING fence"
-    );
-    let ttl = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 2);
-    let fence: Option<i64> =
-        connection.prepare_cached(&sql)?.query_row(params![row.id, owner, ttl], |row| row.get(0)).optional()?;
-    Ok(fence.map(|fence| Lease { session: session.clone(), owner: owner.to_owned(), fence: fence.unsigned_abs() }))
+    let holder = holder(connection, row.id)?;
+    Ok(take_if_free(connection, row.id, session, holder.as_ref(), owner, ttl)?)
 }
 
 pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Fault> {
     let Some(row) = find_session(connection, &lease.session)? else { return Ok(()) };
-    let sql = "UPDATE lease SET expires_at = 0 WHERE session_id = ?1 AND owner = ?2 AND fence = ?3";
-    connection.prepare_cached(sql)?.execute(params![row.id, lease.owner, lease.fence as i64])?;
-    Ok(())
+    Ok(let_go(connection, row.id, lease)?)
 }
 
-/// Refuses what comes from somebody who no longer holds the session.
-pub(super) fn check(connection: &Connection, session_id: Option<i64>, submission: &Submission) -> Result<(), Fault> {
-    let Some(lease) = &submission.lease else { return Ok(()) };
-    let sql = "SELECT owner, fence FROM lease WHERE session_id = ?1";
-    let held: Option<(String, i64)> =
-        connection.prepare_cached(sql)?.query_row([session_id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let same_session = lease.session == submission.session;
-    match held {
-        Some((owner, fence)) if same_session && owner == lease.owner && fence.unsigned_abs() == lease.fence => Ok(()),
-        _ => Err(Refusal::conflict(format!("Session {} is held by somebody else now.", lease.session)).into()),
+/// Who has the session, if the submission needs to know.
+pub(super) fn holder_for(
+    connection: &Connection,
+    session_id: Option<i64>,
+    submission: &Submission,
+) -> rusqlite::Result<Option<Holder>> {
+    match (&submission.leasing, session_id) {
+        (Leasing::None, _) | (_, None) => Ok(None),
+        (Leasing::Take { .. } | Leasing::Held(_) | Leasing::LetGo(_), Some(session_id)) => {
+            holder(connection, session_id)
+        }
     }
+}
+
+pub(super) fn holder(connection: &Connection, session_id: i64) -> rusqlite::Result<Option<Holder>> {
+    let sql = concat!("SELECT owner, fence, expires_at > ", now!(), " FROM lease WHERE session_id = ?1");
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Holder { owner: row.get(0)?, fence: row.get::<_, i64>(1)?.unsigned_abs(), running: row.get(2)? })
+    };
+    connection.prepare_cached(sql)?.query_row([session_id], read).optional()
+}
+
+/// What becomes of the lease when a submission was carried out.
+pub(super) fn settle(
+    connection: &Connection,
+    session_id: i64,
+    holder: Option<&Holder>,
+    submission: &Submission,
+) -> rusqlite::Result<Option<Lease>> {
+    match &submission.leasing {
+        Leasing::None | Leasing::Held(_) => Ok(None),
+        Leasing::Take { owner, ttl } => {
+            take(connection, session_id, &submission.session, holder, owner, *ttl).map(Some)
+        }
+        Leasing::LetGo(lease) => let_go(connection, session_id, lease).map(|()| None),
+    }
+}
+
+/// What becomes of it when the submission had been carried out before: whoever gave the lease back has done so.
+pub(super) fn settle_again(
+    connection: &Connection,
+    session_id: i64,
+    submission: &Submission,
+) -> rusqlite::Result<Option<Lease>> {
+    match &submission.leasing {
+        Leasing::None | Leasing::Held(_) | Leasing::LetGo(_) => Ok(None),
+        Leasing::Take { owner, ttl } => {
+            let holder = holder(connection, session_id)?;
+            take_if_free(connection, session_id, &submission.session, holder.as_ref(), owner, *ttl)
+        }
+    }
+}
+
+fn take_if_free(
+    connection: &Connection,
+    session_id: i64,
+    session: &SessionIdentity,
+    holder: Option<&Holder>,
+    owner: &str,
+    ttl: Duration,
+) -> rusqlite::Result<Option<Lease>> {
+    if !is_free_for(holder, owner) {
+        return Ok(None);
+    }
+    take(connection, session_id, session, holder, owner, ttl).map(Some)
+}
+
+/// Nobody else writes while this transaction is open, so `holder` is still who has it.
+fn take(
+    connection: &Connection,
+    session_id: i64,
+    session: &SessionIdentity,
+    holder: Option<&Holder>,
+    owner: &str,
+    ttl: Duration,
+) -> rusqlite::Result<Lease> {
+    let next = Holder::next(holder, owner);
+    let sql = concat!(
+        "INSERT INTO lease (session_id, owner, fence, expires_at) VALUES (?1, ?2, ?3, ",
+        now!(),
+        " + ?4) ON CONFLICT (session_id) DO UPDATE SET
+             owner = excluded.owner, fence = excluded.fence, expires_at = excluded.expires_at"
+    );
+    let ttl = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 2);
+    connection.prepare_cached(sql)?.execute(params![session_id, next.owner, next.fence as i64, ttl])?;
+    Ok(next.lease(session))
+}
+
+fn let_go(connection: &Connection, session_id: i64, lease: &Lease) -> rusqlite::Result<()> {
+    let sql = "UPDATE lease SET expires_at = 0 WHERE session_id = ?1 AND owner = ?2 AND fence = ?3";
+    connection.prepare_cached(sql)?.execute(params![session_id, lease.owner, lease.fence as i64])?;
+    Ok(())
 }

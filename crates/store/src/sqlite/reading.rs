@@ -212,6 +212,19 @@ pub(super) fn journal(
     Ok(entries)
 }
 
+pub(super) fn conversation(
+    connection: &Connection,
+    session: &SessionIdentity,
+    from: u64,
+    limit: u32,
+) -> Result<Vec<Entry>, Fault> {
+    let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
+    let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND seq >= ?2 AND plan_id IS NULL
+               ORDER BY seq LIMIT ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    read_entries(statement.query(params![row.id, i64::try_from(from).unwrap_or(i64::MAX), limit])?)
+}
+
 pub(super) fn plan_journal(
     connection: &Connection,
     session: &SessionIdentity,
@@ -223,9 +236,12 @@ pub(super) fn plan_journal(
     read_entries(statement.query(params![row.id, plan.as_str()])?)
 }
 
-/// The entries from `first` on that one request may have led to.
-pub(super) fn entries_from(connection: &Connection, session_id: i64, first: i64) -> Result<Vec<Entry>, Fault> {
-    let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND seq >= ?2 ORDER BY seq LIMIT 16";
+/// All entries that one request led to: from its first one up to the first one of the next request.
+pub(super) fn entries_of_request(connection: &Connection, session_id: i64, first: i64) -> Result<Vec<Entry>, Fault> {
+    let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND seq >= ?2 AND seq < coalesce(
+                   (SELECT seq FROM journal WHERE session_id = ?1 AND seq > ?2 AND request IS NOT NULL
+                    ORDER BY seq LIMIT 1), 9223372036854775807)
+               ORDER BY seq";
     let mut statement = connection.prepare_cached(sql)?;
     read_entries(statement.query(params![session_id, first])?)
 }

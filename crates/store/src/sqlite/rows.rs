@@ -7,7 +7,7 @@ use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Fault;
 use crate::encode::{self, PlanRow};
@@ -64,6 +64,13 @@ pub(super) fn find_session(connection: &Connection, session: &SessionIdentity) -
     let mut statement = connection.prepare_cached(select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"))?;
     let mut rows = statement.query(params![session.conversation.as_str(), session.channel.as_str()])?;
     Ok(rows.next()?.map(read_session).transpose()?)
+}
+
+/// The number of a session's row, whatever else the row says.
+pub(super) fn session_id(connection: &Connection, session: &SessionIdentity) -> rusqlite::Result<Option<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM session WHERE conversation = ?1 AND channel = ?2")?;
+    let names = params![session.conversation.as_str(), session.channel.as_str()];
+    statement.query_row(names, |row| row.get(0)).optional()
 }
 
 /// A plan, if it is there and belongs to this session, and the entry that changed it last.

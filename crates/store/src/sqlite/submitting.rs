@@ -3,7 +3,7 @@
 use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
-use planwright_core::journal::{Damage, Entry, Head};
+use planwright_core::journal::{Damage, Head};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
@@ -16,19 +16,28 @@ use super::writer::WriterState;
 use super::{Fault, leases, reading};
 use crate::carry_out::{Prepared, carry_out, needs_active_plan};
 use crate::encode;
+use crate::leasing::admit;
 
 impl WriterState {
     pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
         let found = self.lay_out(submission)?;
-        if (self.careful || submission.lease.is_some())
+        let session_id = found.as_ref().map(|found| found.session_id);
+        let holder = leases::holder_for(&self.connection, session_id, submission)?;
+        let admitted = admit(holder.as_ref(), submission);
+        // What was carried out in time is answered, whoever has the session now.
+        if (self.careful || admitted.is_err())
             && let Some(committed) = self.already_done(found.as_ref(), submission)?
         {
             return Ok(committed);
         }
-        leases::check(&self.connection, found.as_ref().map(|found| found.session_id), submission)?;
-        let (session_id, mut desk, mut head) = match found {
-            Some(found) => (Some(found.session_id), found.desk, found.head),
-            None => (None, Desk::new(submission.session.clone()), Head::START),
+        if let Err(error) = admitted {
+            // Whoever waits for the session asks often; that costs its holder nothing.
+            found.into_iter().for_each(|found| self.desks.keep(found));
+            return Err(error.into());
+        }
+        let (mut desk, mut head) = match found {
+            Some(found) => (found.desk, found.head),
+            None => (Desk::new(submission.session.clone()), Head::START),
         };
         let outcome = carry_out(&mut desk, &mut head, submission);
         let written = match &outcome {
@@ -47,7 +56,12 @@ impl WriterState {
         if let Some(kept) = kept {
             self.desks.keep(kept);
         }
-        Ok(Committed { events: outcome?.events, seq: head.seq, desk })
+        let events = outcome?.events;
+        let lease = match written.or(session_id) {
+            Some(session_id) => leases::settle(&self.connection, session_id, holder.as_ref(), submission)?,
+            None => None,
+        };
+        Ok(Committed { events, seq: head.seq, desk, lease })
     }
 
     /// The session with the plans that this command looks at; `None` if there is no such session.
@@ -79,14 +93,14 @@ impl WriterState {
         let Some(found) = found.filter(|found| found.session_id == session_id) else {
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
         };
-        let entries = reading::entries_from(&self.connection, session_id, seq)?;
-        let same = |entry: &Entry| entry.request.as_str() == request;
-        let events: Vec<_> = entries.into_iter().take_while(same).map(|entry| entry.event).collect();
+        let entries = reading::entries_of_request(&self.connection, session_id, seq)?;
+        let events: Vec<_> = entries.into_iter().map(|entry| entry.event).collect();
         let mut desk = found.desk.clone();
         for plan in events.iter().filter_map(Event::plan) {
             lay_out(&self.connection, &mut desk, session_id, Some(plan), false)?;
         }
-        Ok(Some(Committed { events, seq: found.head.seq, desk }))
+        let lease = leases::settle_again(&self.connection, session_id, submission)?;
+        Ok(Some(Committed { events, seq: found.head.seq, desk, lease }))
     }
 
     /// Writes everything or fails; a failure undoes the whole transaction.
@@ -140,7 +154,8 @@ impl WriterState {
                                coalesce((SELECT max(id) FROM session), 0),
                                coalesce((SELECT max(session_id) FROM journal), 0),
                                coalesce((SELECT max(session_id) FROM plan), 0),
-                               coalesce((SELECT max(session_id) FROM lease), 0)), ?1, ?2, ?3, ?4)";
+                               coalesce((SELECT max(session_id) FROM lease), 0),
+                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4)";
                 let session = &submission.session;
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
                 let values = params![channel, conversation, state.unwrap_or_default(), seq];

@@ -1,6 +1,7 @@
 //! Short ways to say what is submitted, and to expect what comes of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
@@ -19,7 +20,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult, Submission};
 use serde_json::json;
 
 pub(crate) fn session(name: &str) -> SessionIdentity {
@@ -43,10 +44,25 @@ pub(crate) fn agent() -> Actor {
 pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Command) -> Submission {
     let by = match command {
         Command::Draft(_) | Command::Run(_) => agent(),
-        Command::Session(_) | Command::Decide(_) | Command::Import(_) => person(),
+        Command::Session(_) | Command::Decide(_) | Command::Turn(_) | Command::Import(_) => person(),
     };
     let stamp = Stamp { at: at(1), by, request: RequestId::new(request).unwrap() };
-    Submission { session: session.clone(), command, stamp, policy: Arc::new(Policy::default()), lease: None }
+    Submission { session: session.clone(), command, stamp, policy: Arc::new(Policy::default()), leasing: Leasing::None }
+}
+
+/// The same, by whoever takes the session with it.
+pub(crate) fn taking(owner: &str, ttl: Duration, submission: Submission) -> Submission {
+    Submission { leasing: Leasing::Take { owner: owner.to_owned(), ttl }, ..submission }
+}
+
+/// The same, by whoever holds the session.
+pub(crate) fn holding(lease: &Lease, submission: Submission) -> Submission {
+    Submission { leasing: Leasing::Held(lease.clone()), ..submission }
+}
+
+/// The same, and the session is free afterwards.
+pub(crate) fn letting_go(lease: &Lease, submission: Submission) -> Submission {
+    Submission { leasing: Leasing::LetGo(lease.clone()), ..submission }
 }
 
 pub(crate) fn at(second: i64) -> Timestamp {
@@ -190,6 +206,15 @@ pub(crate) fn damaged<T: std::fmt::Debug>(outcome: LedgerResult<T>, words: &str)
     match outcome.expect_err("it was not found damaged") {
         LedgerError::Damaged { what, .. } if what.contains(words) => {}
         other => panic!("{other:?} is not damage of {words}"),
+    }
+}
+
+/// Somebody else has this session.
+#[track_caller]
+pub(crate) fn leased<T: std::fmt::Debug>(outcome: LedgerResult<T>, session: &SessionIdentity) {
+    match outcome.expect_err("nobody else had it") {
+        LedgerError::Leased(named) if named == *session => {}
+        other => panic!("{other:?} does not say that {session} is leased"),
     }
 }
 

@@ -2,10 +2,15 @@
 
 pub(crate) mod concurrency;
 pub(crate) mod content;
+pub(crate) mod conversation;
 pub(crate) mod damage;
+pub(crate) mod deleting;
 pub(crate) mod leases;
+pub(crate) mod leasing;
 pub(crate) mod loss;
 pub(crate) mod plan_work;
+pub(crate) mod pointers;
 pub(crate) mod reading;
 pub(crate) mod repeating;
 pub(crate) mod submitting;
+pub(crate) mod upgrading;

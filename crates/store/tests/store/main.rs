@@ -12,6 +12,7 @@ mod postgres_trouble;
 mod proxy;
 mod sqlite_trouble;
 mod stores;
+mod turns;
 mod verifying;
 
 /// Makes a test of each promise for each store.
@@ -86,6 +87,43 @@ contract! {
         a_lease_counts_in_its_own_session_only,
         a_lease_needs_a_session,
         one_of_many_gets_the_lease,
+    }
+    leasing {
+        taking_a_session_keeps_everybody_else_out,
+        a_refused_command_takes_nothing,
+        a_command_with_nothing_to_change_takes_and_lets_go_too,
+        whoever_lets_go_makes_room_at_once,
+        a_refused_command_does_not_let_go,
+        whoever_crashed_is_followed_and_cannot_write_any_more,
+        a_repeated_request_gets_its_outcome_and_the_lease_if_it_is_free,
+        leases_change_hands_within_one_batch,
+        of_many_who_compete_one_has_the_session_at_a_time,
+    }
+    conversation {
+        a_conversation_is_read_in_pages_without_its_plans,
+        damage_to_a_plan_does_not_hide_the_conversation,
+        every_character_of_a_turn_comes_back,
+        what_was_shown_is_remembered,
+        a_repeated_request_has_all_its_events_however_many,
+        a_conversation_cut_off_at_its_end_is_found,
+    }
+    deleting {
+        a_deleted_session_is_gone_with_everything,
+        only_whoever_holds_a_session_can_delete_it,
+        a_key_can_be_used_again_and_begins_anew,
+        deleting_is_in_nobody_elses_way,
+        a_session_can_be_opened_while_it_is_deleted,
+    }
+    pointers {
+        the_session_chosen_last_is_meant,
+        a_pointer_falls_back_when_its_session_is_deleted,
+        a_session_that_is_not_there_cannot_be_chosen,
+        a_transport_may_have_any_name_that_fits,
+        many_can_choose_at_once,
+    }
+    upgrading {
+        a_store_of_the_first_version_goes_on,
+        many_can_bring_a_store_up_to_date_at_once,
     }
     damage {
         a_damaged_plan_is_reported_and_never_overwritten,

@@ -7,15 +7,16 @@ use futures::try_join;
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{LedgerResult, Submission};
+use planwright_engine::ledger::{Leasing, LedgerResult, Submission};
 use tokio_postgres::{Error, Row};
 
-use super::place::{Holder, Place};
+use super::place::Place;
 use super::{Batch, Done};
 use crate::carry_out::may_open_session;
 use crate::encode;
 use crate::postgres::connection::Connection;
 use crate::postgres::errors::Failure;
+use crate::postgres::leases;
 use crate::postgres::rows::{self, JournalEnd};
 
 pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submission]) -> Result<Batch<'a>, Failure> {
@@ -23,16 +24,20 @@ pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submiss
     let opening: BTreeSet<_> =
         submissions.iter().filter(|s| may_open_session(&s.command)).map(|submission| &submission.session).collect();
     let requests: Vec<_> = submissions.iter().map(|submission| submission.stamp.request.as_str()).collect();
+    let leased = submissions.iter().filter(|s| s.leasing != Leasing::None).map(|submission| &submission.session);
+    let leased: BTreeSet<_> = leased.collect();
     let (channels, conversations) = names(&sessions);
     let (new_channels, new_conversations) = names(&opening);
+    let (leased_channels, leased_conversations) = names(&leased);
 
     // Sent in one go, carried out one after the other: the requests are looked up once the sessions are locked, when
     // nobody else can be carrying them out any more.
-    let ((), fresh, locked, ends, repeated) = try_join!(
+    let ((), fresh, locked, ends, leases, repeated) = try_join!(
         connection.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
         connection.query(opening.len(), &connection.make_sessions, [&new_channels, &new_conversations]),
         connection.query(sessions.len(), &connection.lock_sessions, [&channels, &conversations]),
         connection.query(sessions.len(), &connection.journal_ends, [&channels, &conversations]),
+        connection.query(leased.len(), &connection.find_leases, [&leased_channels, &leased_conversations]),
         connection.query(requests.len(), &connection.find_requests, [&requests]),
     )?;
 
@@ -40,17 +45,17 @@ pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submiss
     let mut batch = Batch { places, done: HashMap::new(), homes: HashMap::new(), loaded: 0, entries: Vec::new() };
     let fresh = fresh.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<i64>, Error>>()?;
     batch.lay_out_sessions(&locked, &ends, &fresh)?;
+    batch.note_holders(&leases)?;
+    // Such a session was there when it was to be made, and was deleted before it was locked.
+    if opening.iter().any(|session| batch.places.get(session).is_none_or(|place| place.id.is_none())) {
+        return Err(Failure::Overtaken);
+    }
     for row in &repeated {
         batch.recall(connection, submissions, row).await?;
     }
     let plans = batch.wanted_plans(submissions);
-    let leased = batch.leased(submissions);
-    let (plans, leases) = try_join!(
-        connection.query(plans.len(), &connection.find_plans, [&plans]),
-        connection.query(leased.len(), &connection.find_leases, [&leased]),
-    )?;
+    let plans = connection.query(plans.len(), &connection.find_plans, [&plans]).await?;
     batch.lay_out_plans(&plans)?;
-    batch.note_holders(&leases)?;
     Ok(batch)
 }
 
@@ -111,12 +116,6 @@ impl<'a> Batch<'a> {
         wanted.into_iter().map(PlanId::to_string).collect()
     }
 
-    fn leased(&self, submissions: &[&'a Submission]) -> Vec<i64> {
-        let sessions = submissions.iter().filter(|submission| submission.lease.is_some()).map(|s| &s.session);
-        let places: BTreeSet<_> = sessions.filter_map(|session| self.places.get(session)?.id).collect();
-        places.into_iter().collect()
-    }
-
     /// Puts each plan on the desk of its own session; a plan of a session that is not here is only known to exist.
     fn lay_out_plans(&mut self, plans: &[Row]) -> Result<(), Failure> {
         let mut places: BTreeMap<i64, &mut Place> =
@@ -137,8 +136,8 @@ impl<'a> Batch<'a> {
 
     fn note_holders(&mut self, leases: &[Row]) -> Result<(), Failure> {
         for row in leases {
-            let session_id: i64 = row.try_get(0)?;
-            let holder = Holder { owner: row.try_get(1)?, fence: row.try_get(2)? };
+            let session_id: i64 = row.try_get("session_id")?;
+            let holder = leases::holder_of(row)?;
             if let Some(place) = self.places.values_mut().find(|place| place.id == Some(session_id)) {
                 place.holder = Some(holder);
             }

@@ -1,6 +1,7 @@
 //! One session of a batch, in memory, moving on with each of its commands.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::desk::Desk;
@@ -9,9 +10,10 @@ use planwright_core::ids::PlanId;
 use planwright_core::journal::Head;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerResult, Submission};
 
 use crate::carry_out::Prepared;
+use crate::leasing::{self, Holder, is_free_for};
 
 pub(super) struct Place {
     /// `None` if there is no such session and nobody in the batch can begin it.
@@ -22,19 +24,15 @@ pub(super) struct Place {
     pub(super) desk: Desk,
     pub(super) damage: Option<DamagedRow>,
     pub(super) unreadable: BTreeMap<PlanId, DamagedRow>,
+    /// Who has the lease, if somebody in the batch needs to know.
     pub(super) holder: Option<Holder>,
+    /// How long the lease is to run from now on, if a command of the batch has changed it.
+    pub(super) lease_runs: Option<Duration>,
     /// Plans to be inserted, and plans to be updated.
     pub(super) made: BTreeSet<PlanId>,
     pub(super) changed: BTreeSet<PlanId>,
     /// Set once something is to be written.
     pub(super) last_active: Option<Timestamp>,
-}
-
-/// Who has the lease of a session.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Holder {
-    pub(super) owner: String,
-    pub(super) fence: i64,
 }
 
 impl Place {
@@ -48,6 +46,7 @@ impl Place {
             damage: None,
             unreadable: BTreeMap::new(),
             holder: None,
+            lease_runs: None,
             made: BTreeSet::new(),
             changed: BTreeSet::new(),
             last_active: None,
@@ -84,15 +83,37 @@ impl Place {
         Err(Refusal::conflict(format!("Plan {plan} is in another session already.")).into())
     }
 
-    pub(super) fn check_lease(&self, submission: &Submission) -> LedgerResult<()> {
-        let Some(lease) = &submission.lease else { return Ok(()) };
-        let holds = self.holder.as_ref().is_some_and(|holder| {
-            holder.owner == lease.owner && u64::try_from(holder.fence).is_ok_and(|fence| fence == lease.fence)
-        });
-        if holds && lease.session == submission.session {
-            return Ok(());
+    pub(super) fn admit(&self, submission: &Submission) -> LedgerResult<()> {
+        leasing::admit(self.holder.as_ref(), submission)
+    }
+
+    /// What becomes of the lease when a submission was carried out.
+    pub(super) fn settle(&mut self, submission: &Submission) -> Option<Lease> {
+        match &submission.leasing {
+            Leasing::None | Leasing::Held(_) => None,
+            Leasing::Take { owner, ttl } => Some(self.take(owner, *ttl)),
+            Leasing::LetGo(_) => {
+                self.holder.iter_mut().for_each(|holder| holder.running = false);
+                self.lease_runs = Some(Duration::ZERO);
+                None
+            }
         }
-        Err(Refusal::conflict(format!("Session {} is held by somebody else now.", submission.session)).into())
+    }
+
+    /// What becomes of it when the submission had been carried out before: whoever gave the lease back has done so.
+    pub(super) fn settle_again(&mut self, submission: &Submission) -> Option<Lease> {
+        match &submission.leasing {
+            Leasing::None | Leasing::Held(_) | Leasing::LetGo(_) => None,
+            Leasing::Take { owner, ttl } => is_free_for(self.holder.as_ref(), owner).then(|| self.take(owner, *ttl)),
+        }
+    }
+
+    fn take(&mut self, owner: &str, ttl: Duration) -> Lease {
+        let next = Holder { running: !ttl.is_zero(), ..Holder::next(self.holder.as_ref(), owner) };
+        let lease = next.lease(&self.desk.identity);
+        self.holder = Some(next);
+        self.lease_runs = Some(ttl);
+        lease
     }
 
     /// Remembers what is to be written for a command that was carried out here.

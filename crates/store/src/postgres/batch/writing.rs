@@ -11,6 +11,7 @@ use super::{Batch, NewEntry};
 use crate::encode;
 use crate::postgres::connection::Connection;
 use crate::postgres::errors::Failure;
+use crate::postgres::leases;
 
 pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<(), Failure> {
     let entries = EntryColumns::of(&batch.entries);
@@ -23,12 +24,14 @@ pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<
         .filter(|place| place.fresh && place.desk.session.is_none())
         .filter_map(|place| place.id)
         .collect();
-    let (_, _, plans, rows, _) = try_join!(
+    let leases = LeaseColumns::of(batch);
+    let (_, _, plans, rows, _, _) = try_join!(
         connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
         connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
         connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
         connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
         connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
+        connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
     )?;
     if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
         return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
@@ -137,5 +140,31 @@ impl<'a> PlanColumns<'a> {
 
     fn for_update(&self) -> [&(dyn ToSql + Sync); 6] {
         [&self.id, &self.session_id, &self.status, &self.title, &self.body, &self.updated_at]
+    }
+}
+
+#[derive(Default)]
+struct LeaseColumns<'a> {
+    session_id: Vec<i64>,
+    owner: Vec<&'a str>,
+    fence: Vec<i64>,
+    micros: Vec<f64>,
+}
+
+impl<'a> LeaseColumns<'a> {
+    fn of(batch: &'a Batch<'_>) -> Self {
+        let mut columns = Self::default();
+        for place in batch.places.values() {
+            let (Some(id), Some(holder), Some(runs)) = (place.id, &place.holder, place.lease_runs) else { continue };
+            columns.session_id.push(id);
+            columns.owner.push(&holder.owner);
+            columns.fence.push(holder.fence as i64);
+            columns.micros.push(leases::micros(runs));
+        }
+        columns
+    }
+
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 4] {
+        [&self.session_id, &self.owner, &self.fence, &self.micros]
     }
 }

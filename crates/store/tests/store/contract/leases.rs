@@ -78,9 +78,7 @@ pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
     engine.open(&here, &person()).await.unwrap();
     let first = engine.ledger().acquire_lease(&here, "first", OVER).await.unwrap().unwrap();
     let under = |lease: &Lease, request: &str, command| {
-        let mut submission = submission(&here, request, command);
-        submission.lease = Some(lease.clone());
-        engine.ledger().submit(submission)
+        engine.ledger().submit(holding(lease, submission(&here, request, command)))
     };
     // Nobody else has it yet, so it still counts.
     under(&first, "in-time", on(PlanStyle::Collect)).await.unwrap();
@@ -105,8 +103,7 @@ pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store
     let here = session("cli:k3yk3y8x");
     engine.open(&here, &person()).await.unwrap();
     let first = engine.ledger().acquire_lease(&here, "first", OVER).await.unwrap().unwrap();
-    let mut sent = submission(&here, "in-time", on(PlanStyle::Collect));
-    sent.lease = Some(first.clone());
+    let mut sent = holding(&first, submission(&here, "in-time", on(PlanStyle::Collect)));
     let answer = engine.ledger().submit(sent.clone()).await.unwrap();
     engine.ledger().acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
     let again = engine.ledger().submit(sent.clone()).await.unwrap();
@@ -126,13 +123,11 @@ pub(crate) async fn a_lease_counts_in_its_own_session_only(store: &Store) {
     let theirs = engine.ledger().acquire_lease(&there, "first", LONG).await.unwrap().unwrap();
     assert_eq!(ours.fence, theirs.fence);
     for (n, (session, lease)) in [(&here, &theirs), (&there, &ours), (&nowhere, &ours)].into_iter().enumerate() {
-        let mut submission = submission(session, &format!("wrong-{n}"), on(PlanStyle::Collect));
-        submission.lease = Some(lease.clone());
-        refused(engine.ledger().submit(submission).await, RefusalCode::Conflict);
+        let submission = submission(session, &format!("wrong-{n}"), on(PlanStyle::Collect));
+        refused(engine.ledger().submit(holding(lease, submission)).await, RefusalCode::Conflict);
     }
     // Nor does a lease on a session that is not there open it.
-    let mut opening = submission(&nowhere, "opening", open());
-    opening.lease = Some(Lease { session: nowhere.clone(), ..ours });
+    let opening = holding(&Lease { session: nowhere.clone(), ..ours }, submission(&nowhere, "opening", open()));
     let code = engine.ledger().submit(opening).await.unwrap_err().code();
     assert!(matches!(code, RefusalCode::Conflict | RefusalCode::NotFound), "{code}");
     assert!(engine.ledger().session(&nowhere).await.unwrap().is_none());

@@ -26,6 +26,7 @@ pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Stor
     let plans = ledger.plans(&nowhere, None, 10).await.unwrap();
     assert!(plans.items.is_empty() && plans.next.is_none());
     assert!(ledger.journal(&nowhere, 0, 10).await.unwrap().is_empty());
+    assert!(ledger.conversation(&nowhere, 0, 10).await.unwrap().is_empty());
     assert!(ledger.plan_journal(&nowhere, &plan).await.unwrap().is_empty());
     assert!(ledger.stored_plans(&nowhere).await.unwrap().0.is_empty());
 }

@@ -1,0 +1,32 @@
+//! Which session is meant on a transport.
+
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_engine::ledger::LedgerResult;
+
+use super::readers::{Readers, sound};
+use super::rows;
+use crate::transport;
+
+pub(super) async fn point(readers: &Readers, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+    transport::check(transport)?;
+    let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+    let pointed = readers.query(include_str!("sql/point.sql"), &[&transport.0, &conversation, &channel]).await?;
+    if pointed.is_empty() {
+        return Err(Refusal::not_found(format!("There is no session {session}.")).into());
+    }
+    Ok(())
+}
+
+pub(super) async fn pointed(readers: &Readers, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+    // Nothing was ever chosen on a transport that cannot be stored.
+    if transport::check(transport).is_err() {
+        return Ok(None);
+    }
+    // Two that were chosen at the very same moment have the same number.
+    let sql = "SELECT session.channel, session.conversation
+               FROM pointer JOIN session ON session.id = pointer.session_id
+               WHERE pointer.transport = $1 ORDER BY pointer.used DESC, pointer.session_id DESC LIMIT 1";
+    let found = readers.query(sql, &[&transport.0]).await?;
+    found.first().map(|row| sound(rows::identity(row))).transpose()
+}

@@ -1,0 +1,32 @@
+//! A session and everything of it, gone at once.
+
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::Lease;
+
+use super::rows::session_id;
+use super::writer::WriterState;
+use super::{Fault, leases};
+use crate::leasing::check_held;
+
+/// The session's own row goes last, so that nothing is ever left without one.
+const EVERYTHING: [&str; 5] = [
+    "DELETE FROM pointer WHERE session_id = ?1",
+    "DELETE FROM lease WHERE session_id = ?1",
+    "DELETE FROM plan WHERE session_id = ?1",
+    "DELETE FROM journal WHERE session_id = ?1",
+    "DELETE FROM session WHERE id = ?1",
+];
+
+impl WriterState {
+    pub(super) fn delete_session(&mut self, lease: &Lease) -> Result<(), Fault> {
+        let session = &lease.session;
+        let id = session_id(&self.connection, session)?
+            .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
+        check_held(leases::holder(&self.connection, id)?.as_ref(), lease)?;
+        for sql in EVERYTHING {
+            self.connection.prepare_cached(sql)?.execute([id])?;
+        }
+        self.desks.take(session);
+        Ok(())
+    }
+}

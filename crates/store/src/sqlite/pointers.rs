@@ -1,0 +1,26 @@
+//! Which session is meant on a transport.
+
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_engine::ledger::LedgerError;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::Fault;
+use super::rows::session_id;
+
+pub(super) fn point(connection: &Connection, chat: &TransportChat, session: &SessionIdentity) -> Result<(), Fault> {
+    let id = session_id(connection, session)?
+        .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
+    let sql = "INSERT INTO pointer (transport, session_id, used)
+               VALUES (?1, ?2, 1 + coalesce((SELECT max(used) FROM pointer WHERE transport = ?1), 0))
+               ON CONFLICT (transport, session_id) DO UPDATE SET used = excluded.used";
+    connection.prepare_cached(sql)?.execute(params![chat.0, id])?;
+    Ok(())
+}
+
+pub(super) fn pointed(connection: &Connection, chat: &TransportChat) -> Result<Option<SessionIdentity>, Fault> {
+    let sql = "SELECT s.channel || ':' || s.conversation FROM pointer p JOIN session s ON s.id = p.session_id
+               WHERE p.transport = ?1 ORDER BY p.used DESC LIMIT 1";
+    let found: Option<String> = connection.prepare_cached(sql)?.query_row([&chat.0], |row| row.get(0)).optional()?;
+    Ok(found.map(|name| name.parse()).transpose().map_err(LedgerError::from)?)
+}
