@@ -1,0 +1,74 @@
+//! How many tokens the models of each family take, question and answer together.
+
+use crate::choose::Provider;
+
+/// The beginning of a name and its window; the first that fits counts.
+const FAMILIES: [(Provider, &str, u32); 18] = [
+    (Provider::OpenAi, "gpt-5", 400_000),
+    (Provider::OpenAi, "gpt-4.1", 1_047_576),
+    (Provider::OpenAi, "gpt-4o", 128_000),
+    (Provider::OpenAi, "gpt-4-turbo", 128_000),
+    (Provider::OpenAi, "gpt-4", 8_192),
+    (Provider::OpenAi, "gpt-3.5", 16_385),
+    (Provider::OpenAi, "gpt-oss", 131_072),
+    (Provider::OpenAi, "chatgpt-4o", 128_000),
+    (Provider::OpenAi, "o1", 200_000),
+    (Provider::OpenAi, "o3", 200_000),
+    (Provider::OpenAi, "o4", 200_000),
+    (Provider::OpenAi, "claude", 200_000),
+    (Provider::OpenAi, "gemini", 1_048_576),
+    (Provider::Anthropic, "claude", 200_000),
+    (Provider::Gemini, "gemini-1.5-pro", 2_097_152),
+    (Provider::Gemini, "gemini", 1_048_576),
+    (Provider::Gemini, "gemma", 131_072),
+    // Whatever the model could take, the server gives it this much or less unless it is told otherwise, and forgets the
+    // beginning without a word when there is more.
+    (Provider::Ollama, "", OLLAMA),
+];
+
+const OLLAMA: u32 = 8_192;
+const USUAL: u32 = 128_000;
+
+/// What a server that someone runs on their own is assumed to have room for.
+const OWN_SERVER: u32 = 32_768;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Server {
+    TheProviders,
+    SomeoneElses,
+}
+
+pub(crate) fn context_tokens(provider: Provider, model: &str, server: Server) -> u32 {
+    // Routers put the maker before the name: `openai/gpt-4o`.
+    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+    let known = FAMILIES.iter().find(|(whose, beginning, _)| *whose == provider && name.starts_with(beginning));
+    known.map_or(
+        match server {
+            Server::TheProviders => USUAL,
+            Server::SomeoneElses => OWN_SERVER,
+        },
+        |(_, _, tokens)| *tokens,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_known_by_their_names() {
+        use Provider::{Anthropic, Gemini, Ollama, OpenAi};
+        for (provider, name, tokens) in [
+            (OpenAi, "gpt-5-mini", 400_000),
+            (OpenAi, "openai/GPT-4o", 128_000),
+            (OpenAi, "gpt-4-0613", 8_192),
+            (OpenAi, "something-new", USUAL),
+            (Anthropic, "claude-sonnet-4-5", 200_000),
+            (Gemini, "gemini-2.5-flash", 1_048_576),
+            (Ollama, "qwen3:8b", OLLAMA),
+        ] {
+            assert_eq!(context_tokens(provider, name, Server::TheProviders), tokens, "{name}");
+        }
+        assert_eq!(context_tokens(OpenAi, "local", Server::SomeoneElses), OWN_SERVER);
+    }
+}

@@ -1,0 +1,140 @@
+//! The built-in model. It is offline and deterministic, says that it is not a language model, and drives the real tools:
+//! it drafts a small plan from the words of the request, so that the whole way from request to approval to execution can
+//! be tried without a key.
+//!
+//! It keeps nothing: what it does next follows from the request alone, in which it finds its own calls and their results.
+
+mod build;
+mod carry_out;
+mod collect;
+mod document;
+mod draft;
+mod plan;
+mod say;
+mod scene;
+mod summary;
+mod wish;
+
+use async_trait::async_trait;
+use planwright_core::model::{ModelReply, ModelRequest, ToolCall, Usage};
+use planwright_engine::model::{Listener, Model, ModelError};
+use serde_json::{Value, json};
+
+use crate::words::tell;
+use plan::SeenPlan;
+use scene::Scene;
+
+/// As people choose it.
+pub const NAME: &str = "rehearsal";
+
+const CONTEXT_TOKENS: u32 = 128_000;
+
+/// However a turn goes, it ends after this many calls.
+const MOST_CALLS: usize = 100;
+
+#[derive(Debug, Clone, Copy)]
+pub struct RehearsalModel {
+    context_tokens: u32,
+}
+
+impl Default for RehearsalModel {
+    fn default() -> Self {
+        Self { context_tokens: CONTEXT_TOKENS }
+    }
+}
+
+impl RehearsalModel {
+    pub fn with_context_tokens(context_tokens: u32) -> Self {
+        Self { context_tokens }
+    }
+}
+
+#[async_trait]
+impl Model for RehearsalModel {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn context_tokens(&self) -> u32 {
+        self.context_tokens
+    }
+
+    async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError> {
+        let reply = answer(request);
+        tell(&reply.text, listener);
+        Ok(reply)
+    }
+}
+
+/// What comes next in a turn.
+#[derive(Debug, PartialEq)]
+enum Next {
+    Call(&'static str, Value),
+    /// A tool whose name comes from the request.
+    CallOther(String, Value),
+    Say(String),
+}
+
+fn answer(request: &ModelRequest) -> ModelReply {
+    let (text, calls) = match next(&Scene::of(request)) {
+        Next::Say(text) => (text, Vec::new()),
+        Next::Call(tool, arguments) => (String::new(), vec![call(tool.to_owned(), &arguments)]),
+        Next::CallOther(tool, arguments) => (String::new(), vec![call(tool, &arguments)]),
+    };
+    let written = text.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
+    let usage = Usage { input_tokens: tokens(scene::size(request)), output_tokens: tokens(written) };
+    ModelReply { text, calls, usage, cut_off: false }
+}
+
+fn call(name: String, arguments: &Value) -> ToolCall {
+    ToolCall { name, arguments: arguments.to_string(), signatures: Vec::new() }
+}
+
+/// A rule of thumb, so that budgets can be tried as well.
+fn tokens(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(4)
+}
+
+fn next(scene: &Scene<'_>) -> Next {
+    if let Some(text) = summary::if_asked_for(scene) {
+        return Next::Say(text);
+    }
+    // How the turn ended comes before which tools there are: ending a plan takes its tools away.
+    if let Some(text) = say::at_the_end(scene) {
+        return Next::Say(text);
+    }
+    let Some(style) = Style::advertised(scene) else { return Next::Say(say::about(scene)) };
+    if scene.calls.len() >= MOST_CALLS {
+        return Next::Say(say::enough(scene.calls.len()));
+    }
+    if scene.has("plan_get") && scene.made("plan_get").next().is_none() {
+        return Next::Call("plan_get", json!({}));
+    }
+    let plan = SeenPlan::in_scene(scene);
+    match style {
+        Style::Document => document::next(scene, &plan),
+        Style::Collect => collect::next(scene, &plan),
+        Style::Build => build::next(scene, &plan),
+    }
+}
+
+/// How plans are made here, told from the tools that are advertised.
+enum Style {
+    Document,
+    Collect,
+    Build,
+}
+
+impl Style {
+    fn advertised(scene: &Scene<'_>) -> Option<Self> {
+        if scene.has("plan_set_content") {
+            Some(Self::Document)
+        } else if scene.has("plan_finalize") {
+            Some(Self::Collect)
+        } else if scene.has("plan_submit") {
+            Some(Self::Build)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! An approved document: its steps are reported one after another, each with a note that nothing was really done.
+
+use serde_json::json;
+
+use crate::rehearsal::plan::{Progress, SeenPlan};
+use crate::rehearsal::scene::Scene;
+use crate::rehearsal::{Next, say};
+
+const NOTE: &str = "Only rehearsed: nothing was done.";
+
+pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
+    if !scene.has("plan_progress") {
+        return Next::Say(say::approved());
+    }
+    let step = match &plan.progress {
+        Progress::AllDone => return Next::Say(say::rehearsed()),
+        Progress::NotBegun => 1,
+        Progress::NextIs(step) => *step,
+    };
+    let step = match scene.made("plan_progress").last().map(|report| Progress::read(&report.value())) {
+        Some(Progress::AllDone) => return Next::Say(say::rehearsed()),
+        Some(Progress::NextIs(step)) => step,
+        Some(Progress::NotBegun) | None => step,
+    };
+    Next::Call("plan_progress", json!({ "step": step, "status": "done", "note": NOTE }))
+}

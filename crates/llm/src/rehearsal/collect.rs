@@ -1,0 +1,85 @@
+//! Style collect: a call or two to be written down as steps, then the end of collecting.
+
+use planwright_core::model::ToolSpec;
+use serde_json::{Map, Value, json};
+
+use crate::rehearsal::draft::{Draft, change};
+use crate::rehearsal::plan::{Phase, SeenPlan};
+use crate::rehearsal::scene::Scene;
+use crate::rehearsal::wish::Wish;
+use crate::rehearsal::{Next, say};
+
+/// Tools whose recorded call does something harmless once it is approved, in the order in which they are used.
+const FAMILIAR: [&str; 2] = ["list_files", "write_file"];
+
+pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
+    match plan.phase {
+        Phase::Drafting => collect(scene, plan),
+        Phase::Waiting => match Wish::of(scene.words) {
+            Wish::GoOn | Wish::Ask => Next::Say(say::waiting()),
+            Wish::Change | Wish::Task => Next::Say(say::frozen()),
+        },
+        Phase::Approved => Next::Say(say::approved()),
+        Phase::LeftOpen => Next::Say(say::left_open()),
+        Phase::Over(status) => Next::Say(say::over(status)),
+    }
+}
+
+fn collect(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
+    let made: Vec<_> = scene.calls.iter().filter(|call| !call.is_about_plans()).collect();
+    let draft = Draft::from_words(scene.words);
+    if let Some(tool) = usable(scene).get(made.len()) {
+        return Next::CallOther(tool.name.clone(), arguments(tool, &note(&draft, plan)));
+    }
+    match made.last() {
+        None => Next::Say(say::nothing_to_call()),
+        Some(last) if made.iter().all(|call| call.failed) => Next::Say(say::refused(last)),
+        Some(_) => {
+            let summary = plan.feedback.as_deref().map_or_else(
+                || format!("Rehearsal of: {}", draft.title),
+                |feedback| format!("Rehearsal of: {}. {}", draft.title, change(feedback)),
+            );
+            Next::Call("plan_finalize", json!({ "summary": summary }))
+        }
+    }
+}
+
+/// The familiar tools, or else the first one that is not about plans.
+fn usable<'a>(scene: &Scene<'a>) -> Vec<&'a ToolSpec> {
+    let familiar: Vec<_> = FAMILIAR.iter().filter_map(|name| scene.tool(name)).collect();
+    if !familiar.is_empty() {
+        return familiar;
+    }
+    let foreign = |tool: &&ToolSpec| !tool.name.contains("plan") && tool.name != "ask_agent";
+    scene.request.tools.iter().find(foreign).into_iter().collect()
+}
+
+fn note(draft: &Draft, plan: &SeenPlan) -> String {
+    let feedback = plan.feedback.as_deref().map(|feedback| format!("\n{}\n", change(feedback))).unwrap_or_default();
+    format!("# {}\n\nA note by the rehearsal model.\n{feedback}", draft.title)
+}
+
+/// What the schema requires, filled by the names of the fields and by their types.
+fn arguments(tool: &ToolSpec, note: &str) -> Value {
+    let required = tool.input_schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let fields = required.iter().filter_map(Value::as_str);
+    let value = |name: &str| filled(name, &tool.input_schema["properties"][name], note);
+    Value::Object(fields.map(|name| (name.to_owned(), value(name))).collect::<Map<_, _>>())
+}
+
+fn filled(name: &str, schema: &Value, note: &str) -> Value {
+    if let Some(first) = schema["enum"].as_array().and_then(|values| values.first()) {
+        return first.clone();
+    }
+    match schema["type"].as_str() {
+        Some("integer" | "number") => json!(1),
+        Some("boolean") => json!(false),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => match name {
+            "path" | "file" | "filename" | "name" => json!("rehearsal.md"),
+            "pattern" | "glob" => json!("*"),
+            _ => json!(note),
+        },
+    }
+}

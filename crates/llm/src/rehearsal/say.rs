@@ -1,0 +1,73 @@
+//! What the rehearsal model says. Every text tells what it is and how to choose a real one.
+
+use planwright_core::plan::PlanStatus;
+use planwright_core::visible::visible;
+
+use crate::rehearsal::draft::shortened;
+use crate::rehearsal::plan::Progress;
+use crate::rehearsal::scene::{Made, Scene};
+
+const REASON_CHARACTERS: usize = 600;
+
+fn signed(text: &str) -> String {
+    format!("{}\n\n{}", text.trim_end(), include_str!("texts/signature.md").trim_end())
+}
+
+/// If the last call ended the turn, well or badly: what is said about it.
+pub(super) fn at_the_end(scene: &Scene<'_>) -> Option<String> {
+    let last = scene.last()?;
+    match last.name {
+        // A plan that cannot be read may not be there yet; drafting one tells.
+        "plan_get" => None,
+        _ if last.failed && last.is_about_plans() => Some(refused(last)),
+        "plan_set_content" | "plan_submit" => Some(signed(include_str!("texts/ready.md"))),
+        "plan_finalize" => Some(signed(include_str!("texts/collected.md"))),
+        "plan_progress" if Progress::read(&last.value()) == Progress::AllDone => Some(rehearsed()),
+        _ => None,
+    }
+}
+
+pub(super) fn about(scene: &Scene<'_>) -> String {
+    match scene.last() {
+        Some(last) if last.failed => refused(last),
+        Some(_) | None => signed(include_str!("texts/about.md")),
+    }
+}
+
+pub(super) fn refused(call: &Made<'_>) -> String {
+    let reason = call.reason();
+    let reason = shortened(&visible(&reason), REASON_CHARACTERS);
+    signed(&format!("I stop here, because `{}` was not carried out: {reason}", visible(call.name)))
+}
+
+pub(super) fn enough(calls: usize) -> String {
+    signed(&format!("I stop here after {calls} calls. Say `go on` and I go on."))
+}
+
+pub(super) fn waiting() -> String {
+    signed(include_str!("texts/waiting.md"))
+}
+
+pub(super) fn frozen() -> String {
+    signed(include_str!("texts/frozen.md"))
+}
+
+pub(super) fn approved() -> String {
+    signed("The plan is approved; `/plan status` tells how far it has come.")
+}
+
+pub(super) fn rehearsed() -> String {
+    signed(include_str!("texts/rehearsed.md"))
+}
+
+pub(super) fn nothing_to_call() -> String {
+    signed(include_str!("texts/nothing_to_call.md"))
+}
+
+pub(super) fn left_open() -> String {
+    signed("The plan ended with steps left open. `/plan resume` goes on with it, `/plan cancel` ends it.")
+}
+
+pub(super) fn over(status: PlanStatus) -> String {
+    signed(&format!("This plan is {}. Begin the next one with `/plan on`.", status.as_str()))
+}

@@ -1,0 +1,13 @@
+//! The models, from the outside: what goes over the wire, what comes back, and what happens when something goes wrong.
+
+mod anthropic;
+mod choosing;
+mod gemini;
+mod ollama;
+mod openai;
+mod rehearsing;
+mod scripting;
+mod server;
+mod silence;
+mod trouble;
+mod world;

@@ -1,0 +1,157 @@
+//! The rehearsal model against the real tools, and against tools that refuse.
+
+mod refused;
+mod stage;
+
+use planwright_core::model::{ModelMessage, ModelRequest};
+use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_engine::model::Model;
+use planwright_llm::rehearsal::RehearsalModel;
+
+use crate::world::{Heard, question, tool, user};
+use stage::Stage;
+
+const REQUEST: &str = "Please add a health endpoint to the billing service, and then write tests for it.";
+
+#[track_caller]
+fn says_what_it_is(text: &str) {
+    assert!(text.contains("rehearsal model") && text.contains("PLANWRIGHT_MODEL"), "{text}");
+}
+
+#[tokio::test]
+async fn a_document_is_drafted_approved_and_carried_out() {
+    let mut stage = Stage::planning(PlanStyle::Document).await;
+    let text = stage.say(REQUEST).await;
+    says_what_it_is(&text);
+    assert!(text.contains("/plan approve"), "{text}");
+    assert_eq!(stage.called(), ["plan_get", "plan_set_content"]);
+    let plan = stage.plan().await;
+    assert_eq!(plan.status, PlanStatus::Ready);
+    assert_eq!(plan.display_title(), "Add a health endpoint to the billing service");
+    let steps: Vec<_> = plan.content.steps().iter().map(|step| step.description.clone()).collect();
+    assert_eq!(steps.len(), 4);
+    assert_eq!(steps[2], "Write tests for it");
+
+    let text = stage.say("yes").await;
+    assert!(text.contains("waits for your decision"), "a yes is no approval: {text}");
+    assert_eq!(stage.plan().await.digest(), plan.digest());
+
+    stage.approve().await;
+    let text = stage.say("go on").await;
+    says_what_it_is(&text);
+    assert!(text.contains("only rehearsed"), "{text}");
+    let calls = stage.called();
+    assert_eq!(calls.iter().filter(|name| *name == "plan_progress").count(), 4, "{calls:?}");
+    let done = stage.newest_plan().await;
+    assert_eq!(done.status, PlanStatus::Completed);
+    let runs = &done.execution.as_ref().unwrap().steps;
+    assert!(runs.iter().all(|run| run.note.as_deref().is_some_and(|note| note.contains("Only rehearsed"))), "{runs:?}");
+}
+
+#[tokio::test]
+async fn feedback_makes_another_document() {
+    let mut stage = Stage::planning(PlanStyle::Document).await;
+    stage.say(REQUEST).await;
+    let first = stage.plan().await;
+    stage.revise("fewer moving parts, please").await;
+    stage.say("The person asked for changes.").await;
+    let second = stage.plan().await;
+    assert_ne!(second.digest(), first.digest());
+    assert!(stage.shown().await.contains("fewer moving parts, please"));
+    assert_eq!(second.status, PlanStatus::Ready);
+
+    stage.say("revise: and mention the changelog").await;
+    assert!(stage.shown().await.contains("mention the changelog"));
+
+    stage.approve().await;
+    stage.revise("no tests after all").await;
+    stage.say("go on").await;
+    let third = stage.plan().await;
+    assert_eq!(third.status, PlanStatus::Ready);
+    assert!(stage.shown().await.contains("no tests after all"));
+}
+
+#[tokio::test]
+async fn calls_are_collected_and_finalised() {
+    let mut stage = Stage::planning(PlanStyle::Collect).await;
+    let text = stage.say(REQUEST).await;
+    says_what_it_is(&text);
+    assert_eq!(stage.called(), ["plan_get", "list_files", "write_file", "plan_finalize"]);
+    let plan = stage.plan().await;
+    assert_eq!((plan.status, plan.content.steps().len()), (PlanStatus::Ready, 2));
+
+    let text = stage.say("Bake bread as well").await;
+    assert!(text.contains("/plan revise"), "{text}");
+    stage.revise("use another file").await;
+    stage.say("The person asked for changes.").await;
+    let second = stage.plan().await;
+    assert_eq!(second.status, PlanStatus::Ready);
+    assert_ne!(second.digest(), plan.digest());
+    assert!(stage.shown().await.contains("use another file"));
+}
+
+#[tokio::test]
+async fn without_anything_to_call_nothing_is_collected() {
+    let mut stage = Stage::planning(PlanStyle::Collect).await.without_other_tools();
+    let text = stage.say(REQUEST).await;
+    assert!(text.contains("no tool"), "{text}");
+    assert_eq!(stage.plan().await.status, PlanStatus::Collecting);
+}
+
+#[tokio::test]
+async fn a_draft_is_built_and_submitted() {
+    let mut stage = Stage::planning(PlanStyle::Build).await;
+    let text = stage.say(REQUEST).await;
+    says_what_it_is(&text);
+    let mut expected = vec!["plan_get", "plan_create_draft", "plan_set_metadata"];
+    expected.extend(["plan_add_step"; 4]);
+    expected.push("plan_submit");
+    assert_eq!(stage.called(), expected);
+    let plan = stage.plan().await;
+    assert_eq!((plan.status, plan.content.steps().len()), (PlanStatus::Ready, 4));
+
+    stage.revise("a reviewer has to look").await;
+    stage.say("The person asked for changes.").await;
+    let second = stage.plan().await;
+    assert_eq!((second.status, second.content.steps().len()), (PlanStatus::Ready, 5));
+    assert!(stage.shown().await.contains("a reviewer has to look"));
+
+    let text = stage.say("ok").await;
+    assert!(text.contains("waits for your decision"), "{text}");
+    stage.say("Bake bread").await;
+    assert_eq!(stage.plan().await.display_title(), "Bake bread");
+}
+
+#[tokio::test]
+async fn agents_of_the_configuration_are_given_the_steps() {
+    let mut stage = Stage::with_agents(&["baker", "taster"]).await;
+    stage.say("Bake bread").await;
+    assert_eq!(stage.plan().await.status, PlanStatus::Ready);
+    assert!(stage.shown().await.contains("baker"));
+}
+
+#[tokio::test]
+async fn without_plan_work_it_says_how_to_begin() {
+    let mut request = question();
+    request.tools = vec![tool("read_file")];
+    let reply = RehearsalModel::default().reply(&request, &Heard::default()).await.unwrap();
+    says_what_it_is(&reply.text);
+    assert!(reply.text.contains("/plan on") && reply.calls.is_empty());
+}
+
+#[tokio::test]
+async fn a_summary_is_short_and_the_same_every_time() {
+    let mut request = ModelRequest { system: "Summarise the conversation.".to_owned(), ..ModelRequest::default() };
+    for number in 0..50 {
+        request.messages.push(user(&format!("Wish number {number}\nwith more")));
+        request.messages.push(ModelMessage::Assistant { text: format!("Granted {number}"), calls: Vec::new() });
+    }
+    let model = RehearsalModel::default();
+    let heard = Heard::default();
+    let reply = model.reply(&request, &heard).await.unwrap();
+    assert!(reply.text.contains("Wish number 49") && reply.text.len() < 1000, "{}", reply.text);
+    assert_eq!(heard.text(), reply.text);
+    assert!(heard.pieces().len() > 10, "word by word");
+    assert_eq!(model.reply(&request, &Heard::default()).await.unwrap(), reply);
+    assert!(reply.usage.input_tokens > 100 && reply.usage.output_tokens > 10);
+}

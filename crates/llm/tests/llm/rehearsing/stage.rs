@@ -1,0 +1,159 @@
+//! A session with a store of its own, and turns in which every call of the model is really made.
+
+use std::sync::Arc;
+
+use planwright_core::actor::Actor;
+use planwright_core::agents::AgentRegistry;
+use planwright_core::model::{ModelMessage, ModelRequest, SentCall, ToolSpec};
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::{Plan, PlanStyle};
+use planwright_core::policy::Policy;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
+use planwright_engine::model::Model;
+use planwright_llm::rehearsal::RehearsalModel;
+use planwright_store::Location;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::world::Heard;
+
+pub struct Stage {
+    _folder: TempDir,
+    engine: Engine,
+    session: SessionIdentity,
+    others: Vec<ToolSpec>,
+    messages: Vec<ModelMessage>,
+    called: Vec<String>,
+}
+
+impl Stage {
+    pub async fn planning(style: PlanStyle) -> Self {
+        Self::new(style, Policy::default()).await
+    }
+
+    pub async fn with_agents(names: &[&str]) -> Self {
+        let agents = AgentRegistry::new(names.iter().map(|name| (*name).to_owned())).unwrap();
+        Self::new(PlanStyle::Build, Policy { agents, ..Policy::default() }).await
+    }
+
+    pub fn without_other_tools(mut self) -> Self {
+        self.others.clear();
+        self
+    }
+
+    async fn new(style: PlanStyle, policy: Policy) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = planwright_store::open(&Location::Sqlite(folder.path().join("planwright.db"))).await.unwrap();
+        let engine = Engine::new(ledger, policy);
+        let session: SessionIdentity = "cli:k3yk3y8x".parse().unwrap();
+        engine.open(&session, &ada()).await.unwrap();
+        engine.enable_plan_mode(&session, &ada(), style).await.unwrap();
+        Self { _folder: folder, engine, session, others: file_tools(), messages: Vec::new(), called: Vec::new() }
+    }
+
+    /// One turn, until the model answers in text.
+    pub async fn say(&mut self, words: &str) -> String {
+        self.messages.push(ModelMessage::User { text: words.to_owned() });
+        self.called.clear();
+        for round in 0..50 {
+            let request = self.request().await;
+            let heard = Heard::default();
+            let reply = RehearsalModel::default().reply(&request, &heard).await.unwrap();
+            assert_eq!(heard.text(), reply.text);
+            let calls: Vec<_> = reply
+                .calls
+                .iter()
+                .zip(0..)
+                .map(|(call, index)| SentCall {
+                    id: format!("{}-{round}-{index}", self.messages.len()),
+                    call: call.clone(),
+                })
+                .collect();
+            self.messages.push(ModelMessage::Assistant { text: reply.text.clone(), calls: calls.clone() });
+            if calls.is_empty() {
+                return reply.text;
+            }
+            for sent in calls {
+                let result = self.carry_out(sent).await;
+                self.messages.push(result);
+            }
+        }
+        panic!("the turn does not end: {:?}", self.called)
+    }
+
+    async fn request(&self) -> ModelRequest {
+        let plan_tools = self.engine.advertised_tools(&self.session).await.unwrap();
+        let spec = |tool: planwright_engine::tools::ToolDefinition| ToolSpec {
+            name: tool.name.to_owned(),
+            description: tool.description,
+            input_schema: tool.input_schema,
+        };
+        let tools = plan_tools.into_iter().map(spec).chain(self.others.clone()).collect();
+        ModelRequest { system: "You plan.".to_owned(), messages: self.messages.clone(), tools, max_output_tokens: None }
+    }
+
+    async fn carry_out(&mut self, sent: SentCall) -> ModelMessage {
+        let name = sent.call.name.clone();
+        self.called.push(name.clone());
+        let arguments = serde_json::from_str(&sent.call.arguments).unwrap();
+        let agent = Actor::agent("rehearsal", "cli");
+        let (text, failed) = match self.engine.call_tool(&self.session, &agent, &name, arguments).await {
+            Ok(value) => (value.to_string(), false),
+            Err(refusal) => (serde_json::to_string(&refusal).unwrap(), true),
+        };
+        assert!(!failed, "{name}: {text}");
+        ModelMessage::ToolResult { id: sent.id, name, text, failed }
+    }
+
+    /// The calls of the last turn.
+    pub fn called(&self) -> Vec<String> {
+        self.called.clone()
+    }
+
+    pub async fn plan(&self) -> Arc<Plan> {
+        self.engine.active_plan(&self.session).await.unwrap()
+    }
+
+    /// Also one that is finished and no longer active.
+    pub async fn newest_plan(&self) -> Arc<Plan> {
+        self.engine.find_plan(&self.session, None).await.unwrap()
+    }
+
+    /// Everything the plan says.
+    pub async fn shown(&self) -> String {
+        serde_json::to_string(&self.plan().await.content).unwrap()
+    }
+
+    pub async fn approve(&self) {
+        let plan = self.plan().await;
+        self.engine.approve(&self.session, &ada(), &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+    }
+
+    pub async fn revise(&self, feedback: &str) {
+        let plan = self.plan().await;
+        self.engine.revise(&self.session, &ada(), &plan.id, feedback.to_owned()).await.unwrap();
+    }
+}
+
+fn ada() -> Actor {
+    Actor::person("ada", "cli")
+}
+
+fn file_tools() -> Vec<ToolSpec> {
+    let string = json!({ "type": "string" });
+    let tool = |name: &str, fields: &[&str], required: &[&str]| ToolSpec {
+        name: name.to_owned(),
+        description: String::new(),
+        input_schema: json!({
+            "type": "object",
+            "properties": fields.iter().map(|field| ((*field).to_owned(), string.clone())).collect::<serde_json::Map<_, _>>(),
+            "required": required,
+        }),
+    };
+    vec![
+        tool("read_file", &["path"], &["path"]),
+        tool("write_file", &["path", "content"], &["path", "content"]),
+        tool("list_files", &["path", "after"], &[]),
+    ]
+}

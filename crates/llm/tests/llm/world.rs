@@ -1,0 +1,156 @@
+//! What the tests share: a listener that remembers, requests, and models that are connected to a server of the test.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, SentCall, ToolCall, ToolSpec};
+use planwright_engine::model::{Listener, Model, ModelError};
+use planwright_llm::{ModelChoice, Options, Patience, Retries, connect};
+use serde_json::json;
+
+use crate::server::Server;
+
+pub const KEY: &str = "sk-test-0123456789abcdef";
+
+/// What was heard, in order.
+#[derive(Debug, Default)]
+pub struct Heard(Mutex<Vec<Sound>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sound {
+    Text(String),
+    Again(String, Duration),
+}
+
+impl Listener for Heard {
+    fn text(&self, piece: &str) {
+        self.0.lock().unwrap().push(Sound::Text(piece.to_owned()));
+    }
+
+    fn again(&self, why: &str, wait: Duration) {
+        self.0.lock().unwrap().push(Sound::Again(why.to_owned(), wait));
+    }
+}
+
+impl Heard {
+    pub fn pieces(&self) -> Vec<String> {
+        let sounds = self.0.lock().unwrap();
+        let text = |sound: &Sound| match sound {
+            Sound::Text(piece) => Some(piece.clone()),
+            Sound::Again(..) => None,
+        };
+        sounds.iter().filter_map(text).collect()
+    }
+
+    pub fn agains(&self) -> Vec<(String, Duration)> {
+        let sounds = self.0.lock().unwrap();
+        let again = |sound: &Sound| match sound {
+            Sound::Text(_) => None,
+            Sound::Again(why, wait) => Some((why.clone(), *wait)),
+        };
+        sounds.iter().filter_map(again).collect()
+    }
+
+    /// What counts: the pieces since the last `again`.
+    pub fn text(&self) -> String {
+        let sounds = self.0.lock().unwrap();
+        let since = sounds.iter().rposition(|sound| matches!(sound, Sound::Again(..))).map_or(0, |at| at + 1);
+        let text = |sound: &Sound| match sound {
+            Sound::Text(piece) => piece.clone(),
+            Sound::Again(..) => String::new(),
+        };
+        sounds[since..].iter().map(text).collect()
+    }
+}
+
+pub fn user(text: &str) -> ModelMessage {
+    ModelMessage::User { text: text.to_owned() }
+}
+
+pub fn call(name: &str, arguments: &str) -> ToolCall {
+    ToolCall { name: name.to_owned(), arguments: arguments.to_owned(), signatures: Vec::new() }
+}
+
+pub fn sent(id: &str, call: ToolCall) -> SentCall {
+    SentCall { id: id.to_owned(), call }
+}
+
+pub fn result(id: &str, name: &str, text: &str) -> ModelMessage {
+    ModelMessage::ToolResult { id: id.to_owned(), name: name.to_owned(), text: text.to_owned(), failed: false }
+}
+
+pub fn tool(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: format!("What {name} does."),
+        input_schema: json!({
+            "type": "object",
+            "properties": { "path": { "type": ["string", "null"], "default": null } },
+            "additionalProperties": false,
+        }),
+    }
+}
+
+/// A short conversation with a system prompt and nothing else.
+pub fn question() -> ModelRequest {
+    ModelRequest { system: "Be brief.".to_owned(), messages: vec![user("Hello?")], ..ModelRequest::default() }
+}
+
+/// A turn in the middle: two calls beside some text, both answered, with tools and a limit.
+pub fn turn() -> ModelRequest {
+    ModelRequest {
+        system: "Be brief.".to_owned(),
+        messages: vec![
+            user("What do the notes say?"),
+            ModelMessage::Assistant {
+                text: "Let me look.".to_owned(),
+                calls: vec![
+                    sent("turn.1:0", call("read_file", r#"{"path": "notes.md"}"#)),
+                    sent("turn.1:1", call("plan_get", "{ not json")),
+                ],
+            },
+            result("turn.1:0", "read_file", r#"{"text":"Buy milk"}"#),
+            result("turn.1:1", "plan_get", r#"{"code":"INVALID_ARGUMENT"}"#),
+        ],
+        tools: vec![tool("read_file"), tool("plan_get")],
+        max_output_tokens: Some(512),
+    }
+}
+
+/// Waits so short that tests do not notice them.
+pub fn quick() -> Options {
+    let moment = Duration::from_millis(1);
+    Options {
+        context_tokens: None,
+        patience: Patience::default(),
+        retries: Retries { most_attempts: 3, first_wait: moment, longest_wait: moment, ..Retries::default() },
+    }
+}
+
+pub fn model_at(server: &Server, choice: &str) -> Arc<dyn Model> {
+    model_with(server, choice, quick())
+}
+
+pub fn model_with(server: &Server, choice: &str, options: Options) -> Arc<dyn Model> {
+    let address = server.address();
+    let lookup = move |variable: &str| match variable {
+        "OPENAI_BASE_URL" => Some(format!("{address}/v1")),
+        "ANTHROPIC_BASE_URL" | "GEMINI_BASE_URL" | "OLLAMA_BASE_URL" => Some(address.clone()),
+        "OPENAI_API_KEY" | "ANTHROPIC_API_KEY" | "GEMINI_API_KEY" => Some(KEY.to_owned()),
+        _ => None,
+    };
+    connect(&choice.parse::<ModelChoice>().unwrap(), lookup, options).unwrap()
+}
+
+pub async fn ask(model: &Arc<dyn Model>, request: &ModelRequest) -> (Result<ModelReply, ModelError>, Heard) {
+    let heard = Heard::default();
+    let reply = model.reply(request, &heard).await;
+    if let Err(error) = &reply {
+        assert!(!error.message.contains(KEY), "the key is in {error}");
+        assert!(!format!("{error:?}").contains(KEY), "the key is in {error:?}");
+    }
+    for (why, _) in heard.agains() {
+        assert!(!why.contains(KEY), "the key is in {why}");
+    }
+    (reply, heard)
+}
