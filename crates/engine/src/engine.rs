@@ -7,10 +7,11 @@ mod verifying;
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, Decision, SessionCommand};
 use planwright_core::desk::Stamp;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::policy::Policy;
@@ -18,7 +19,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 
 use crate::clock::{Clock, Ids, SystemClock, TimeOrderedIds};
-use crate::ledger::{Committed, Ledger, LedgerResult, Submission};
+use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
 
 pub use history::{History, HistoryItem, PlanVersion};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
@@ -55,10 +56,22 @@ impl Engine {
 
     /// Carries a command out in a session. When it answers, the outcome is on disk.
     pub async fn submit(&self, session: &SessionIdentity, by: &Actor, command: Command) -> LedgerResult<Committed> {
-        let stamp = Stamp { at: self.clock.now(), by: by.clone(), request: self.ids.next() };
+        self.submit_as(self.ids.next(), Leasing::None, session, by, command).await
+    }
+
+    /// The same for a request that has a name of its own, and for whoever holds the session.
+    pub(crate) async fn submit_as(
+        &self,
+        request: RequestId,
+        leasing: Leasing,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: Command,
+    ) -> LedgerResult<Committed> {
+        let stamp = Stamp { at: self.clock.now(), by: by.clone(), request };
         let name = command_name(&command);
         let submission =
-            Submission { session: session.clone(), command, stamp, policy: Arc::clone(&self.policy), lease: None };
+            Submission { session: session.clone(), command, stamp, policy: Arc::clone(&self.policy), leasing };
         let outcome = self.ledger.submit(submission).await;
         match &outcome {
             Ok(committed) => {
@@ -67,6 +80,14 @@ impl Engine {
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
         outcome
+    }
+
+    pub(crate) fn next_request(&self) -> RequestId {
+        self.ids.next()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// A key for a conversation that nobody has yet.
@@ -182,6 +203,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Draft(_) => "draft_command",
         Command::Decide(_) => "decision",
         Command::Run(_) => "run_command",
+        Command::Turn(_) => "turn_command",
         Command::Import(_) => "import",
     }
 }

@@ -16,7 +16,7 @@ use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::{ConversationKey, Session, SessionIdentity};
+use planwright_core::session::{ConversationKey, Session, SessionIdentity, TransportChat};
 
 /// A command on its way into a session's journal.
 #[derive(Debug, Clone)]
@@ -25,8 +25,21 @@ pub struct Submission {
     pub command: Command,
     pub stamp: Stamp,
     pub policy: Arc<Policy>,
+    pub leasing: Leasing,
+}
+
+/// What a submission has to do with the lease of its session, in the same transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leasing {
+    /// Nothing: it may be submitted by anybody at any time.
+    None,
+    /// Takes the lease, or extends what this owner has. While somebody else has it, nothing is done and the answer is
+    /// [`LedgerError::Leased`]; if the command is refused, nothing is taken.
+    Take { owner: String, ttl: Duration },
     /// Refused if the session has meanwhile been leased to somebody else.
-    pub lease: Option<Lease>,
+    Held(Lease),
+    /// The same, and the lease is given back with it.
+    LetGo(Lease),
 }
 
 /// What a submission came to, once it is on disk.
@@ -38,6 +51,8 @@ pub struct Committed {
     pub seq: u64,
     /// The session, its active plan and the plan that was named, as they are afterwards.
     pub desk: Desk,
+    /// The lease that was taken with it.
+    pub lease: Option<Lease>,
 }
 
 /// The right to be the one that works on a session.
@@ -88,6 +103,9 @@ pub struct DamagedRow {
 pub enum LedgerError {
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// Somebody else works on the session and has not run out of time.
+    #[error("somebody else is working on session {0} right now")]
+    Leased(SessionIdentity),
     /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
     #[error("the store is not available: {0}")]
     Unavailable(String),
@@ -109,6 +127,7 @@ impl LedgerError {
     pub fn code(&self) -> RefusalCode {
         match self {
             Self::Refused(refusal) => refusal.code,
+            Self::Leased(_) => RefusalCode::Conflict,
             Self::Unavailable(_) | Self::TooNew { .. } => RefusalCode::Unavailable,
             Self::Damaged { .. } | Self::Internal(_) => RefusalCode::Internal,
         }
@@ -118,7 +137,11 @@ impl LedgerError {
     pub fn into_refusal(self) -> Refusal {
         match self {
             Self::Refused(refusal) => refusal,
-            Self::Unavailable(_) | Self::TooNew { .. } | Self::Damaged { .. } | Self::Internal(_) => {
+            Self::Leased(_)
+            | Self::Unavailable(_)
+            | Self::TooNew { .. }
+            | Self::Damaged { .. }
+            | Self::Internal(_) => {
                 Refusal::new(self.code(), self.to_string())
             }
         }
@@ -166,6 +189,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Entries after `after`, as they are stored, unchecked.
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>>;
 
+    /// The entries from `from` on that are about no plan: what was said and done in the conversation, in order.
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>>;
+
     /// Every entry about one plan, in order.
     async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>>;
 
@@ -181,4 +207,14 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
+
+    /// Removes the session with everything of it: journal, plans, lease and the pointers to it. Refused if the lease is
+    /// lost.
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()>;
+
+    /// The session that was last chosen on a transport and is still there.
+    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
+
+    /// Chooses a session that is there on a transport.
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()>;
 }

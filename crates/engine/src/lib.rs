@@ -6,10 +6,13 @@
 //! - [`ledger`]: the port to the store
 //! - [`clock`]: where time and ids come from
 
+pub mod agent;
 pub mod clock;
 pub mod engine;
 pub mod ledger;
 pub mod model;
+mod schema;
+pub mod tokens;
 pub mod toolbox;
 pub mod tools;
 pub mod view;

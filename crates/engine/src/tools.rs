@@ -9,7 +9,7 @@ mod results;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
 use planwright_core::gate::{self, Caller, PlanTool, Situation};
-use planwright_core::ids::StepId;
+use planwright_core::ids::{RequestId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::Refusal;
@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::engine::Engine;
-use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 
 pub type Arguments = Map<String, Value>;
 
@@ -36,9 +36,12 @@ impl Engine {
     /// The plan tools that may be called in this session now.
     pub async fn advertised_tools(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
         let desk = self.ledger().desk(session, None).await?;
-        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        Ok(self.plan_tools(&Situation::of(&desk, self.policy(), Caller::Conversation)))
+    }
+
+    pub(crate) fn plan_tools(&self, situation: &Situation) -> Vec<ToolDefinition> {
         let style = situation.style.unwrap_or(PlanStyle::Document);
-        Ok(gate::advertised_plan_tools(&situation).map(|tool| self.define(tool, style)).collect())
+        gate::advertised_plan_tools(situation).map(|tool| self.define(tool, style)).collect()
     }
 
     fn define(&self, tool: PlanTool, style: PlanStyle) -> ToolDefinition {
@@ -58,22 +61,25 @@ impl Engine {
         name: &str,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
-        match PlanTool::named(name) {
-            Some(tool) => self.call_plan_tool(session, by, tool, arguments).await.map_err(LedgerError::into_refusal),
-            None => self.record_call(session, by, name, arguments).await.map_err(LedgerError::into_refusal),
-        }
+        let asking = Asking { session, by, request: self.next_request(), leasing: Leasing::None };
+        let outcome = match PlanTool::named(name) {
+            Some(tool) => self.call_plan_tool(asking, tool, arguments).await.map(|(value, _)| value),
+            None => self.record_call(asking, name, arguments).await.map(|(value, _)| value),
+        };
+        outcome.map_err(LedgerError::into_refusal)
     }
 
-    async fn call_plan_tool(
+    /// The answer, and what was committed if something was.
+    pub(crate) async fn call_plan_tool(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
+        asking: Asking<'_>,
         tool: PlanTool,
         arguments: Arguments,
-    ) -> LedgerResult<Value> {
+    ) -> LedgerResult<(Value, Option<Committed>)> {
+        let session = asking.session;
         match tool {
-            PlanTool::Get => return self.get(session, arguments).await,
-            PlanTool::List => return self.list(session, arguments).await,
+            PlanTool::Get => return Ok((self.get(session, arguments).await?, None)),
+            PlanTool::List => return Ok((self.list(session, arguments).await?, None)),
             PlanTool::SetContent
             | PlanTool::Progress
             | PlanTool::Finalize
@@ -96,10 +102,15 @@ impl Engine {
             Command::Draft(DraftCommand::UpdateStep { step, .. } | DraftCommand::RemoveStep { step }) => {
                 Some(step.clone())
             }
-            Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) | Command::Import(_) => None,
+            Command::Session(_)
+            | Command::Draft(_)
+            | Command::Decide(_)
+            | Command::Run(_)
+            | Command::Turn(_)
+            | Command::Import(_) => None,
         };
-        let committed = self.submit(session, by, command).await?;
-        self.answer(tool, step, &committed)
+        let committed = self.submit_as(asking.request, asking.leasing, session, asking.by, command).await?;
+        Ok((self.answer(tool, step, &committed)?, Some(committed)))
     }
 
     fn answer(&self, tool: PlanTool, step: Option<StepId>, committed: &Committed) -> LedgerResult<Value> {
@@ -152,22 +163,33 @@ impl Engine {
         Ok(situation.style.unwrap_or(PlanStyle::Document))
     }
 
-    async fn record_call(
+    /// Writes a call down as a step, in style collect.
+    pub(crate) async fn record_call(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
+        asking: Asking<'_>,
         name: &str,
         arguments: Arguments,
-    ) -> LedgerResult<Value> {
+    ) -> LedgerResult<(Value, Committed)> {
+        let session = asking.session;
         let desk = self.ledger().desk(session, None).await?;
         let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
         if situation.style != Some(PlanStyle::Collect) {
             return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
         }
         let record = DraftCommand::RecordStep { tool: name.to_owned(), arguments: Value::Object(arguments) };
-        let committed = self.submit(session, by, Command::Draft(record)).await?;
-        Ok(results::planned(results::changed_plan(&committed)?))
+        let command = Command::Draft(record);
+        let committed = self.submit_as(asking.request, asking.leasing, session, asking.by, command).await?;
+        Ok((results::planned(results::changed_plan(&committed)?), committed))
     }
+}
+
+/// Who calls a tool, where, and under which name the call is known to the store.
+#[derive(Debug)]
+pub(crate) struct Asking<'a> {
+    pub(crate) session: &'a SessionIdentity,
+    pub(crate) by: &'a Actor,
+    pub(crate) request: RequestId,
+    pub(crate) leasing: Leasing,
 }
 
 fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Refusal> {
@@ -202,6 +224,5 @@ fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Ref
 }
 
 fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T, Refusal> {
-    serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| Refusal::invalid(format!("The arguments of {} do not fit: {error}.", tool.name())))
+    crate::schema::parse(tool.name(), arguments)
 }

@@ -14,7 +14,7 @@ use planwright_core::plan::{Digest, PlanStyle};
 #[command(
     name = "planwright",
     version,
-    after_help = "`planwright --help` shows examples and the exit codes. `planwright tour` shows a plan's life.",
+    after_help = "`planwright chat` begins. `planwright --help` shows examples and the exit codes.",
     after_long_help = include_str!("help/after.txt"),
     max_term_width = 100
 )]
@@ -91,12 +91,23 @@ pub(crate) enum ColorWhen {
 const PLANS: &str = "A plan is named by its number in the session, its id, or any unique piece of its id of six \
 characters or more. Without a name, the active plan is meant.";
 
+const CHAT: &str = "\
+In a terminal you are asked for one message after another; Ctrl+C stops the agent, /help lists the commands, /quit \
+leaves. A line that ends in a backslash goes on in the next one, and pasted text stays one message.
+
+With a MESSAGE, or when stdin is not a terminal, nobody is asked: the message, or each line of stdin, is sent after the \
+one before is answered; what is refused or fails ends it. `planwright chat -` sends all of stdin as one message. Answers go to \
+stdout and progress to stderr; with --json each answer is one object on a line of its own.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Talk to the agent
+    #[command(after_help = CHAT)]
+    Chat(ChatArgs),
     /// Look at plans and decide about them
     #[command(after_help = PLANS)]
     Plan(PlanArgs),
-    /// List the sessions, the most recently active first
+    /// List the sessions, the most recently active first, or delete one
     Sessions(SessionsArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
@@ -106,6 +117,23 @@ pub(crate) enum Command {
     Verify,
     /// Show the life of a plan, step by step, on a store that is thrown away
     Tour(TourArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// The session: its key, or channel:key; it begins if it is not there [default: the one you were in last]
+    #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
+    pub(crate) session: Option<String>,
+    /// Who answers: openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME or rehearsal [default: the setting `model`,
+    /// else rehearsal]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// The kind of plan to work on; `off` turns plan work off [default: as it was in the session]
+    #[arg(long, value_name = "STYLE", value_parser = plan_work())]
+    pub(crate) plan: Option<PlanWork>,
+    /// What to say, or a command such as `/plan show`; `-` reads it from stdin
+    #[arg(value_name = "MESSAGE")]
+    pub(crate) message: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -241,10 +269,26 @@ pub(crate) struct ExportArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct SessionsArgs {
     /// Where the next page begins, as the page before says
     #[arg(long, value_name = "NEXT")]
     pub(crate) after: Option<u64>,
+    #[command(subcommand)]
+    pub(crate) command: Option<SessionsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// Delete a session with its conversation, its plans and its files, after asking
+    Delete {
+        /// Its key, or channel:key
+        #[arg(value_name = "KEY")]
+        session: String,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -254,13 +298,13 @@ pub(crate) struct McpArgs {
     pub(crate) session: Option<String>,
     /// The kind of plan to work on; `off` turns plan work off [default: on, with the style and the plan the session had,
     /// else document]
-    #[arg(long, value_name = "STYLE", value_parser = start())]
-    pub(crate) plan: Option<McpStart>,
+    #[arg(long, value_name = "STYLE", value_parser = plan_work())]
+    pub(crate) plan: Option<PlanWork>,
 }
 
-/// How plan work stands when the server starts.
+/// How plan work stands at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum McpStart {
+pub(crate) enum PlanWork {
     On(PlanStyle),
     Off,
 }
@@ -283,12 +327,12 @@ fn style() -> impl TypedValueParser<Value = PlanStyle> {
     PossibleValuesParser::new(PlanStyle::ALL.map(PlanStyle::as_str)).try_map(|name| name.parse::<PlanStyle>())
 }
 
-fn start() -> impl TypedValueParser<Value = McpStart> {
+fn plan_work() -> impl TypedValueParser<Value = PlanWork> {
     const OFF: &str = "off";
     let names = PlanStyle::ALL.into_iter().map(PlanStyle::as_str).chain([OFF]);
     PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
-        OFF => Ok(McpStart::Off),
-        style => style.parse().map(McpStart::On),
+        OFF => Ok(PlanWork::Off),
+        style => style.parse().map(PlanWork::On),
     })
 }
 

@@ -1,17 +1,24 @@
 //! What the flags, the environment, the configuration file and the defaults come to, in this order.
+//!
+//! - `file`: `planwright.toml` as it is written
+//! - `policy`: what of it decides how plans and turns go
+//! - `variables`: the environment, and how mistakes in it are told
+
+mod file;
+mod policy;
+mod variables;
 
 use std::io::ErrorKind;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use planwright_core::agents::AgentRegistry;
-use planwright_core::policy::{Limits, Policy};
+use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
+use planwright_llm::ModelChoice;
 use planwright_store::Location;
-use serde::Deserialize;
 
+use self::file::File;
+use self::variables::{in_file, in_variable, number, variable};
 use crate::cli::Global;
 use crate::failure::Failure;
 
@@ -21,24 +28,18 @@ pub(crate) struct Settings {
     pub(crate) location: Location,
     /// The folder that may be made if it is missing: ours, not one that somebody named for the store alone.
     pub(crate) own_folder: Option<PathBuf>,
+    /// The folder for everything that is not in the store.
+    pub(crate) data: PathBuf,
     pub(crate) policy: Policy,
+    pub(crate) model: ModelSettings,
 }
 
-/// `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    database: Option<String>,
-    agents: Option<Vec<String>>,
-    #[serde(default)]
-    limits: LimitsSection,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LimitsSection {
-    plan_bytes: Option<NonZeroUsize>,
-    steps: Option<NonZeroUsize>,
+/// Who answers, unless another is chosen on the command line.
+#[derive(Debug, Clone)]
+pub(crate) struct ModelSettings {
+    pub(crate) choice: ModelChoice,
+    /// Instead of what is known about the model.
+    pub(crate) context_tokens: Option<u32>,
 }
 
 impl Settings {
@@ -47,8 +48,9 @@ impl Settings {
         let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
         let path = named.map_or_else(|| data.join("planwright.toml"), Path::to_owned);
         let file = read_file(&path, named.is_some())?;
-        let (location, own_folder) = location(global, &file, &path, data)?;
-        Ok(Self { location, own_folder, policy: policy(file, &path)? })
+        let (location, own_folder) = location(global, &file, &path, &data)?;
+        let model = model(&file, &path)?;
+        Ok(Self { location, own_folder, data, model, policy: policy::policy(file, &path)? })
     }
 }
 
@@ -89,12 +91,17 @@ fn describe(path: &Path, text: &str, error: &toml::de::Error) -> String {
     format!("{}, line {number}, at {}: {first}", path.display(), quoted(key))
 }
 
-fn location(global: &Global, file: &File, path: &Path, data: PathBuf) -> Result<(Location, Option<PathBuf>), Failure> {
+fn location(
+    global: &Global,
+    file: &File,
+    path: &Path,
+    data: &Path,
+) -> Result<(Location, Option<PathBuf>), Failure> {
     if let Some(url) = global.database.as_deref().filter(|url| !url.is_empty()) {
         return Ok((url.parse()?, None));
     }
     let Some(url) = &file.database else {
-        return Ok((Location::Sqlite(data.join("planwright.db")), Some(data)));
+        return Ok((Location::Sqlite(data.join("planwright.db")), Some(data.to_owned())));
     };
     let location = url.parse().map_err(|refusal: Refusal| in_file(path, "database", refusal))?;
     // A path in a file means the same wherever the program is started.
@@ -105,55 +112,16 @@ fn location(global: &Global, file: &File, path: &Path, data: PathBuf) -> Result<
     })
 }
 
-fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
-    let limits = Limits::default();
-    let names = variable("PLANWRIGHT_AGENTS", |text| Ok(split(text)))?;
-    let agents = match (names, file.agents) {
-        (Some(names), _) => {
-            AgentRegistry::new(names).map_err(|refusal| in_variable("PLANWRIGHT_AGENTS", refusal.message))?
-        }
-        (None, Some(names)) => AgentRegistry::new(names).map_err(|refusal| in_file(path, "agents", refusal))?,
-        (None, None) => AgentRegistry::default(),
+fn model(file: &File, path: &Path) -> Result<ModelSettings, Failure> {
+    let choose = |text: &str| text.parse::<ModelChoice>();
+    let named = variable("PLANWRIGHT_MODEL", |text| choose(text).map_err(|error| error.to_string()))?;
+    let choice = match (named, &file.model) {
+        (Some(choice), _) => choice,
+        (None, Some(text)) => choose(text).map_err(|error| in_file(path, "model", Refusal::invalid(error.to_string())))?,
+        (None, None) => ModelChoice::default(),
     };
-    let plan_bytes = number("PLANWRIGHT_LIMITS_PLAN_BYTES", file.limits.plan_bytes)?;
-    let steps = number("PLANWRIGHT_LIMITS_STEPS", file.limits.steps)?;
-    Ok(Policy {
-        limits: Limits {
-            plan_bytes: plan_bytes.map_or(limits.plan_bytes, NonZeroUsize::get),
-            steps: steps.map_or(limits.steps, NonZeroUsize::get),
-            ..limits
-        },
-        agents,
-        ..Policy::default()
-    })
-}
-
-fn number(name: &str, in_file: Option<NonZeroUsize>) -> Result<Option<NonZeroUsize>, Failure> {
-    let read =
-        |text: &str| NonZeroUsize::from_str(text).map_err(|_| format!("{} is not a number from 1 up", quoted(text)));
-    Ok(variable(name, read)?.or(in_file))
-}
-
-/// A variable that is empty counts as not set.
-fn variable<T>(name: &str, read: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, Failure> {
-    match std::env::var(name) {
-        Ok(text) if text.trim().is_empty() => Ok(None),
-        Ok(text) => read(text.trim()).map(Some).map_err(|message| in_variable(name, message)),
-        Err(std::env::VarError::NotPresent) => Ok(None),
-        Err(std::env::VarError::NotUnicode(_)) => Err(in_variable(name, "it is not valid UTF-8".to_owned())),
-    }
-}
-
-fn split(list: &str) -> Vec<String> {
-    list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
-}
-
-fn in_variable(name: &str, message: String) -> Failure {
-    Failure::usage(format!("the variable {name}: {message}"))
-}
-
-fn in_file(path: &Path, key: &str, refusal: Refusal) -> Failure {
-    Failure::usage(format!("{}, at `{key}`: {}", path.display(), refusal.message))
+    let tokens = number("PLANWRIGHT_CONTEXT_TOKENS", file.context_tokens)?;
+    Ok(ModelSettings { choice, context_tokens: tokens.map(std::num::NonZeroU32::get) })
 }
 
 /// Logs go to stderr, so that stdout stays what was asked for.
@@ -161,8 +129,9 @@ pub(crate) fn start_logging(verbose: u8) {
     use tracing_subscriber::EnvFilter;
     let level = match verbose {
         // What an agent gets wrong in the protocol is answered there, and is nothing to warn a person about.
-        0 => "warn,rmcp=error",
-        1 => "info,planwright=debug,planwright_engine=debug,planwright_store=debug,planwright_surfaces=debug",
+        // What goes wrong with a model is told in the conversation.
+        0 => "warn,rmcp=error,planwright_llm=error",
+        1 => "info,planwright=debug,planwright_engine=debug,planwright_llm=debug,planwright_store=debug,planwright_surfaces=debug",
         2 => "debug",
         _ => "trace",
     };

@@ -2,17 +2,22 @@
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::Plan;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::Engine;
+use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::{LedgerError, StoredSession};
+use planwright_engine::model::Model;
+use planwright_engine::toolbox::Toolbox;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_store::Location;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
-use crate::config::Settings;
+use crate::config::{ModelSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::terminal::card::{self, Source, Standing};
@@ -25,6 +30,9 @@ pub(crate) struct Context {
     pub(crate) person: Actor,
     pub(crate) screen: Screen,
     pub(crate) invocation: Invocation,
+    /// The folder for what is not in the store.
+    pub(crate) data: PathBuf,
+    pub(crate) model: ModelSettings,
 }
 
 /// What a missing store means.
@@ -61,7 +69,17 @@ impl Context {
             person: person(),
             screen: Screen::new(global.json),
             invocation,
+            data: settings.data,
+            model: settings.model,
         })
+    }
+
+    /// An agent on this store with the files in the data folder.
+    pub(crate) fn agent(&self, model: Arc<dyn Model>) -> Agent {
+        let files = FileTools::new(self.data.join("users"), FileLimits::default());
+        // No other process may have the same name, also not one on another machine or a later one with this number.
+        let owner = format!("cli-{}-{}", std::process::id(), uuid::Uuid::now_v7());
+        Agent::new(self.engine.clone(), model, files, Toolbox::default(), AgentOptions::new(owner))
     }
 
     /// Finds the session that is meant; commands that are handed out name it where that is needed.
@@ -219,7 +237,7 @@ fn must_exist(path: &Path, invocation: &Invocation) -> Result<(), Failure> {
 }
 
 /// Plans are the person's own business, so the folder is theirs alone.
-fn make_folder(folder: &Path) -> Result<(), Failure> {
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

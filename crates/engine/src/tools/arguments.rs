@@ -6,9 +6,11 @@ use planwright_core::ids::StepId;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::Refusal;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::schema::schema_of as of;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -208,19 +210,6 @@ pub(super) fn schema(tool: PlanTool, style: PlanStyle) -> Value {
         (PlanTool::RemoveStep, _) => of::<RemoveStep>(),
         (PlanTool::List, _) => of::<List>(),
     }
-}
-
-fn of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    // Models read this; what only validators need is left out.
-    schema.remove("$schema");
-    schema.remove("title");
-    let mut schema = schema.to_value();
-    if let Some(object) = schema.as_object_mut() {
-        object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
-    }
-    schema
 }
 
 pub(super) fn description(tool: PlanTool, agents: &[String]) -> String {

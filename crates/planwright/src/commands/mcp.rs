@@ -3,7 +3,7 @@
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_surfaces::mcp::{McpError, McpOptions, PlanStart, serve_stdio};
 
-use crate::cli::{McpArgs, McpStart};
+use crate::cli::{McpArgs, PlanWork};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 
@@ -19,8 +19,8 @@ pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
     };
     let start = match arguments.plan {
         None => PlanStart::Ensure(None),
-        Some(McpStart::On(style)) => PlanStart::Ensure(Some(style)),
-        Some(McpStart::Off) => PlanStart::Off,
+        Some(PlanWork::On(style)) => PlanStart::Ensure(Some(style)),
+        Some(PlanWork::Off) => PlanStart::Off,
     };
     let options = McpOptions { engine: context.engine.clone(), session, start };
     match serve_stdio(options, asked_to_stop()).await {

@@ -1,10 +1,10 @@
 //! A difference that is pleasant to read: first what changed in the terms of the plan, then the lines.
 
 use anstyle::Style;
-use planwright_core::plan::diff::{Change, DiffLine, ListName, Piece, PlanDiff, StepField};
+use planwright_core::plan::diff::{DiffLine, Mark, Piece, PlanDiff};
 
 use super::palette::{ADDED, BOLD, CHANGED, DIM, PLAIN, REMOVED};
-use super::text::{Span, paint, painted, shown, shown_line, wrap};
+use super::text::{Span, paint, painted, shown, wrap};
 
 pub(crate) fn render(diff: &PlanDiff, width: usize) -> String {
     if diff.is_empty() {
@@ -12,8 +12,8 @@ pub(crate) fn render(diff: &PlanDiff, width: usize) -> String {
     }
     let mut text = String::new();
     for change in &diff.changes {
-        let (mark, style, words) = describe(change);
-        text.push_str(&marked(mark, style, &words, width));
+        let (mark, words) = change.words();
+        text.push_str(&marked(mark.sign(), color(mark), &words, width));
     }
     if !diff.changes.is_empty() && !diff.lines.is_empty() {
         text.push('\n');
@@ -25,67 +25,11 @@ pub(crate) fn render(diff: &PlanDiff, width: usize) -> String {
     text
 }
 
-fn describe(change: &Change) -> (&'static str, Style, String) {
-    let added = |words: String| ("+", ADDED, words);
-    let removed = |words: String| ("-", REMOVED, words);
-    let changed = |words: String| ("~", CHANGED, words);
-    match change {
-        Change::StyleChanged { from, to } => changed(format!("style: {from} → {to}")),
-        Change::TitleChanged { from, to } => changed(format!("title: {}", from_to(from, to))),
-        Change::GoalChanged { from, to } => changed(format!("goal: {}", from_to(from, to))),
-        Change::SummaryChanged { from, to } => changed(format!("summary: {}", from_to(from, to))),
-        Change::HeadingAdded { level, text } => added(format!("heading {} {}", hashes(*level), shown_line(text))),
-        Change::HeadingRemoved { level, text } => removed(format!("heading {} {}", hashes(*level), shown_line(text))),
-        Change::ItemAdded { list, text } => added(format!("{}: {}", list_name(*list), shown_line(text))),
-        Change::ItemRemoved { list, text } => removed(format!("{}: {}", list_name(*list), shown_line(text))),
-        Change::ItemsReordered { list } => changed(format!("{} in another order", list_name(*list))),
-        Change::StepRemoved { position, description } => {
-            removed(format!("step {position}: {}", shown_line(description)))
-        }
-        Change::StepAdded { position, description } => added(format!("step {position}: {}", shown_line(description))),
-        Change::StepReworded { position, from, to } => {
-            changed(format!("step {position}: {} → {}", shown_line(from), shown_line(to)))
-        }
-        Change::StepChanged { position, field, from, to } => {
-            changed(format!("step {position}, {}: {}", field_name(*field), from_to(from, to)))
-        }
-        Change::StepMoved { from, to, description } => {
-            changed(format!("step {from} is step {to} now: {}", shown_line(description)))
-        }
-        Change::StepTicked { position, description } => {
-            changed(format!("step {position} is ticked: {}", shown_line(description)))
-        }
-        Change::StepUnticked { position, description } => {
-            changed(format!("step {position} is no longer ticked: {}", shown_line(description)))
-        }
-    }
-}
-
-fn from_to(from: &Option<String>, to: &Option<String>) -> String {
-    let words = |text: &Option<String>| text.as_deref().map_or_else(|| "(none)".to_owned(), shown_line);
-    format!("{} → {}", words(from), words(to))
-}
-
-fn hashes(level: u8) -> String {
-    "#".repeat(usize::from(level))
-}
-
-const fn list_name(list: ListName) -> &'static str {
-    match list {
-        ListName::Assumptions => "assumptions",
-        ListName::Risks => "risks",
-        ListName::Verification => "verification",
-        ListName::Files => "files",
-    }
-}
-
-const fn field_name(field: StepField) -> &'static str {
-    match field {
-        StepField::Agent => "agent",
-        StepField::Needs => "needs",
-        StepField::Verification => "verification",
-        StepField::Tool => "tool",
-        StepField::Arguments => "arguments",
+fn color(mark: Mark) -> Style {
+    match mark {
+        Mark::Added => ADDED,
+        Mark::Removed => REMOVED,
+        Mark::Changed => CHANGED,
     }
 }
 

@@ -12,7 +12,7 @@ use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::policy::Policy;
-use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
@@ -75,6 +75,9 @@ impl Ledger for Troubled {
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
         self.there()?.journal(session, after, limit).await
     }
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        self.there()?.conversation(session, from, limit).await
+    }
     async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
         self.there()?.plan_journal(session, plan).await
     }
@@ -94,6 +97,15 @@ impl Ledger for Troubled {
     }
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         self.there()?.release_lease(lease).await
+    }
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        self.there()?.delete_session(lease).await
+    }
+    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        self.there()?.pointed(transport).await
+    }
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+        self.there()?.point(transport, session).await
     }
 }
 

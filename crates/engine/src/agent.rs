@@ -1,0 +1,116 @@
+//! The agent in a conversation: messages and commands in, answers out, one after another in each session.
+//!
+//! - [`Agent`]: the handle that surfaces call
+//! - `slots`: one queue per session in this process; the lease in the ledger makes it one over all processes
+//! - `holding`: a lease that is kept alive while it is worked under
+//! - `running`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
+//! - `calling`: one tool call, through the gate
+//! - `context`: what the model is sent, and compaction
+//! - `outcome`: how a turn ended, with the plan it shows
+//! - `commands`: what is typed with a slash
+
+mod calling;
+mod commands;
+mod context;
+mod holding;
+mod memory;
+mod outcome;
+mod progress;
+mod running;
+mod sessions;
+mod slots;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::session::SessionIdentity;
+use planwright_core::slash::{self, Input};
+
+use crate::engine::Engine;
+use crate::ledger::LedgerResult;
+use crate::model::Model;
+use crate::tokens::Tokens;
+use crate::toolbox::Toolbox;
+use crate::toolbox::files::FileTools;
+
+pub use commands::Answer;
+pub use outcome::{PlanCard, TurnOutcome};
+pub use progress::{Progress, Watcher};
+pub use sessions::Place;
+
+/// A cheap handle on the agent; clones share everything.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    engine: Engine,
+    model: Arc<dyn Model>,
+    toolbox: Toolbox,
+    files: FileTools,
+    tokens: Tokens,
+    slots: slots::Slots,
+    memory: memory::Memory,
+    options: AgentOptions,
+}
+
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// How many tokens a request may have, question and answer together; what the model says if absent.
+    pub context_tokens: Option<u32>,
+    /// Who holds the sessions this process works on; another name in every process.
+    pub owner: String,
+    /// How long a session stays held when its holder is gone.
+    pub lease: Duration,
+}
+
+impl AgentOptions {
+    pub fn new(owner: impl Into<String>) -> Self {
+        Self { context_tokens: None, owner: owner.into(), lease: Duration::from_secs(15) }
+    }
+}
+
+impl Agent {
+    /// An agent with the file tools and whatever else is in the box.
+    pub fn new(
+        engine: Engine,
+        model: Arc<dyn Model>,
+        files: FileTools,
+        others: Toolbox,
+        options: AgentOptions,
+    ) -> Self {
+        let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
+        let (tokens, slots, memory) = Default::default();
+        Self { shared: Arc::new(Shared { engine, model, toolbox, files, tokens, slots, memory, options }) }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.shared.engine
+    }
+
+    pub fn model(&self) -> &dyn Model {
+        self.shared.model.as_ref()
+    }
+
+    /// Whatever was typed: a message for the agent, or a command. It waits for its turn and answers when it is over.
+    pub async fn hear(&self, place: &Place, by: &Actor, text: &str, watcher: &Watcher) -> LedgerResult<Answer> {
+        match slash::parse(text) {
+            Input::Message(text) => Ok(self.send(&place.session, by, &text, watcher).await?.into()),
+            Input::Command(command) => self.command(place, by, command, watcher).await,
+            Input::Refused(mistake) => Ok(Answer::words(&place.session, mistake.to_string())),
+        }
+    }
+
+    /// The tokens a request may have.
+    fn context_tokens(&self) -> u32 {
+        self.shared.options.context_tokens.unwrap_or_else(|| self.model().context_tokens())
+    }
+
+    /// The one that acts when the model does.
+    fn actor(&self, session: &SessionIdentity) -> Actor {
+        Actor::agent(self.model().name(), session.channel.as_str())
+    }
+}

@@ -1,0 +1,200 @@
+//! One tool call: the arguments are read, the gate is asked, and then it runs, is written down, or is refused.
+
+use std::time::Instant;
+
+use planwright_core::conversation::clip;
+use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus};
+use planwright_core::visible::{quoted, visible};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::progress::Progress;
+use super::running::{Halt, Run};
+use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::tools::{Arguments, Asking};
+
+/// The most a model is given to read from one call.
+const MOST_TOKENS: u32 = 16_000;
+
+impl Run<'_> {
+    /// Carries out a call. Only trouble with the store, or a stop, keeps it from having an outcome.
+    pub(super) async fn carry_out(&mut self, pending: &PendingCall) -> Result<ToolOutcome, Halt> {
+        let call = &pending.call;
+        let name = visible(&call.name).into_owned();
+        self.watcher.tell(Progress::ToolStarted { name: name.clone(), detail: detail(&call.arguments) });
+        let began = Instant::now();
+        // Only the first call after a crash may have been begun before it.
+        let interrupted = std::mem::take(&mut self.resumed);
+        let mut outcome = match read_arguments(&call.name, &call.arguments) {
+            Ok(arguments) => self.dispatch(pending, arguments, interrupted).await?,
+            Err(refusal) => refused(&refusal),
+        };
+        outcome.text = clip(&outcome.text, MOST_TOKENS, &self.agent.shared.tokens);
+        let (status, detail) = (outcome.status, said(&outcome));
+        self.watcher.tell(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
+        Ok(outcome)
+    }
+
+    async fn dispatch(
+        &mut self,
+        pending: &PendingCall,
+        arguments: Arguments,
+        interrupted: bool,
+    ) -> Result<ToolOutcome, Halt> {
+        let name = pending.call.name.as_str();
+        if let Some(tool) = PlanTool::named(name) {
+            return self.call_plan_tool(pending, tool, arguments).await;
+        }
+        let agent = self.agent;
+        let Some(tool) = agent.shared.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
+        let situation = Situation::of(&self.desk, agent.engine().policy(), Caller::Conversation);
+        let verdict = judge_other_tool(&situation, name, tool.effect());
+        if let Err(refusal) = tool.check(&arguments) {
+            return Ok(refused(&refusal));
+        }
+        match verdict {
+            Verdict::Deny(refusal) => Ok(refused(&refusal)),
+            Verdict::Record => {
+                let answer = agent.engine().record_call(self.asking(pending)?, name, arguments).await;
+                let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
+                Ok(outcome_of(answer, ToolStatus::Planned))
+            }
+            Verdict::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(ToolOutcome {
+                status: ToolStatus::Uncertain,
+                text: "The program ended while this was being done, so it is not known whether it was done. It was not \
+                       done again: find out first, or ask the person."
+                    .to_owned(),
+            }),
+            Verdict::Run => {
+                let limit = agent.engine().policy().turn.tool_time;
+                let outcome = tokio::select! {
+                    outcome = timeout(limit, tool.call(&self.session, arguments)) => outcome,
+                    halt = self.interrupted() => return Err(halt),
+                };
+                Ok(match outcome {
+                    Ok(answer) => outcome_of(answer, ToolStatus::Done),
+                    Err(_) => ToolOutcome {
+                        status: ToolStatus::TimedOut,
+                        text: format!("It did not end within {} seconds and was given up.", limit.as_secs_f32()),
+                    },
+                })
+            }
+        }
+    }
+
+    async fn call_plan_tool(
+        &mut self,
+        pending: &PendingCall,
+        tool: PlanTool,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, Halt> {
+        let answer = self.agent.engine().call_plan_tool(self.asking(pending)?, tool, arguments).await;
+        let answer = self.note(answer)?;
+        let settles = matches!(tool, PlanTool::Finalize | PlanTool::Submit);
+        if settles && let Ok(value) = &answer {
+            self.settled = plan_named_in(value);
+            return Ok(outcome_of(answer, ToolStatus::Settled));
+        }
+        Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    /// Keeps what a plan tool left behind. A refusal is an outcome; losing the session or the store is not.
+    fn note(&mut self, answer: LedgerResult<(Value, Option<Committed>)>) -> Result<Result<Value, Refusal>, Halt> {
+        match answer {
+            Ok((value, committed)) => {
+                if let Some(committed) = committed {
+                    self.desk = committed.desk;
+                }
+                Ok(Ok(value))
+            }
+            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && self.is_lost() => {
+                Err(Halt::Elsewhere)
+            }
+            Err(LedgerError::Refused(refusal)) => Ok(Err(refusal)),
+            Err(error) => Err(Halt::Ledger(error)),
+        }
+    }
+
+    fn asking(&self, pending: &PendingCall) -> LedgerResult<Asking<'_>> {
+        Ok(Asking {
+            session: &self.session,
+            by: &self.actor,
+            request: RequestId::of_call(&self.turn.id, pending.number),
+            leasing: Leasing::Held(self.lease()?),
+        })
+    }
+
+    fn unknown(&self, name: &str) -> Refusal {
+        let tools = self.agent.advertised(&self.desk);
+        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        Refusal::not_found(format!("There is no tool {}; the tools are {}.", quoted(name), names.join(", ")))
+    }
+}
+
+fn read_arguments(name: &str, text: &str) -> Result<Arguments, Refusal> {
+    if text.trim().is_empty() {
+        return Ok(Arguments::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(Value::Null) => Ok(Arguments::new()),
+        Ok(_) => Err(Refusal::invalid(format!("The arguments of {} have to be one JSON object.", quoted(name)))),
+        Err(error) => {
+            Err(Refusal::invalid(format!("The arguments of {} are not valid JSON: {error}.", quoted(name))))
+        }
+    }
+}
+
+fn plan_named_in(answer: &Value) -> Option<PlanId> {
+    PlanId::new(answer.get("plan_id")?.as_str()?).ok()
+}
+
+fn outcome_of(answer: Result<Value, Refusal>, status: ToolStatus) -> ToolOutcome {
+    match answer {
+        Ok(value) => ToolOutcome { status, text: value.to_string() },
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+fn refused(refusal: &Refusal) -> ToolOutcome {
+    let status = match refusal.code {
+        RefusalCode::Unavailable | RefusalCode::Internal => ToolStatus::Failed,
+        RefusalCode::PolicyDenied
+        | RefusalCode::InvalidArgument
+        | RefusalCode::NotFound
+        | RefusalCode::WrongStatus
+        | RefusalCode::StaleApproval
+        | RefusalCode::Conflict
+        | RefusalCode::LimitExceeded
+        | RefusalCode::UnknownAgent
+        | RefusalCode::Unauthenticated => ToolStatus::Refused,
+    };
+    // Text, a code and a list of problems: it cannot fail to be written.
+    ToolOutcome { status, text: serde_json::to_string(refusal).unwrap_or_else(|_| refusal.message.clone()) }
+}
+
+/// What a call is about, in a few words for the person: its first argument that is a text.
+fn detail(arguments: &str) -> String {
+    const MOST: usize = 60;
+    let arguments: Result<Arguments, _> = serde_json::from_str(arguments);
+    let first = arguments.ok().and_then(|arguments| {
+        arguments.values().find_map(|value| value.as_str().and_then(|text| text.lines().next()).map(str::to_owned))
+    });
+    let line = first.unwrap_or_default();
+    let shown: String = visible(&line).chars().take(MOST).collect();
+    if shown.chars().count() == MOST { format!("{shown}…") } else { shown }
+}
+
+/// What it came to, in a few words; nothing if it simply worked.
+fn said(outcome: &ToolOutcome) -> String {
+    if !outcome.status.is_failure() {
+        return String::new();
+    }
+    let message = serde_json::from_str::<Value>(&outcome.text)
+        .ok()
+        .and_then(|answer| answer.get("message")?.as_str().map(str::to_owned));
+    visible(&message.unwrap_or_else(|| outcome.text.clone())).into_owned()
+}

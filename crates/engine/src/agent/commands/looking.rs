@@ -1,0 +1,105 @@
+//! `/status`, `/sessions` and `/tools`: what there is, and how it stands.
+
+use jiff::{Timestamp, Unit};
+use planwright_core::conversation::Conversation;
+use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::session::SessionIdentity;
+
+use super::Answer;
+use super::plans::{standing, title};
+use crate::agent::Agent;
+use crate::ledger::LedgerResult;
+
+/// How many sessions are listed in a chat.
+const PAGE: u32 = 64;
+
+impl Agent {
+    pub(super) async fn session_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let desk = self.engine().desk(session).await?;
+        let opened = desk.opened()?;
+        let mut conversation = Conversation::default();
+        let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
+        self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
+        let turn = match &opened.turn {
+            Some(turn) => format!("at work since {}", ago(turn.begun_at, self.engine().now())),
+            None => "idle".to_owned(),
+        };
+        let summarised = conversation.summary.as_ref().map_or_else(String::new, |summary| {
+            format!(", {} earlier ones summarised", summary.messages)
+        });
+        let lines = [
+            format!("- session: `{session}`{}", topic(opened.topic.as_deref())),
+            format!("- agent: {turn}"),
+            format!("- model: `{}`", self.model().name()),
+            format!(
+                "- conversation: {} messages, about {} of {} tokens{summarised}",
+                conversation.items.len(),
+                conversation.tokens(),
+                self.context_tokens()
+            ),
+            format!("- plan: {}", standing(&desk)),
+            format!("- files: `{}`", self.shared.files.folder(session).display()),
+        ];
+        Ok(Answer::words(session, lines.join("\n")))
+    }
+
+    pub(super) async fn list_sessions(&self, here: &SessionIdentity) -> LedgerResult<Answer> {
+        let now = self.engine().now();
+        let page = self.engine().sessions(None, PAGE).await?;
+        let mut lines: Vec<_> = page
+            .items
+            .iter()
+            .filter(|stored| stored.session.identity.channel == here.channel)
+            .map(|stored| {
+                let session = &stored.session;
+                let mark = if session.identity == *here { " ← here" } else { "" };
+                let key = &session.identity.conversation;
+                let topic = topic(session.topic.as_deref());
+                format!("- `{key}`{topic}, {}{mark}", ago(stored.last_active, now))
+            })
+            .collect();
+        lines.extend(page.damaged.iter().map(|row| format!("- {} cannot be read: {}", row.what, row.reason)));
+        if page.next.is_some() {
+            lines.push("- and older ones; `planwright sessions` lists them all".to_owned());
+        }
+        lines.push("\n`/switch KEY` goes to another one, `/new` begins one.".to_owned());
+        Ok(Answer::words(here, lines.join("\n")))
+    }
+
+    pub(super) async fn list_tools(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let desk = self.engine().desk(session).await?;
+        let situation = Situation::of(&desk, self.engine().policy(), Caller::Conversation);
+        let mut lines = Vec::new();
+        for spec in self.advertised(&desk) {
+            let effect = match self.shared.toolbox.get(&spec.name) {
+                None if PlanTool::named(&spec.name).is_some() => "about the plan",
+                None => "",
+                Some(tool) => match (judge_other_tool(&situation, &spec.name, tool.effect()), tool.effect()) {
+                    (Verdict::Record, _) => "written down as a step, not run",
+                    (Verdict::Run | Verdict::Deny(_), ToolEffect::ReadsOnly) => "only reads",
+                    (Verdict::Run | Verdict::Deny(_), ToolEffect::Repeatable) => "changes things, may be repeated",
+                    (Verdict::Run | Verdict::Deny(_), ToolEffect::Changes) => "changes things",
+                },
+            };
+            lines.push(format!("- `{}`: {effect}", spec.name));
+        }
+        Ok(Answer::words(session, lines.join("\n")))
+    }
+}
+
+fn topic(topic: Option<&str>) -> String {
+    topic.map_or_else(String::new, |topic| format!(" “{}”", title(topic)))
+}
+
+/// `3 minutes ago`. Clocks of two machines differ a little, so the near future is now.
+fn ago(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.since(at).and_then(|span| span.total(Unit::Second)).unwrap_or_default();
+    let units = [(86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute")];
+    match units.into_iter().find(|(length, _)| seconds >= *length) {
+        None => "just now".to_owned(),
+        Some((length, name)) => {
+            let count = (seconds / length).floor();
+            if count == 1.0 { format!("1 {name} ago") } else { format!("{count} {name}s ago") }
+        }
+    }
+}

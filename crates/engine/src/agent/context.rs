@@ -1,0 +1,218 @@
+//! What the model is sent: who it is, where the plan stands, the tools it may call, and the conversation within the
+//! tokens there are. When the conversation grows too long, its older part is summarised.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use planwright_core::conversation::compaction::{self, Cut};
+use planwright_core::conversation::{Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting};
+use planwright_core::desk::Desk;
+use planwright_core::gate::{Caller, Situation, Verdict, judge_other_tool};
+use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec};
+use planwright_core::prompt::{self, PlanLine};
+use planwright_core::refusal::Refusal;
+
+use super::Agent;
+use super::progress::{Progress, Watcher};
+use super::running::{Halt, Run};
+use crate::ledger::LedgerResult;
+use crate::model::{Listener, Silent};
+
+/// How many finished plans are named in the prompt.
+const FINISHED: usize = 5;
+/// The smallest number of tokens that a conversation is worth having in.
+const SMALLEST_ROOM: u32 = 512;
+/// The most a summary may have.
+const SUMMARY_TOKENS: u32 = 1_200;
+
+/// What every request has besides the conversation.
+struct Frame {
+    system: String,
+    tools: Vec<ToolSpec>,
+    /// The tokens that are left for the conversation.
+    room: u32,
+    max_output_tokens: u32,
+}
+
+impl Agent {
+    /// The tools that may be called in this situation: exactly those the gate lets through.
+    pub(super) fn advertised(&self, desk: &Desk) -> Vec<ToolSpec> {
+        let situation = Situation::of(desk, self.engine().policy(), Caller::Conversation);
+        let plan_tools = self.engine().plan_tools(&situation).into_iter().map(|tool| ToolSpec {
+            name: tool.name.to_owned(),
+            description: tool.description,
+            input_schema: tool.input_schema,
+        });
+        let others = self.shared.toolbox.iter().filter(|tool| {
+            !matches!(judge_other_tool(&situation, &tool.spec().name, tool.effect()), Verdict::Deny(_))
+        });
+        plan_tools.chain(others.map(|tool| tool.spec().clone())).collect()
+    }
+
+    async fn frame(&self, desk: &Desk) -> LedgerResult<Frame> {
+        let finished = self.finished_plans(desk).await?;
+        let system = prompt::system(desk, &finished, self.engine().policy().agents.specialists());
+        let tools = self.advertised(desk);
+        let context = self.context_tokens();
+        let max_output_tokens = output_tokens(context);
+        let fixed = self.shared.tokens.count(&system).saturating_add(self.tool_tokens(&tools));
+        let room = context.saturating_sub(max_output_tokens).saturating_sub(fixed);
+        Ok(Frame { system, tools, room, max_output_tokens })
+    }
+
+    fn tool_tokens(&self, tools: &[ToolSpec]) -> u32 {
+        const FRAME: u32 = 12;
+        let count = |text: &str| self.shared.tokens.count(text);
+        tools.iter().fold(0, |sum, tool| {
+            sum + FRAME + count(&tool.name) + count(&tool.description) + count(&tool.input_schema.to_string())
+        })
+    }
+
+    /// The plans of the session that are over, the newest first.
+    async fn finished_plans(&self, desk: &Desk) -> LedgerResult<Vec<PlanLine>> {
+        let made = desk.session.as_ref().map_or(0, |session| session.plans_made);
+        if made == 0 {
+            return Ok(Vec::new());
+        }
+        let active = desk.active().map(|plan| plan.number);
+        let page = self.engine().plans(&desk.identity, None, 4 * FINISHED as u32).await?;
+        let over = page.items.into_iter().filter(|plan| plan.status.is_final() && Some(plan.number) != active);
+        let lines = over.map(|plan| PlanLine { number: plan.number, status: plan.status, title: plan.title });
+        Ok(lines.take(FINISHED).collect())
+    }
+
+    /// A message that cannot fit, whatever is left out, is refused before it is stored.
+    pub(super) fn check_room(&self, tokens: u32) -> Result<(), Refusal> {
+        let context = self.context_tokens();
+        let most = context.saturating_sub(output_tokens(context)) / 2;
+        if tokens <= most {
+            return Ok(());
+        }
+        Err(Refusal::limit(format!(
+            "The message has about {tokens} tokens; with a context of {context} at most {most} are taken. \
+             Put long text into a file, or raise `context_tokens` if the model takes more."
+        )))
+    }
+
+    /// A summary of what is cut, by the model or, if that fails, by rules.
+    async fn summarize(&self, conversation: &Conversation, cut: &Cut, room: u32) -> Compaction {
+        let tokens = |text: &str| self.shared.tokens.count(text);
+        let most = SUMMARY_TOKENS.min(room / 4).max(64);
+        let request = ModelRequest {
+            system: prompt::SUMMARIZE.to_owned(),
+            messages: vec![ModelMessage::User { text: self.transcript(conversation, cut) }],
+            tools: Vec::new(),
+            max_output_tokens: Some(most),
+        };
+        let summary = match self.model().reply(&request, &Silent).await {
+            Ok(reply) if !reply.text.trim().is_empty() => Some(reply.text.trim().to_owned()),
+            Ok(_) => None,
+            Err(error) => {
+                tracing::warn!(event = "summary_failed", %error, "the conversation is shortened without a model");
+                None
+            }
+        };
+        let (text, by) = match summary {
+            Some(text) => (text, Summarizer::Model),
+            None => (cut.rules_summary(conversation), Summarizer::Rules),
+        };
+        let text = clip(&text, most, &self.shared.tokens);
+        let tokens = tokens(&text);
+        cut.compaction(conversation, text, tokens, by)
+    }
+
+    /// What is dropped, as much of it as the model can read at once.
+    fn transcript(&self, conversation: &Conversation, cut: &Cut) -> String {
+        let context = self.context_tokens();
+        let most = context.saturating_sub(output_tokens(context)).saturating_sub(SMALLEST_ROOM);
+        let text = cut.transcript(conversation, most as usize * 4);
+        clip(&text, most, &self.shared.tokens)
+    }
+
+    /// `/compact`: says how many messages were summarised; none if there is nothing to do.
+    pub(super) async fn compact_now(
+        &self,
+        conversation: &Conversation,
+        desk: &Desk,
+        watcher: &Watcher,
+    ) -> LedgerResult<Option<Compaction>> {
+        let frame = self.frame(desk).await?;
+        // What was said last stays, if it is not much.
+        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(2_000)) else { return Ok(None) };
+        watcher.tell(Progress::Compacting);
+        Ok(Some(self.summarize(conversation, &cut, frame.room).await))
+    }
+}
+
+/// What is left for the answer.
+fn output_tokens(context: u32) -> u32 {
+    (context / 4).min(16_384)
+}
+
+impl Run<'_> {
+    /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
+    pub(super) async fn make_room(&mut self) -> Result<(), Halt> {
+        let frame = self.agent.frame(&self.desk).await?;
+        if self.conversation.tokens() <= frame.room / 4 * 3 {
+            return Ok(());
+        }
+        let Some(cut) = compaction::cut(&self.conversation, frame.room / 3) else { return Ok(()) };
+        self.watcher.tell(Progress::Compacting);
+        let compaction = tokio::select! {
+            compaction = self.agent.summarize(&self.conversation, &cut, frame.room) => compaction,
+            halt = self.interrupted() => return Err(halt),
+        };
+        let messages = compaction.messages;
+        self.compact(compaction).await?;
+        self.watcher.tell(Progress::Compacted { messages });
+        Ok(())
+    }
+
+    pub(super) async fn call_model(&self) -> Result<ModelReply, Halt> {
+        let frame = self.agent.frame(&self.desk).await?;
+        let messages = fitting::fit(&self.conversation, frame.room, &self.agent.shared.tokens)
+            .map_err(|refusal| Halt::ModelFailed { message: refusal.message })?;
+        let request = ModelRequest {
+            system: frame.system,
+            messages,
+            tools: frame.tools,
+            max_output_tokens: Some(frame.max_output_tokens),
+        };
+        self.watcher.tell(Progress::ModelCalled);
+        let hearing = Hearing { watcher: self.watcher, heard: Mutex::default() };
+        let outcome = tokio::select! {
+            reply = self.agent.model().reply(&request, &hearing) => Ok(reply),
+            halt = self.interrupted() => Err(halt),
+        };
+        match outcome {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(error)) => Err(Halt::ModelFailed { message: error.message }),
+            Err(Halt::Stopped { .. }) => Err(Halt::Stopped { heard: hearing.take() }),
+            Err(halt) => Err(halt),
+        }
+    }
+}
+
+/// Passes on what the model says, and keeps it in case the turn is stopped in the middle.
+struct Hearing<'a> {
+    watcher: &'a Watcher,
+    heard: Mutex<String>,
+}
+
+impl Hearing<'_> {
+    fn take(&self) -> String {
+        std::mem::take(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Listener for Hearing<'_> {
+    fn text(&self, piece: &str) {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).push_str(piece);
+        self.watcher.tell(Progress::Text(piece.to_owned()));
+    }
+
+    fn again(&self, why: &str, wait: Duration) {
+        self.take();
+        self.watcher.tell(Progress::Again { why: why.to_owned(), wait });
+    }
+}

@@ -1,0 +1,356 @@
+//! A turn from its beginning to its end: the state machine in `core` says what comes next, this carries it out and
+//! writes down what it came to before going on.
+
+mod ending;
+mod recording;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, TurnCommand};
+use planwright_core::conversation::{Conversation, CountTokens as _};
+use planwright_core::desk::Desk;
+use planwright_core::event::Event;
+use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::plan::PlanStatus;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::{Effect, Over, Turn, TurnEnd, TurnInput};
+
+use super::Agent;
+use super::holding::Held;
+use super::memory::Remembered;
+use super::outcome::TurnOutcome;
+use super::progress::{Progress, Watcher};
+use super::slots::{Running, Served};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
+
+impl Agent {
+    /// Has the agent answer a message. It waits until everything before it in the session is done. Whoever stops
+    /// waiting does not end the turn; [`Agent::stop`] does.
+    pub async fn send(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        text: &str,
+        watcher: &Watcher,
+    ) -> LedgerResult<TurnOutcome> {
+        let (agent, session, by) = (self.clone(), session.clone(), by.clone());
+        let (text, watcher) = (text.to_owned(), watcher.clone());
+        let work = async move {
+            let served = agent.shared.slots.wait_for(&session).await;
+            agent.finish_interrupted(&session, &served, &watcher).await?;
+            let mut run = agent.begin(&session, &by, &text, &served, &watcher).await?;
+            run.to_the_end().await
+        };
+        finish(tokio::spawn(work)).await
+    }
+
+    /// Goes on with a turn that was left open when its process ended, if there is one.
+    pub async fn resume(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<Option<TurnOutcome>> {
+        let (agent, session, watcher) = (self.clone(), session.clone(), watcher.clone());
+        let work = async move {
+            let served = agent.shared.slots.wait_for(&session).await;
+            agent.finish_interrupted(&session, &served, &watcher).await
+        };
+        finish(tokio::spawn(work)).await
+    }
+
+    /// Ends the turn that is under way in a session, wherever it runs. Says whether there was one.
+    pub async fn stop(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
+        if let Some(running) = self.shared.slots.running(session) {
+            running.stop.cancel();
+            running.over.cancelled().await;
+            return Ok(true);
+        }
+        let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
+        Ok(!committed.events.is_empty())
+    }
+
+    async fn begin<'a>(
+        &'a self,
+        session: &SessionIdentity,
+        by: &Actor,
+        text: &str,
+        served: &'a Served,
+        watcher: &'a Watcher,
+    ) -> LedgerResult<Run<'a>> {
+        let tokens = self.shared.tokens.count(text);
+        self.check_room(tokens)?;
+        let begin = Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens });
+        loop {
+            let taking = self.take(session, by, &begin, watcher);
+            let taken = tokio::select! {
+                taken = taking => taken,
+                () = served.running.stop.cancelled() => return Err(stopped_waiting().into()),
+            };
+            match taken {
+                // Somebody's turn came in between and was left open.
+                Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {
+                    if self.finish_interrupted(session, served, watcher).await?.is_none() {
+                        return Err(refusal.into());
+                    }
+                }
+                Err(error) => return Err(error),
+                Ok((committed, held)) => {
+                    let turn = committed.events.iter().find_map(|event| match event {
+                        Event::TurnBegun { turn, .. } => Some(turn.clone()),
+                        _ => None,
+                    });
+                    let turn = turn.ok_or_else(|| LedgerError::Internal("the turn did not begin".to_owned()))?;
+                    watcher.tell(Progress::Accepted(turn.clone()));
+                    return self.run(turn, committed, held, &served.running, watcher).await;
+                }
+            }
+        }
+    }
+
+    /// A turn that is open although nobody holds the session was interrupted. It goes on here, unless that was tried
+    /// too often.
+    async fn finish_interrupted(
+        &self,
+        session: &SessionIdentity,
+        served: &Served,
+        watcher: &Watcher,
+    ) -> LedgerResult<Option<TurnOutcome>> {
+        let Some(open) = self.open_turn(session).await? else { return Ok(None) };
+        let resume = Command::Turn(TurnCommand::Resume { turn: open });
+        match self.take(session, &Actor::system(session.channel.as_str()), &resume, watcher).await {
+            // Whoever held the session finished it.
+            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => Ok(None),
+            Err(error) => Err(error),
+            Ok((committed, held)) => {
+                let Some(open) = committed.desk.session.as_ref().and_then(|session| session.turn.clone()) else {
+                    return Ok(None);
+                };
+                watcher.tell(Progress::Resumed(open.id.clone()));
+                let mut run = self.run(open.id.clone(), committed, held, &served.running, watcher).await?;
+                run.resumed = true;
+                if open.resumed > self.engine().policy().turn.resumptions {
+                    return run.end(TurnEnd::Interrupted, Vec::new()).await.map(Some);
+                }
+                run.to_the_end().await.map(Some)
+            }
+        }
+    }
+
+    async fn open_turn(&self, session: &SessionIdentity) -> LedgerResult<Option<TurnId>> {
+        let stored = self.engine().ledger().session(session).await?;
+        Ok(stored.and_then(|stored| stored.session.turn).map(|open| open.id))
+    }
+
+    async fn run<'a>(
+        &'a self,
+        id: TurnId,
+        committed: Committed,
+        held: Held,
+        running: &'a Running,
+        watcher: &'a Watcher,
+    ) -> LedgerResult<Run<'a>> {
+        let session = committed.desk.identity.clone();
+        let (conversation, turn) = self.recall(&committed, &id).await?;
+        let before = committed.desk.active().map(|plan| (plan.id.clone(), plan.status));
+        Ok(Run {
+            agent: self,
+            actor: self.actor(&session),
+            session,
+            held: Some(held),
+            turn,
+            conversation,
+            seq: committed.seq,
+            desk: committed.desk,
+            before,
+            settled: None,
+            resumed: false,
+            started: self.engine().now(),
+            running,
+            watcher,
+        })
+    }
+
+    /// The conversation up to what was just committed, and the turn that is open in it.
+    async fn recall(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
+        let opened = committed.desk.opened()?;
+        let remembered = self.shared.memory.take(&committed.desk.identity, opened.opened_at);
+        let remembered = remembered.filter(|kept| kept.seq <= committed.seq);
+        let first = committed.seq + 1 - committed.events.len() as u64;
+        let just_begun = matches!(committed.events.as_slice(), [Event::TurnBegun { .. }]);
+        if let Some(kept) = remembered
+            && just_begun
+        {
+            let mut conversation = kept.conversation;
+            if kept.seq + 1 < first {
+                self.read(&committed.desk.identity, kept.seq + 1, first, &mut |seq, event| {
+                    conversation.take_in(seq, event);
+                })
+                .await?;
+            }
+            committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.take_in(seq, event));
+            return Ok((conversation, Turn::new(turn.clone())));
+        }
+        let mut conversation = Conversation::default();
+        let mut events = Vec::new();
+        self.read(&committed.desk.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
+            conversation.take_in(seq, event);
+            events.push(event.clone());
+        })
+        .await?;
+        Ok((conversation, Turn::replay(&events).unwrap_or_else(|| Turn::new(turn.clone()))))
+    }
+
+    /// Reads the conversation's entries from `from` up to, not including, `end`.
+    pub(super) async fn read(
+        &self,
+        session: &SessionIdentity,
+        mut from: u64,
+        end: u64,
+        each: &mut (dyn FnMut(u64, &Event) + Send),
+    ) -> LedgerResult<()> {
+        const PAGE: u32 = 1_000;
+        loop {
+            let entries = self.engine().ledger().conversation(session, from, PAGE).await?;
+            for entry in entries.iter().filter(|entry| entry.seq < end) {
+                each(entry.seq, &entry.event);
+            }
+            match entries.last() {
+                Some(last) if entries.len() == PAGE as usize && last.seq + 1 < end => from = last.seq + 1,
+                Some(_) | None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Everything one turn works with.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    pub(super) agent: &'a Agent,
+    pub(super) session: SessionIdentity,
+    pub(super) actor: Actor,
+    held: Option<Held>,
+    pub(super) turn: Turn,
+    pub(super) conversation: Conversation,
+    /// The last entry of the journal that the conversation knows.
+    seq: u64,
+    /// The session and its active plan, as of the last thing that was written.
+    pub(super) desk: Desk,
+    /// The active plan when the turn began.
+    before: Option<(PlanId, PlanStatus)>,
+    /// The plan that a plan tool settled.
+    pub(super) settled: Option<PlanId>,
+    /// Whether the next call may have been begun before a crash.
+    pub(super) resumed: bool,
+    started: Timestamp,
+    running: &'a Running,
+    pub(super) watcher: &'a Watcher,
+}
+
+/// Why a turn cannot go on.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// A person said stop; this much had been said.
+    Stopped { heard: String },
+    ModelFailed { message: String },
+    /// The turn was ended by somebody else, or somebody else has the session.
+    Elsewhere,
+    Ledger(LedgerError),
+}
+
+impl From<LedgerError> for Halt {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Refused(refusal)
+                if matches!(refusal.code, RefusalCode::Conflict | RefusalCode::WrongStatus | RefusalCode::NotFound) =>
+            {
+                Self::Elsewhere
+            }
+            error => Self::Ledger(error),
+        }
+    }
+}
+
+impl Run<'_> {
+    async fn to_the_end(&mut self) -> LedgerResult<TurnOutcome> {
+        match self.go_on().await {
+            Ok(outcome) => Ok(outcome),
+            Err(Halt::Stopped { heard }) => self.stopped(heard).await,
+            Err(Halt::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
+            Err(Halt::Elsewhere) => self.ended_elsewhere().await,
+            Err(Halt::Ledger(error)) => Err(error),
+        }
+    }
+
+    async fn go_on(&mut self) -> Result<TurnOutcome, Halt> {
+        loop {
+            let input = match self.next() {
+                Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
+                Effect::CallModel => {
+                    self.make_room().await?;
+                    let reply = self.call_model().await?;
+                    self.watcher.tell(Progress::Replied { calls: reply.calls.len() });
+                    let tokens = planwright_core::conversation::reply_tokens(&reply, &self.agent.shared.tokens);
+                    TurnInput::Replied { reply, tokens }
+                }
+                Effect::RunTool(pending) => {
+                    let outcome = self.carry_out(&pending).await?;
+                    let tokens = self.agent.shared.tokens.count(&outcome.text);
+                    TurnInput::ToolEnded { call: pending.number, outcome, tokens }
+                }
+            };
+            self.turn.take_in(&input);
+            match self.next() {
+                Effect::End(over) => return Ok(self.over(over, vec![input]).await?),
+                Effect::CallModel | Effect::RunTool(_) => self.record(vec![input], None).await?,
+            }
+        }
+    }
+
+    fn next(&self) -> Effect {
+        let elapsed = self.agent.engine().now().duration_since(self.started);
+        let elapsed = Duration::try_from(elapsed).unwrap_or_default();
+        self.turn.next(&self.agent.engine().policy().turn, elapsed)
+    }
+
+    async fn over(&mut self, over: Over, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
+        let end = match over {
+            Over::Because(end) => end,
+            Over::Planned => self.planned_end().await?,
+        };
+        self.end(end, inputs).await
+    }
+
+    /// Ready when the turn is to stop, and why.
+    pub(super) async fn interrupted(&self) -> Halt {
+        let lost = self.held.as_ref().map(|held| held.lost.clone());
+        let lost = async {
+            match lost {
+                Some(lost) => lost.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.running.stop.cancelled() => Halt::Stopped { heard: String::new() },
+            () = lost => Halt::Elsewhere,
+        }
+    }
+
+    /// Whether somebody else has the session, as far as is known.
+    pub(super) fn is_lost(&self) -> bool {
+        self.held.as_ref().is_none_or(|held| held.lost.is_cancelled())
+    }
+
+    /// Remembers the conversation for the next turn.
+    fn remember(&mut self) {
+        let Some(opened_at) = self.desk.session.as_ref().map(|session| session.opened_at) else { return };
+        let conversation = std::mem::take(&mut self.conversation);
+        self.agent.shared.memory.keep(&self.session, Remembered { conversation, seq: self.seq, opened_at });
+    }
+}
+
+async fn finish<T>(work: tokio::task::JoinHandle<LedgerResult<T>>) -> LedgerResult<T> {
+    work.await.unwrap_or_else(|error| Err(LedgerError::Internal(format!("a turn broke off: {error}"))))
+}
+
+fn stopped_waiting() -> Refusal {
+    Refusal::conflict("The message was not sent: it was stopped while another process worked on the session.")
+}

@@ -1,0 +1,159 @@
+//! The end of a turn, in words for the person.
+
+use planwright_core::conversation::{CountTokens as _, Said};
+use planwright_core::ids::PlanId;
+use planwright_core::plan::content::PlanContent;
+use planwright_core::plan::PlanStatus;
+use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
+
+use super::Run;
+use crate::agent::outcome::{PlanCard, TurnOutcome};
+use crate::ledger::{LedgerError, LedgerResult};
+
+impl Run<'_> {
+    /// Writes the last inputs and the end down, and says what it came to.
+    pub(super) async fn end(&mut self, end: TurnEnd, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
+        let plan = self.plan_to_show();
+        let own_words = self.own_words(&end);
+        self.finish(end, own_words, plan, inputs).await
+    }
+
+    pub(super) async fn stopped(&mut self, heard: String) -> LedgerResult<TurnOutcome> {
+        let outcome = self.finish(TurnEnd::Stopped, heard, None, Vec::new()).await;
+        match outcome {
+            // Somebody else was faster.
+            Err(LedgerError::Refused(_)) => self.ended_elsewhere().await,
+            outcome => outcome,
+        }
+    }
+
+    /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
+    pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
+        if let Some(held) = self.held.take() {
+            self.agent.let_go(held).await;
+        }
+        Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None))
+    }
+
+    async fn finish(
+        &mut self,
+        end: TurnEnd,
+        own_words: String,
+        plan: Option<PlanCard>,
+        inputs: Vec<TurnInput>,
+    ) -> LedgerResult<TurnOutcome> {
+        let shown = plan.as_ref().map(|card| Shown { plan: card.plan_id.clone(), digest: card.digest });
+        let tokens = self.agent.shared.tokens.count(&own_words);
+        let ending = Ending { end: end.clone(), text: own_words.clone(), tokens, shown };
+        self.record(inputs, Some(ending)).await?;
+        let reply = self.reply(&end, own_words);
+        let outcome = self.outcome(end, reply, plan);
+        self.remember();
+        Ok(outcome)
+    }
+
+    fn outcome(&self, end: TurnEnd, reply: String, plan: Option<PlanCard>) -> TurnOutcome {
+        TurnOutcome {
+            session: self.session.clone(),
+            turn: self.turn.id.clone(),
+            end,
+            reply,
+            plan,
+            usage: self.turn.usage(),
+            model_calls: self.turn.model_calls(),
+            tool_calls: self.turn.calls_ended(),
+        }
+    }
+
+    /// What the person reads: the model's last words and ours.
+    fn reply(&self, end: &TurnEnd, own_words: String) -> String {
+        let last = self.turn.last_reply();
+        let said = last.map(|reply| reply.text.trim()).unwrap_or_default();
+        let cut_off = last.is_some_and(|reply| reply.cut_off).then_some("*(The answer was cut off: the model reached its limit.)*");
+        let stopped = matches!(end, TurnEnd::Stopped).then_some("*Stopped.*");
+        let said = match end {
+            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said,
+            // What was said beside calls was told while it was said.
+            TurnEnd::Stopped
+            | TurnEnd::LimitReached { .. }
+            | TurnEnd::Looping
+            | TurnEnd::NoAnswer
+            | TurnEnd::ModelFailed { .. }
+            | TurnEnd::Interrupted => "",
+        };
+        let parts = [Some(said), cut_off, Some(own_words.trim()), stopped];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// What we say ourselves about the end.
+    fn own_words(&self, end: &TurnEnd) -> String {
+        let limits = &self.agent.engine().policy().turn;
+        match end {
+            TurnEnd::Answered | TurnEnd::Stopped => String::new(),
+            TurnEnd::PlanReady { .. } => self.summary_of_the_plan(),
+            TurnEnd::NothingPlanned { .. } => {
+                "No step was proposed, so the plan was cancelled and plan work is off. `/plan on` begins a new one."
+                    .to_owned()
+            }
+            TurnEnd::LimitReached { limit } => limits.words(*limit),
+            TurnEnd::Looping => format!(
+                "I stopped: the model asked for the same thing {} times in a row. Say it differently, or `go on`.",
+                limits.repetitions + 1
+            ),
+            TurnEnd::NoAnswer => "The model answered with nothing, twice. Try again, or say it differently.".to_owned(),
+            TurnEnd::ModelFailed { message } => format!("The model could not answer. {message}"),
+            TurnEnd::Interrupted => format!(
+                "This turn was interrupted {} times before it could end, so it was given up. What it did is in the \
+                 journal. Say `go on` to try again.",
+                limits.resumptions + 1
+            ),
+        }
+    }
+
+    /// The summary the model gave with the plan, unless it said something beside the call.
+    fn summary_of_the_plan(&self) -> String {
+        let said = self.turn.last_reply().is_some_and(|reply| !reply.text.trim().is_empty());
+        let plan = self.settled.as_ref().and_then(|id| self.desk.plan(id)).filter(|_| !said);
+        let summary = plan.and_then(|plan| match &plan.content {
+            PlanContent::Document(_) => None,
+            PlanContent::Collect(collected) => collected.summary.clone(),
+            PlanContent::Build(built) => built.summary.clone(),
+        });
+        summary.unwrap_or_default()
+    }
+
+    /// What a plan tool that ended the planning left behind.
+    pub(super) async fn planned_end(&mut self) -> LedgerResult<TurnEnd> {
+        // The turn may go on after a crash that came just behind the plan tool.
+        let Some(id) = self.settled.clone().or_else(|| self.settled_before()) else { return Ok(TurnEnd::Answered) };
+        let plan = self.agent.engine().plan(&self.session, &id).await?;
+        let end = match plan.status {
+            PlanStatus::Cancelled => TurnEnd::NothingPlanned { plan: id.clone() },
+            _ => TurnEnd::PlanReady { plan: id.clone() },
+        };
+        self.desk.plans.insert(id.clone(), plan);
+        self.settled = Some(id);
+        Ok(end)
+    }
+
+    /// The plan that the journal says was settled.
+    fn settled_before(&self) -> Option<PlanId> {
+        let outcome = self.conversation.items.iter().rev().find_map(|item| match &item.said {
+            Said::Result { outcome } if outcome.status == ToolStatus::Settled => Some(outcome),
+            Said::Result { .. } | Said::Person { .. } | Said::Model { .. } | Said::Note { .. } => None,
+        })?;
+        let answer: serde_json::Value = serde_json::from_str(&outcome.text).ok()?;
+        PlanId::new(answer.get("plan_id")?.as_str()?).ok()
+    }
+
+    /// A plan that waits for the person and was not shown to them like this yet, or that this turn moved on.
+    fn plan_to_show(&self) -> Option<PlanCard> {
+        let settled = self.settled.as_ref().and_then(|id| self.desk.plan(id));
+        let plan = settled.or_else(|| self.desk.active())?;
+        let shown = self.desk.session.as_ref().and_then(|session| session.shown.as_ref());
+        let seen = shown.is_some_and(|shown| shown.plan == plan.id && shown.digest == plan.digest());
+        let unseen = plan.status == PlanStatus::Ready && !seen;
+        let moved = self.before.as_ref().is_some_and(|(id, status)| *id == plan.id && *status != plan.status);
+        (unseen || (moved && !plan.is_empty())).then(|| PlanCard::from(plan))
+    }
+}

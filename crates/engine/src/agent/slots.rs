@@ -1,0 +1,85 @@
+//! One queue per session, in this process. Whoever comes first is served first.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use planwright_core::session::SessionIdentity;
+use tokio::sync::OwnedMutexGuard;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    slots: Mutex<HashMap<SessionIdentity, Weak<Slot>>>,
+}
+
+/// A session that is worked on, or waited for, in this process. It is gone when nobody does any more.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    queue: Arc<tokio::sync::Mutex<()>>,
+    running: Mutex<Option<Running>>,
+}
+
+/// What is under way in a session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Running {
+    /// Set by whoever wants it to stop.
+    pub(super) stop: CancellationToken,
+    /// Set when it is over.
+    pub(super) over: CancellationToken,
+}
+
+/// The right to work on a session in this process; it passes to the next in the queue when it is dropped.
+#[derive(Debug)]
+pub(super) struct Served {
+    slot: Arc<Slot>,
+    pub(super) running: Running,
+    _place: OwnedMutexGuard<()>,
+}
+
+impl Slots {
+    pub(super) async fn wait_for(&self, session: &SessionIdentity) -> Served {
+        let slot = self.slot(session);
+        let place = Arc::clone(&slot.queue).lock_owned().await;
+        let running = Running::default();
+        *slot.running() = Some(running.clone());
+        Served { slot, running, _place: place }
+    }
+
+    /// What is under way in a session now, in this process.
+    pub(super) fn running(&self, session: &SessionIdentity) -> Option<Running> {
+        let slot = self.lock().get(session)?.upgrade()?;
+        let running = slot.running().clone();
+        running
+    }
+
+    fn slot(&self, session: &SessionIdentity) -> Arc<Slot> {
+        let mut slots = self.lock();
+        if let Some(slot) = slots.get(session).and_then(Weak::upgrade) {
+            return slot;
+        }
+        // Slots that nobody uses any more are cleared away now and then.
+        if slots.len() >= 64 && slots.len().is_power_of_two() {
+            slots.retain(|_, slot| slot.strong_count() > 0);
+        }
+        let slot = Arc::new(Slot::default());
+        slots.insert(session.clone(), Arc::downgrade(&slot));
+        slot
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionIdentity, Weak<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.running.over.cancel();
+        *self.slot.running() = None;
+    }
+}

@@ -1,0 +1,144 @@
+//! The session's folder, opened, made and removed.
+
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+use cap_fs_ext::DirExt as _;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, DirBuilder};
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+
+use super::path::FilePath;
+
+const FILES: &str = "files";
+const UNFINISHED: &str = "unfinished";
+
+#[derive(Debug)]
+pub(super) struct SessionFolder {
+    root: PathBuf,
+    name: String,
+}
+
+/// What a writer needs.
+#[derive(Debug)]
+pub(super) struct WritableFolder {
+    pub(super) files: Dir,
+    /// Where a file is until it is whole: on the same file system, and out of every reader's sight.
+    pub(super) unfinished: Dir,
+}
+
+impl SessionFolder {
+    pub(super) fn new(root: PathBuf, session: &SessionIdentity) -> Self {
+        Self { root, name: session.folder_name() }
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.root.join(&self.name).join(FILES)
+    }
+
+    /// The session's files, or `None` while there are none. Nothing is made.
+    pub(super) fn open(&self) -> Result<Option<Dir>, Refusal> {
+        let open = || -> io::Result<Dir> {
+            // Where the root is, is the person's to say, links included; from there on nothing is followed, or one
+            // session's folder could be another's.
+            let root = Dir::open_ambient_dir(&self.root, ambient_authority())?;
+            root.open_dir_nofollow(&self.name)?.open_dir_nofollow(FILES)
+        };
+        match open() {
+            Ok(files) => Ok(Some(files)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.refusal(&error)),
+        }
+    }
+
+    pub(super) fn make(&self) -> Result<WritableFolder, Refusal> {
+        let make = || -> io::Result<WritableFolder> {
+            let root = self.make_root()?;
+            let own = make_folder(&root, &self.name)?;
+            Ok(WritableFolder { files: make_folder(&own, FILES)?, unfinished: make_folder(&own, UNFINISHED)? })
+        };
+        make().map_err(|error| self.refusal(&error))
+    }
+
+    /// Removes everything of the session; a link is removed itself.
+    pub(super) fn remove(&self) -> Result<(), Refusal> {
+        let remove = || -> io::Result<()> {
+            let root = Dir::open_ambient_dir(&self.root, ambient_authority())?;
+            root.remove_dir_all(&self.name)?;
+            sync(&root)
+        };
+        match remove() {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(self.refusal(&error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn make_root(&self) -> io::Result<Dir> {
+        match Dir::open_ambient_dir(&self.root, ambient_authority()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let mut builder = std::fs::DirBuilder::new();
+                builder.recursive(true);
+                #[cfg(unix)]
+                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+                builder.create(&self.root)?;
+                let root = Dir::open_ambient_dir(&self.root, ambient_authority())?;
+                sync(&root.open_parent_dir(ambient_authority())?)?;
+                Ok(root)
+            }
+            opened => opened,
+        }
+    }
+
+    fn refusal(&self, error: &io::Error) -> Refusal {
+        match error.kind() {
+            // What stands there is no folder: a file, or a link somebody put in its place.
+            ErrorKind::NotADirectory => Refusal::policy_denied(
+                "The session's folder is not a folder of its own; a person has to look at it first.",
+            ),
+            _ => Refusal::new(RefusalCode::Unavailable, format!("The session's folder cannot be used: {error}.")),
+        }
+    }
+}
+
+/// Makes the folders on the way to `path`, each on disk before the next.
+pub(super) fn make_folders(files: &Dir, path: &FilePath) -> io::Result<()> {
+    for folder in path.ancestors_and_self() {
+        match files.create_dir_with(folder.as_str(), &private()) {
+            Ok(()) => {
+                let parent = folder.parent_and_name().map(|(parent, _)| parent).unwrap_or_default();
+                sync(&files.open_dir(parent.beneath())?)?;
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// What is in a folder, its names, is written to disk apart from the files.
+pub(super) fn sync(folder: &Dir) -> io::Result<()> {
+    #[cfg(unix)]
+    folder.open(".")?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+fn make_folder(parent: &Dir, name: &str) -> io::Result<Dir> {
+    match parent.create_dir_with(name, &private()) {
+        Ok(()) => sync(parent)?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    parent.open_dir_nofollow(name)
+}
+
+/// Files are the person's own business.
+fn private() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}

@@ -1,0 +1,116 @@
+//! `list_files`: what is in one folder.
+
+use std::collections::BTreeMap;
+
+use cap_std::fs::Dir;
+use planwright_core::gate::ToolEffect;
+use planwright_core::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::FileLimits;
+use super::open::Kind;
+use super::path::FilePath;
+use super::tool::{FileCall, Workplace};
+use super::trouble;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListFiles {
+    /// The folder, such as `notes/2024`; without it, the session's folder itself.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    path: Option<FilePath>,
+    /// Only what comes after this path, for the next page: the `after` of the page before.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    after: Option<FilePath>,
+}
+
+impl FileCall for ListFiles {
+    const NAME: &'static str = "list_files";
+    const DESCRIPTION: &'static str = include_str!("descriptions/list_files.md");
+    const EFFECT: ToolEffect = ToolEffect::ReadsOnly;
+
+    fn check(&self, _limits: &FileLimits) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal> {
+        let path = self.path.unwrap_or_default();
+        let page = match place.folder.open()? {
+            Some(files) => {
+                let folder = files.open_dir(path.beneath()).map_err(|error| not_a_folder(&path, &error))?;
+                Page::read(&folder, &path, self.after.as_ref(), place)?
+            }
+            None if path.is_whole_folder() => Page::default(),
+            None => return Err(Refusal::not_found(format!("There is no folder `{path}`."))),
+        };
+        Ok(page.answer(&path))
+    }
+}
+
+fn not_a_folder(path: &FilePath, error: &std::io::Error) -> Refusal {
+    match error.kind() {
+        std::io::ErrorKind::NotADirectory => {
+            Refusal::invalid(format!("`{path}` is not a folder; read_file shows what is in a file."))
+        }
+        _ => trouble::refusal(path.as_str(), error),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Page {
+    entries: BTreeMap<FilePath, Kind>,
+    more: bool,
+    unnamed: usize,
+}
+
+impl Page {
+    /// The first entries after `after`. A folder may be far larger than a page, so no more than a page is kept.
+    fn read(folder: &Dir, path: &FilePath, after: Option<&FilePath>, place: &Workplace) -> Result<Self, Refusal> {
+        let refusal = |error: std::io::Error| trouble::refusal(path.as_str(), &error);
+        let mut page = Self::default();
+        for entry in folder.entries().map_err(refusal)? {
+            if place.effort.is_over() {
+                return Err(trouble::took_too_long());
+            }
+            let entry = entry.map_err(refusal)?;
+            let name = entry.file_name().into_string().ok();
+            let Some(entry_path) = name.and_then(|name| path.join(&name).ok()) else {
+                page.unnamed += 1;
+                continue;
+            };
+            if after.is_some_and(|after| entry_path <= *after) {
+                continue;
+            }
+            // What is gone by now was not there.
+            if let Ok(metadata) = entry.metadata() {
+                page.entries.insert(entry_path, Kind::of(&metadata));
+            }
+            if page.entries.len() > place.limits.listed {
+                page.more = true;
+                page.entries.pop_last();
+            }
+        }
+        Ok(page)
+    }
+
+    fn answer(self, path: &FilePath) -> Value {
+        let entry = |(path, kind): (&FilePath, &Kind)| match kind {
+            Kind::File { bytes } => json!({"path": path.as_str(), "kind": kind.as_str(), "bytes": bytes}),
+            Kind::Folder | Kind::Link | Kind::Special => json!({"path": path.as_str(), "kind": kind.as_str()}),
+        };
+        let entries: Vec<_> = self.entries.iter().map(entry).collect();
+        let mut answer = json!({"path": path.as_str(), "entries": entries});
+        if self.more {
+            answer["truncated"] = true.into();
+            answer["after"] = self.entries.last_key_value().map(|(path, _)| path.as_str()).into();
+        }
+        if self.unnamed > 0 {
+            answer["unnamed"] = self.unnamed.into();
+        }
+        answer
+    }
+}

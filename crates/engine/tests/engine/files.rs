@@ -1,0 +1,162 @@
+//! The file tools, on real folders with real links, pipes and races.
+
+mod limits;
+mod links;
+mod paths;
+mod racing;
+mod reading;
+mod searching;
+mod sessions;
+mod stopping;
+mod writing;
+
+use std::fs;
+use std::path::PathBuf;
+
+use planwright_core::gate::ToolEffect;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_engine::toolbox::{Tool, Toolbox};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A data folder with file tools, and a place outside with a secret in it.
+struct Desk {
+    folder: TempDir,
+    files: FileTools,
+    toolbox: Toolbox,
+    session: SessionIdentity,
+}
+
+const SECRET: &str = "the secret outside";
+
+impl Desk {
+    fn new() -> Self {
+        Self::with(FileLimits::default())
+    }
+
+    fn with(limits: FileLimits) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FileTools::new(folder.path().join("data/users"), limits);
+        let toolbox = Toolbox::new(files.tools());
+        let desk = Self { folder, files, toolbox, session: "cli:k3yk3y8x".parse().unwrap() };
+        fs::create_dir(desk.outside()).unwrap();
+        fs::write(desk.outside().join("secret.md"), SECRET).unwrap();
+        desk
+    }
+
+    /// With the session's folder made already.
+    fn begun() -> Self {
+        let desk = Self::new();
+        fs::create_dir_all(desk.inside()).unwrap();
+        desk
+    }
+
+    fn inside(&self) -> PathBuf {
+        self.files.folder(&self.session)
+    }
+
+    fn outside(&self) -> PathBuf {
+        self.folder.path().join("outside")
+    }
+
+    /// Puts a file there as a person would.
+    fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.inside().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn tool(&self, name: &str) -> &dyn Tool {
+        self.toolbox.get(name).unwrap().as_ref()
+    }
+
+    async fn try_call(&self, name: &str, arguments: Value) -> Result<Value, Refusal> {
+        self.tool(name).call(&self.session, arguments.as_object().unwrap().clone()).await
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Value {
+        self.try_call(name, arguments).await.unwrap()
+    }
+
+    async fn refused(&self, name: &str, arguments: Value) -> RefusalCode {
+        self.try_call(name, arguments).await.unwrap_err().code
+    }
+
+    async fn write(&self, path: &str, content: &str) -> Value {
+        self.call("write_file", json!({"path": path, "content": content})).await
+    }
+
+    async fn read(&self, path: &str) -> String {
+        self.call("read_file", json!({"path": path})).await["content"].as_str().unwrap().to_owned()
+    }
+
+    /// Nothing was written outside and nothing was changed there.
+    fn check_outside(&self) {
+        let names: Vec<_> = fs::read_dir(self.outside()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["secret.md"]);
+        assert_eq!(fs::read_to_string(self.outside().join("secret.md")).unwrap(), SECRET);
+    }
+}
+
+/// The paths in an answer of `list_files`.
+fn listed(answer: &Value) -> Vec<&str> {
+    answer["entries"].as_array().unwrap().iter().map(|entry| entry["path"].as_str().unwrap()).collect()
+}
+
+fn globbed(answer: &Value) -> Vec<&str> {
+    answer["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_tools_say_what_they_are() {
+    let desk = Desk::new();
+    let said: Vec<_> = desk.toolbox.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
+    assert_eq!(
+        said,
+        [
+            ("list_files", ToolEffect::ReadsOnly),
+            ("glob_files", ToolEffect::ReadsOnly),
+            ("grep_files", ToolEffect::ReadsOnly),
+            ("read_file", ToolEffect::ReadsOnly),
+            ("write_file", ToolEffect::Repeatable),
+        ]
+    );
+    for tool in desk.toolbox.iter() {
+        let schema = &tool.spec().input_schema;
+        assert_eq!(schema["additionalProperties"], false, "{schema}");
+        for (name, property) in schema["properties"].as_object().unwrap() {
+            assert!(property["description"].is_string(), "{name} of {}", tool.spec().name);
+            assert!(property.get("type").is_some(), "{name} of {}: {property}", tool.spec().name);
+        }
+        assert!(!tool.spec().description.is_empty());
+    }
+    let read = &desk.tool("read_file").spec().input_schema;
+    assert_eq!(read["required"], json!(["path"]));
+}
+
+#[test]
+fn unfit_arguments_are_found_without_doing_anything() {
+    let desk = Desk::new();
+    for (tool, arguments, fits) in [
+        ("list_files", json!({}), true),
+        ("list_files", json!({"folder": "a"}), false),
+        ("read_file", json!({}), false),
+        ("read_file", json!({"path": "a", "offset": 0}), false),
+        ("read_file", json!({"path": "."}), false),
+        ("read_file", json!({"path": "../a"}), false),
+        ("write_file", json!({"path": "a", "content": "text"}), true),
+        ("write_file", json!({"path": "a"}), false),
+        ("write_file", json!({"path": "", "content": ""}), false),
+        ("write_file", json!({"path": "a", "content": "x".repeat(1024 * 1024 + 1)}), false),
+        ("glob_files", json!({"pattern": "**/*.md"}), true),
+        ("glob_files", json!({"pattern": "[a"}), false),
+        ("grep_files", json!({"pattern": "a+"}), true),
+        ("grep_files", json!({"pattern": "(a"}), false),
+    ] {
+        let checked = desk.tool(tool).check(arguments.as_object().unwrap());
+        assert_eq!(checked.is_ok(), fits, "{tool} {checked:?}");
+    }
+    assert!(!desk.folder.path().join("data").exists());
+}

@@ -1,0 +1,7 @@
+//! What the engine does, seen from outside.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
+
+mod files;
+mod turns;
+mod world;

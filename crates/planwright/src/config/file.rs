@@ -1,0 +1,45 @@
+//! `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`.
+
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+
+use planwright_core::policy::DocumentTools;
+use serde::Deserialize;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) database: Option<String>,
+    pub(super) agents: Option<Vec<String>>,
+    pub(super) model: Option<String>,
+    pub(super) context_tokens: Option<NonZeroU32>,
+    #[serde(default)]
+    pub(super) plan: PlanSection,
+    #[serde(default)]
+    pub(super) turn: TurnSection,
+    #[serde(default)]
+    pub(super) limits: LimitsSection,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlanSection {
+    pub(super) tools: Option<DocumentTools>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TurnSection {
+    pub(super) model_calls: Option<NonZeroU32>,
+    pub(super) tool_calls: Option<NonZeroU32>,
+    pub(super) tokens: Option<NonZeroU64>,
+    pub(super) seconds: Option<NonZeroU32>,
+    pub(super) tool_seconds: Option<NonZeroU32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsSection {
+    pub(super) plan_bytes: Option<NonZeroUsize>,
+    pub(super) steps: Option<NonZeroUsize>,
+    pub(super) message_bytes: Option<NonZeroUsize>,
+}
