@@ -199,6 +199,7 @@ impl Command {
     /// The plan it names. Commands that name none act on the session or its active plan.
     pub fn subject(&self) -> Option<&PlanId> {
         match self {
+            Self::Turn(TurnCommand::Show(shown)) => Some(&shown.plan),
             Self::Session(_) | Self::Draft(_) | Self::Turn(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),

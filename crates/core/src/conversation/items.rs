@@ -172,7 +172,7 @@ fn note(ending: &Ending) -> Option<(u32, String)> {
         TurnEnd::LimitReached { .. } => "[This turn ended at one of its limits.]",
         TurnEnd::Looping => "[This turn was ended because the same calls came again and again.]",
         TurnEnd::NoAnswer => "[This turn ended without an answer.]",
-        TurnEnd::ModelFailed { .. } => "[This turn ended because the model could not be reached.]",
+        TurnEnd::ModelFailed { .. } => "[This turn ended because the model could not answer.]",
         TurnEnd::Interrupted => "[This turn was interrupted.]",
     };
     // What was heard before the stop belongs to the history; explanations for the person do not.

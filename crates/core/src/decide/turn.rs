@@ -79,6 +79,7 @@ impl Case<'_> {
 
     fn show(&self, shown: &Shown) -> Result<Vec<Event>, Refusal> {
         let session = self.desk.opened()?;
+        self.desk.named(&shown.plan)?;
         Ok(if session.shown.as_ref() == Some(shown) { Vec::new() } else { vec![Event::PlanShown(shown.clone())] })
     }
 }

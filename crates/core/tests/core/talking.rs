@@ -245,7 +245,7 @@ impl Talk {
                 tell(&turn, &[TurnInput::ToolEnded { call, outcome, tokens: count(text) }])
             }
             Move::End(end, text) => {
-                close(&turn, &[], Ending { text: text.clone(), tokens: count(text), ..end.clone().into() })
+                close(&turn, &[], Ending { text: text.clone(), tokens: count(text.trim()), ..end.clone().into() })
             }
             Move::Stop => stop(),
             Move::Resume => take_up(&turn),

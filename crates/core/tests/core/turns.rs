@@ -1,5 +1,6 @@
 //! Turns: what may be recorded and when, and what the machine says comes next.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use planwright_core::command::Command;
@@ -12,6 +13,8 @@ use planwright_core::turn::{
     Effect, Ending, Over, PendingCall, Shown, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use crate::journal::replay;
 use crate::talking::*;
@@ -461,6 +464,76 @@ fn any_limits() -> impl Strategy<Value = TurnLimits> {
     )
 }
 
+/// Plays a turn to its end, through the rules and with its journal.
+fn play(chances: &[Chance], limits: &TurnLimits) -> Result<Over, TestCaseError> {
+    let mut world = World::talking();
+    let id = world.turn();
+    let mut turn = Turn::new(id.clone());
+    let mut elapsed = Duration::ZERO;
+    let mut run = 0;
+    for (step, chance) in chances.iter().cycle().enumerate() {
+        prop_assert!(step < 200, "it goes on and on");
+        let next = turn.next(limits, elapsed);
+        prop_assert_eq!(&turn.clone().next(limits, elapsed), &next, "the same state leads to the same");
+        let input = match next {
+            Effect::CallModel => {
+                prop_assert!(turn.model_calls() < limits.model_calls.max(1) as usize);
+                let calls: Vec<_> = chance.calls.iter().map(|name| call(name, "{}")).collect();
+                let usage = Usage { input_tokens: chance.tokens, output_tokens: 1 };
+                let reply = planwright_core::model::ModelReply { usage, ..reply(chance.text, &calls) };
+                replied(reply, Measure::Bytes)
+            }
+            Effect::RunTool(pending) => {
+                run += 1;
+                prop_assert_eq!(pending.number, run, "calls are run once, one after another");
+                prop_assert!(run <= limits.tool_calls);
+                let last = turn.last_reply().unwrap();
+                prop_assert!(last.calls.contains(&pending.call));
+                came_to(pending.number, chance.status, "ok")
+            }
+            Effect::End(over) => {
+                let end = match over.clone() {
+                    Over::Because(end) => end,
+                    Over::Planned => TurnEnd::PlanReady { plan: planwright_core::ids::PlanId::new("p").unwrap() },
+                };
+                world.agent(close(&id, &[], end)).unwrap();
+                let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
+                prop_assert_eq!(Turn::replay(&events), None);
+                return Ok(over);
+            }
+        };
+        turn.take_in(&input);
+        elapsed += Duration::from_secs(chance.seconds);
+        world.agent(tell(&id, &[input])).unwrap();
+        if chance.crash {
+            world.agent(take_up(&id)).unwrap();
+        }
+        let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
+        prop_assert_eq!(Turn::replay(&events), Some(turn.clone()));
+        let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
+        prop_assert_eq!(open.ended, turn.calls_ended());
+    }
+    unreachable!("there is always another chance")
+}
+
+/// The promise is worth something only if the random models come to every end.
+#[test]
+fn random_turns_come_to_every_end() {
+    let mut runner = TestRunner::deterministic();
+    let mut ends = BTreeSet::new();
+    for _ in 0..300 {
+        let chances = prop::collection::vec(any_chance(), 1..12).new_tree(&mut runner).unwrap().current();
+        let limits = any_limits().new_tree(&mut runner).unwrap().current();
+        ends.insert(match play(&chances, &limits).unwrap() {
+            Over::Planned => "planned".to_owned(),
+            Over::Because(TurnEnd::LimitReached { limit }) => format!("{limit:?}"),
+            Over::Because(end) => end.name().to_owned(),
+        });
+    }
+    let expected = ["ModelCalls", "Time", "Tokens", "ToolCalls", "answered", "looping", "no_answer", "planned"];
+    assert_eq!(ends.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -469,52 +542,6 @@ proptest! {
         chances in prop::collection::vec(any_chance(), 1..12),
         limits in any_limits(),
     ) {
-        let mut world = World::talking();
-        let id = world.turn();
-        let mut turn = Turn::new(id.clone());
-        let mut elapsed = Duration::ZERO;
-        let mut run = 0;
-        for (step, chance) in chances.iter().cycle().enumerate() {
-            prop_assert!(step < 200, "it goes on and on");
-            let next = turn.next(&limits, elapsed);
-            prop_assert_eq!(&turn.clone().next(&limits, elapsed), &next, "the same state leads to the same");
-            let input = match next {
-                Effect::CallModel => {
-                    prop_assert!(turn.model_calls() < limits.model_calls.max(1) as usize);
-                    let calls: Vec<_> = chance.calls.iter().map(|name| call(name, "{}")).collect();
-                    let usage = Usage { input_tokens: chance.tokens, output_tokens: 1 };
-                    let reply = planwright_core::model::ModelReply { usage, ..reply(chance.text, &calls) };
-                    replied(reply, Measure::Bytes)
-                }
-                Effect::RunTool(pending) => {
-                    run += 1;
-                    prop_assert_eq!(pending.number, run, "calls are run once, one after another");
-                    prop_assert!(run <= limits.tool_calls);
-                    let last = turn.last_reply().unwrap();
-                    prop_assert!(last.calls.contains(&pending.call));
-                    came_to(pending.number, chance.status, "ok")
-                }
-                Effect::End(over) => {
-                    let end = match over {
-                        Over::Because(end) => end,
-                        Over::Planned => TurnEnd::PlanReady { plan: planwright_core::ids::PlanId::new("p").unwrap() },
-                    };
-                    world.agent(close(&id, &[], end)).unwrap();
-                    let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-                    prop_assert_eq!(Turn::replay(&events), None);
-                    break;
-                }
-            };
-            turn.take_in(&input);
-            elapsed += Duration::from_secs(chance.seconds);
-            world.agent(tell(&id, &[input])).unwrap();
-            if chance.crash {
-                world.agent(take_up(&id)).unwrap();
-            }
-            let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-            prop_assert_eq!(Turn::replay(&events), Some(turn.clone()));
-            let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
-            prop_assert_eq!(open.ended, turn.calls_ended());
-        }
+        play(&chances, &limits)?;
     }
 }

@@ -5,6 +5,8 @@ use genai::chat::{ChatStream, ChatStreamEvent};
 use planwright_core::model::{ModelReply, ModelRequest};
 use planwright_engine::model::Listener;
 use tokio::time::{Instant, timeout_at};
+use tracing::instrument::{WithDispatch, WithSubscriber};
+use tracing::subscriber::NoSubscriber;
 
 use crate::provider::failure::Failure;
 use crate::provider::watch::Watch;
@@ -15,7 +17,7 @@ impl ProviderModel {
         let watch = Watch::default();
         let options = request::options(&self.party, asked, &watch);
         let chat = request::chat_request(self.party.provider(), asked);
-        let opened = self.client.exec_chat_stream(self.target.clone(), chat, Some(&options)).await;
+        let opened = unheard(self.client.exec_chat_stream(self.target.clone(), chat, Some(&options))).await;
         let mut stream = opened.map_err(|error| Failure::of(&self.party, &error, &watch))?.stream;
         let begun = Instant::now();
         let mut text = String::new();
@@ -48,11 +50,16 @@ impl ProviderModel {
         loop {
             let (since, limit) =
                 watch.last_sign().map_or((begun, patience.first_piece), |at| (at, patience.between_pieces));
-            match timeout_at(since + limit, stream.next()).await {
+            match timeout_at(since + limit, unheard(stream.next())).await {
                 Ok(event) => return event.transpose().map_err(|error| Failure::of(&self.party, &error, watch)),
                 Err(_) if watch.last_sign().is_some_and(|sign| sign > since) => {}
                 Err(_) => return Err(Failure::stalled(&self.party, limit)),
             }
         }
     }
+}
+
+/// Keeps the wire library out of the logs: it writes down whole answers, and a provider may repeat the key in one.
+fn unheard<F>(future: F) -> WithDispatch<F> {
+    future.with_subscriber(NoSubscriber::default())
 }

@@ -59,7 +59,7 @@ fn messages(provider: Provider, messages: &[ModelMessage]) -> Vec<ChatMessage> {
     let mut ids = WireIds { provider, known: HashMap::new() };
     let mut sent: Vec<ChatMessage> = Vec::new();
     // Results that follow each other answer the calls of one reply and go out together.
-    let mut results: Vec<ToolResponse> = Vec::new();
+    let mut results: Vec<ContentPart> = Vec::new();
     for message in messages {
         if !matches!(message, ModelMessage::ToolResult { .. }) {
             sent.extend(together(provider, std::mem::take(&mut results)));
@@ -67,8 +67,8 @@ fn messages(provider: Provider, messages: &[ModelMessage]) -> Vec<ChatMessage> {
         match message {
             ModelMessage::User { text } => sent.push(ChatMessage::user(text.clone())),
             ModelMessage::Assistant { text, calls } => sent.extend(assistant(&mut ids, text, calls)),
-            ModelMessage::ToolResult { id, name, text, failed: _ } => {
-                results.push(ToolResponse::new(ids.of(id, name), text.clone()).with_fn_name(name.clone()));
+            ModelMessage::ToolResult { id, name, text, failed } => {
+                results.push(result(provider, ids.of(id, name), name, text, *failed));
             }
         }
     }
@@ -76,14 +76,26 @@ fn messages(provider: Provider, messages: &[ModelMessage]) -> Vec<ChatMessage> {
     sent
 }
 
-fn together(provider: Provider, results: Vec<ToolResponse>) -> Vec<ChatMessage> {
+fn result(provider: Provider, id: String, tool: &str, text: &str, failed: bool) -> ContentPart {
+    match provider {
+        // It has a word for failure that the wire library has not.
+        Provider::Anthropic if failed => {
+            let block = json!({ "type": "tool_result", "tool_use_id": id, "content": text, "is_error": true });
+            ContentPart::from_custom(block, None)
+        }
+        Provider::OpenAi | Provider::Anthropic | Provider::Gemini | Provider::Ollama => {
+            ContentPart::ToolResponse(ToolResponse::new(id, text).with_fn_name(tool))
+        }
+    }
+}
+
+fn together(provider: Provider, results: Vec<ContentPart>) -> Vec<ChatMessage> {
+    let message = |parts: Vec<ContentPart>| ChatMessage::tool(MessageContent::from_parts(parts));
     match provider {
         // A message has room for one result there.
-        Provider::Ollama => results.into_iter().map(ChatMessage::from).collect(),
+        Provider::Ollama => results.into_iter().map(|result| message(vec![result])).collect(),
         Provider::OpenAi | Provider::Anthropic | Provider::Gemini if results.is_empty() => Vec::new(),
-        Provider::OpenAi | Provider::Anthropic | Provider::Gemini => {
-            vec![ChatMessage::tool(MessageContent::from_tool_responses(results))]
-        }
+        Provider::OpenAi | Provider::Anthropic | Provider::Gemini => vec![message(results)],
     }
 }
 
@@ -116,7 +128,7 @@ fn object(arguments: &str) -> Value {
     }
 }
 
-/// Our ids in a form that the provider takes.
+/// Ids that every provider takes, in the place of ours.
 struct WireIds {
     provider: Provider,
     known: HashMap<String, String>,
@@ -128,9 +140,7 @@ impl WireIds {
         let wire = || match self.provider {
             // An id of this form is not sent: Gemini matches results by order and name, and only knows its own ids.
             Provider::Gemini => format!("call#{tool}#{next}"),
-            Provider::OpenAi | Provider::Anthropic | Provider::Ollama => {
-                id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
-            }
+            Provider::OpenAi | Provider::Anthropic | Provider::Ollama => format!("call_{next}"),
         };
         self.known.entry(id.to_owned()).or_insert_with(wire).clone()
     }

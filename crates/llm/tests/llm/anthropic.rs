@@ -87,10 +87,10 @@ async fn the_history_goes_out_with_results_tied_to_their_calls() {
                 "role": "assistant",
                 "content": [
                     { "type": "text", "text": "Let me look." },
-                    { "type": "tool_use", "id": "turn_1_0", "name": "read_file", "input": { "path": "notes.md" } },
+                    { "type": "tool_use", "id": "call_0", "name": "read_file", "input": { "path": "notes.md" } },
                     {
                         "type": "tool_use",
-                        "id": "turn_1_1",
+                        "id": "call_1",
                         "name": "plan_get",
                         "input": { "unreadable_arguments": "{ not json" },
                     },
@@ -99,8 +99,13 @@ async fn the_history_goes_out_with_results_tied_to_their_calls() {
             {
                 "role": "user",
                 "content": [
-                    { "type": "tool_result", "tool_use_id": "turn_1_0", "content": r#"{"text":"Buy milk"}"# },
-                    { "type": "tool_result", "tool_use_id": "turn_1_1", "content": r#"{"code":"INVALID_ARGUMENT"}"# },
+                    { "type": "tool_result", "tool_use_id": "call_0", "content": r#"{"text":"Buy milk"}"# },
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "call_1",
+                        "content": r#"{"code":"INVALID_ARGUMENT"}"#,
+                        "is_error": true,
+                    },
                 ],
             },
         ])

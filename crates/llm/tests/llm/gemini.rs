@@ -5,7 +5,7 @@ use planwright_engine::model::ModelErrorKind;
 use serde_json::json;
 
 use crate::server::{Answer, Server};
-use crate::world::{KEY, ask, model_at, question, result, sent, turn, user};
+use crate::world::{KEY, ask, call, model_at, question, result, sent, turn, user};
 
 const MODEL: &str = "gemini:gemini-2.5-pro";
 
@@ -130,4 +130,17 @@ async fn a_filter_that_stops_everything_is_told() {
         assert!(error.message.contains("PROHIBITED_CONTENT"), "{error}");
         assert_eq!(server.received().len(), 1);
     }
+}
+
+#[tokio::test]
+async fn signatures_of_another_provider_stay_at_home() {
+    let server = Server::answering([Answer::stream(include_str!("wire/gemini_text.sse"))]).await;
+    let mut foreign = call("plan_get", "{}");
+    foreign.signatures = vec![r#"anthropic:{"type":"thinking","thinking":"…","signature":"EqQB"}"#.to_owned()];
+    let mut request = question();
+    request.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![sent("a", foreign)] });
+    request.messages.push(result("a", "plan_get", "none"));
+    ask(&model_at(&server, MODEL), &request).await.0.unwrap();
+    let body = server.only_request().body;
+    assert!(!body.to_string().contains("EqQB"), "{body}");
 }

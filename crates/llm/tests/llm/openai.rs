@@ -68,19 +68,19 @@ async fn the_history_goes_out_with_results_tied_to_their_calls() {
                 "content": "Let me look.",
                 "tool_calls": [
                     {
-                        "id": "turn_1_0",
+                        "id": "call_0",
                         "type": "function",
                         "function": { "name": "read_file", "arguments": r#"{"path":"notes.md"}"# },
                     },
                     {
-                        "id": "turn_1_1",
+                        "id": "call_1",
                         "type": "function",
                         "function": { "name": "plan_get", "arguments": r#"{"unreadable_arguments":"{ not json"}"# },
                     },
                 ],
             },
-            { "role": "tool", "tool_call_id": "turn_1_0", "content": r#"{"text":"Buy milk"}"# },
-            { "role": "tool", "tool_call_id": "turn_1_1", "content": r#"{"code":"INVALID_ARGUMENT"}"# },
+            { "role": "tool", "tool_call_id": "call_0", "content": r#"{"text":"Buy milk"}"# },
+            { "role": "tool", "tool_call_id": "call_1", "content": r#"{"code":"INVALID_ARGUMENT"}"# },
         ])
     );
     assert_eq!(

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     address: String,
     stage: Arc<Mutex<Stage>>,
     serving: JoinHandle<()>,
@@ -28,21 +28,21 @@ struct Stage {
 }
 
 #[derive(Debug, Clone)]
-pub struct Received {
+pub(crate) struct Received {
     /// With the query.
-    pub path: String,
-    pub headers: HeaderMap,
-    pub body: Value,
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
 }
 
 impl Received {
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
 }
 
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub(crate) struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     pieces: Vec<Vec<u8>>,
@@ -61,7 +61,7 @@ enum Ending {
 
 impl Answer {
     /// A stream that arrives in small pieces which respect neither lines nor characters.
-    pub fn stream(text: &str) -> Self {
+    pub(crate) fn stream(text: &str) -> Self {
         let content_type =
             if text.starts_with('{') { "application/x-ndjson" } else { "text/event-stream; charset=utf-8" };
         let pieces = text.as_bytes().chunks(37).map(<[u8]>::to_vec).collect();
@@ -69,23 +69,23 @@ impl Answer {
         Self { status: 200, headers, pieces, pause: Duration::ZERO, ending: Ending::Whole }
     }
 
-    pub fn error(status: u16, body: &str) -> Self {
+    pub(crate) fn error(status: u16, body: &str) -> Self {
         let headers = vec![("content-type", "application/json".to_owned())];
         let pieces = vec![body.as_bytes().to_vec()];
         Self { status, headers, pieces, pause: Duration::ZERO, ending: Ending::Whole }
     }
 
-    pub fn page(text: &str) -> Self {
+    pub(crate) fn page(text: &str) -> Self {
         Self { headers: vec![("content-type", "text/html".to_owned())], ..Self::stream(text) }
     }
 
-    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
 
     /// One event after another, with a pause before each.
-    pub fn slowly(mut self, pause: Duration) -> Self {
+    pub(crate) fn slowly(mut self, pause: Duration) -> Self {
         let whole = String::from_utf8(self.pieces.concat()).unwrap();
         self.pieces = whole.split_inclusive("\n\n").map(|event| event.as_bytes().to_vec()).collect();
         self.pause = pause;
@@ -93,17 +93,17 @@ impl Answer {
     }
 
     /// Only the part before `mark`, and then the connection is gone.
-    pub fn cut_before(self, mark: &str) -> Self {
+    pub(crate) fn cut_before(self, mark: &str) -> Self {
         Self { ending: Ending::Cut, ..self.only_before(mark) }
     }
 
     /// Only the part before `mark`, and then nothing more.
-    pub fn silent_before(self, mark: &str) -> Self {
+    pub(crate) fn silent_before(self, mark: &str) -> Self {
         Self { ending: Ending::Silent, ..self.only_before(mark) }
     }
 
     /// Only the part before `mark`, ended as if that were all.
-    pub fn ended_before(self, mark: &str) -> Self {
+    pub(crate) fn ended_before(self, mark: &str) -> Self {
         self.only_before(mark)
     }
 
@@ -137,7 +137,7 @@ impl Answer {
 
 impl Server {
     /// Gives the answers one after another; a request too many is an error 500 that says so.
-    pub async fn answering(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub(crate) async fn answering(answers: impl IntoIterator<Item = Answer>) -> Self {
         let stage = Arc::new(Mutex::new(Stage { answers: answers.into_iter().collect(), received: Vec::new() }));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -147,16 +147,16 @@ impl Server {
         Self { address, stage, serving }
     }
 
-    pub fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         self.address.clone()
     }
 
-    pub fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<Received> {
         self.stage.lock().unwrap().received.clone()
     }
 
     #[track_caller]
-    pub fn only_request(&self) -> Received {
+    pub(crate) fn only_request(&self) -> Received {
         let mut received = self.received();
         assert_eq!(received.len(), 1, "{received:?}");
         received.remove(0)

@@ -1,5 +1,7 @@
 //! What goes wrong at a provider: what is waited out, what is not, and what people are told.
 
+use std::io;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use planwright_engine::model::ModelErrorKind;
@@ -224,4 +226,37 @@ async fn whoever_stops_waiting_ends_the_request() {
     let waiting = tokio::time::timeout(Duration::from_millis(200), ask(&model, &question())).await;
     assert!(waiting.is_err());
     assert_eq!(server.received().len(), 1);
+}
+
+/// What a test would find in the log file.
+#[derive(Debug, Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_log_tells_of_trouble_and_not_of_keys() {
+    let log = Log::default();
+    let writer = log.clone();
+    let everything = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .finish();
+    let _listening = tracing::subscriber::set_default(everything);
+    let body = openai_error(&format!("You sent {KEY}"), "x");
+    let server = Server::answering([Answer::error(500, &body), Answer::error(401, &body)]).await;
+    ask(&model_at(&server, "openai:gpt-5"), &question()).await.0.unwrap_err();
+    let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(written.contains("asking again") && written.contains("You sent (the key)"), "{written}");
+    assert!(!written.contains(KEY), "{written}");
 }

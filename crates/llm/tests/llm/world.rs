@@ -10,14 +10,14 @@ use serde_json::json;
 
 use crate::server::Server;
 
-pub const KEY: &str = "sk-test-0123456789abcdef";
+pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
 
 /// What was heard, in order.
 #[derive(Debug, Default)]
-pub struct Heard(Mutex<Vec<Sound>>);
+pub(crate) struct Heard(Mutex<Vec<Sound>>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sound {
+pub(crate) enum Sound {
     Text(String),
     Again(String, Duration),
 }
@@ -33,7 +33,7 @@ impl Listener for Heard {
 }
 
 impl Heard {
-    pub fn pieces(&self) -> Vec<String> {
+    pub(crate) fn pieces(&self) -> Vec<String> {
         let sounds = self.0.lock().unwrap();
         let text = |sound: &Sound| match sound {
             Sound::Text(piece) => Some(piece.clone()),
@@ -42,7 +42,7 @@ impl Heard {
         sounds.iter().filter_map(text).collect()
     }
 
-    pub fn agains(&self) -> Vec<(String, Duration)> {
+    pub(crate) fn agains(&self) -> Vec<(String, Duration)> {
         let sounds = self.0.lock().unwrap();
         let again = |sound: &Sound| match sound {
             Sound::Text(_) => None,
@@ -52,7 +52,7 @@ impl Heard {
     }
 
     /// What counts: the pieces since the last `again`.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let sounds = self.0.lock().unwrap();
         let since = sounds.iter().rposition(|sound| matches!(sound, Sound::Again(..))).map_or(0, |at| at + 1);
         let text = |sound: &Sound| match sound {
@@ -63,23 +63,23 @@ impl Heard {
     }
 }
 
-pub fn user(text: &str) -> ModelMessage {
+pub(crate) fn user(text: &str) -> ModelMessage {
     ModelMessage::User { text: text.to_owned() }
 }
 
-pub fn call(name: &str, arguments: &str) -> ToolCall {
+pub(crate) fn call(name: &str, arguments: &str) -> ToolCall {
     ToolCall { name: name.to_owned(), arguments: arguments.to_owned(), signatures: Vec::new() }
 }
 
-pub fn sent(id: &str, call: ToolCall) -> SentCall {
+pub(crate) fn sent(id: &str, call: ToolCall) -> SentCall {
     SentCall { id: id.to_owned(), call }
 }
 
-pub fn result(id: &str, name: &str, text: &str) -> ModelMessage {
+pub(crate) fn result(id: &str, name: &str, text: &str) -> ModelMessage {
     ModelMessage::ToolResult { id: id.to_owned(), name: name.to_owned(), text: text.to_owned(), failed: false }
 }
 
-pub fn tool(name: &str) -> ToolSpec {
+pub(crate) fn tool(name: &str) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
         description: format!("What {name} does."),
@@ -92,12 +92,12 @@ pub fn tool(name: &str) -> ToolSpec {
 }
 
 /// A short conversation with a system prompt and nothing else.
-pub fn question() -> ModelRequest {
+pub(crate) fn question() -> ModelRequest {
     ModelRequest { system: "Be brief.".to_owned(), messages: vec![user("Hello?")], ..ModelRequest::default() }
 }
 
 /// A turn in the middle: two calls beside some text, both answered, with tools and a limit.
-pub fn turn() -> ModelRequest {
+pub(crate) fn turn() -> ModelRequest {
     ModelRequest {
         system: "Be brief.".to_owned(),
         messages: vec![
@@ -110,7 +110,12 @@ pub fn turn() -> ModelRequest {
                 ],
             },
             result("turn.1:0", "read_file", r#"{"text":"Buy milk"}"#),
-            result("turn.1:1", "plan_get", r#"{"code":"INVALID_ARGUMENT"}"#),
+            ModelMessage::ToolResult {
+                id: "turn.1:1".to_owned(),
+                name: "plan_get".to_owned(),
+                text: r#"{"code":"INVALID_ARGUMENT"}"#.to_owned(),
+                failed: true,
+            },
         ],
         tools: vec![tool("read_file"), tool("plan_get")],
         max_output_tokens: Some(512),
@@ -118,7 +123,7 @@ pub fn turn() -> ModelRequest {
 }
 
 /// Waits so short that tests do not notice them.
-pub fn quick() -> Options {
+pub(crate) fn quick() -> Options {
     let moment = Duration::from_millis(1);
     Options {
         context_tokens: None,
@@ -127,11 +132,11 @@ pub fn quick() -> Options {
     }
 }
 
-pub fn model_at(server: &Server, choice: &str) -> Arc<dyn Model> {
+pub(crate) fn model_at(server: &Server, choice: &str) -> Arc<dyn Model> {
     model_with(server, choice, quick())
 }
 
-pub fn model_with(server: &Server, choice: &str, options: Options) -> Arc<dyn Model> {
+pub(crate) fn model_with(server: &Server, choice: &str, options: Options) -> Arc<dyn Model> {
     let address = server.address();
     let lookup = move |variable: &str| match variable {
         "OPENAI_BASE_URL" => Some(format!("{address}/v1")),
@@ -142,7 +147,7 @@ pub fn model_with(server: &Server, choice: &str, options: Options) -> Arc<dyn Mo
     connect(&choice.parse::<ModelChoice>().unwrap(), lookup, options).unwrap()
 }
 
-pub async fn ask(model: &Arc<dyn Model>, request: &ModelRequest) -> (Result<ModelReply, ModelError>, Heard) {
+pub(crate) async fn ask(model: &Arc<dyn Model>, request: &ModelRequest) -> (Result<ModelReply, ModelError>, Heard) {
     let heard = Heard::default();
     let reply = model.reply(request, &heard).await;
     if let Err(error) = &reply {

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::world::Heard;
 
-pub struct Stage {
+pub(crate) struct Stage {
     _folder: TempDir,
     engine: Engine,
     session: SessionIdentity,
@@ -28,16 +28,16 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub async fn planning(style: PlanStyle) -> Self {
+    pub(crate) async fn planning(style: PlanStyle) -> Self {
         Self::new(style, Policy::default()).await
     }
 
-    pub async fn with_agents(names: &[&str]) -> Self {
+    pub(crate) async fn with_agents(names: &[&str]) -> Self {
         let agents = AgentRegistry::new(names.iter().map(|name| (*name).to_owned())).unwrap();
         Self::new(PlanStyle::Build, Policy { agents, ..Policy::default() }).await
     }
 
-    pub fn without_other_tools(mut self) -> Self {
+    pub(crate) fn without_other_tools(mut self) -> Self {
         self.others.clear();
         self
     }
@@ -53,7 +53,7 @@ impl Stage {
     }
 
     /// One turn, until the model answers in text.
-    pub async fn say(&mut self, words: &str) -> String {
+    pub(crate) async fn say(&mut self, words: &str) -> String {
         self.messages.push(ModelMessage::User { text: words.to_owned() });
         self.called.clear();
         for round in 0..50 {
@@ -107,30 +107,30 @@ impl Stage {
     }
 
     /// The calls of the last turn.
-    pub fn called(&self) -> Vec<String> {
+    pub(crate) fn called(&self) -> Vec<String> {
         self.called.clone()
     }
 
-    pub async fn plan(&self) -> Arc<Plan> {
+    pub(crate) async fn plan(&self) -> Arc<Plan> {
         self.engine.active_plan(&self.session).await.unwrap()
     }
 
     /// Also one that is finished and no longer active.
-    pub async fn newest_plan(&self) -> Arc<Plan> {
+    pub(crate) async fn newest_plan(&self) -> Arc<Plan> {
         self.engine.find_plan(&self.session, None).await.unwrap()
     }
 
     /// Everything the plan says.
-    pub async fn shown(&self) -> String {
+    pub(crate) async fn shown(&self) -> String {
         serde_json::to_string(&self.plan().await.content).unwrap()
     }
 
-    pub async fn approve(&self) {
+    pub(crate) async fn approve(&self) {
         let plan = self.plan().await;
         self.engine.approve(&self.session, &ada(), &plan.id, plan.digest(), Selection::All, None).await.unwrap();
     }
 
-    pub async fn revise(&self, feedback: &str) {
+    pub(crate) async fn revise(&self, feedback: &str) {
         let plan = self.plan().await;
         self.engine.revise(&self.session, &ada(), &plan.id, feedback.to_owned()).await.unwrap();
     }
