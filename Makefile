@@ -22,6 +22,7 @@ bench: toolchain ## Measure the distance to the limits (docs/performance.md)
 	$(CARGO) build --release --quiet -p planwright -p planwright-bench
 	PLANWRIGHT_POSTGRES_DURABLE=1 scripts/with-postgres target/release/planwright-bench commits target
 	target/release/planwright-bench size target
+	target/release/planwright-bench turns target
 	target/release/planwright-bench mcp target/release/planwright
 
 FUZZ_SECONDS ?= 60

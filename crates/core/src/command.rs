@@ -42,11 +42,20 @@ pub enum SessionCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TurnCommand {
     /// Somebody said something.
-    Begin { text: String, tokens: u32 },
+    Begin {
+        text: String,
+        tokens: u32,
+    },
     /// Takes up the turn that somebody else left open.
-    Resume { turn: TurnId },
+    Resume {
+        turn: TurnId,
+    },
     /// What happened in the turn and, if that was all, how it ends.
-    Record { turn: TurnId, inputs: Vec<TurnInput>, ending: Option<Ending> },
+    Record {
+        turn: TurnId,
+        inputs: Vec<TurnInput>,
+        ending: Option<Ending>,
+    },
     /// Ends whatever turn is under way.
     Stop,
     Compact(Compaction),

@@ -186,6 +186,15 @@ pub struct Session {
 impl Session {
     pub fn opened(identity: SessionIdentity, at: Timestamp) -> Self {
         let plan_mode = PlanModeState::off(identity.clone(), at);
-        Self { identity, opened_at: at, plan_mode, plans_made: 0, topic: None, turn: None, history_from: 0, shown: None }
+        Self {
+            identity,
+            opened_at: at,
+            plan_mode,
+            plans_made: 0,
+            topic: None,
+            turn: None,
+            history_from: 0,
+            shown: None,
+        }
     }
 }

@@ -100,7 +100,7 @@ impl Agent {
         match slash::parse(text) {
             Input::Message(text) => Ok(self.send(&place.session, by, &text, watcher).await?.into()),
             Input::Command(command) => self.command(place, by, command, watcher).await,
-            Input::Refused(mistake) => Ok(Answer::words(&place.session, mistake.to_string())),
+            Input::Refused(mistake) => Ok(Answer::refusal(&place.session, mistake.to_string())),
         }
     }
 

@@ -137,11 +137,7 @@ impl LedgerError {
     pub fn into_refusal(self) -> Refusal {
         match self {
             Self::Refused(refusal) => refusal,
-            Self::Leased(_)
-            | Self::Unavailable(_)
-            | Self::TooNew { .. }
-            | Self::Damaged { .. }
-            | Self::Internal(_) => {
+            Self::Leased(_) | Self::Unavailable(_) | Self::TooNew { .. } | Self::Damaged { .. } | Self::Internal(_) => {
                 Refusal::new(self.code(), self.to_string())
             }
         }

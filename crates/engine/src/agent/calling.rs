@@ -32,7 +32,8 @@ impl Run<'_> {
             Ok(arguments) => self.dispatch(pending, arguments, interrupted).await?,
             Err(refusal) => refused(&refusal),
         };
-        outcome.text = clip(&outcome.text, MOST_TOKENS, &self.agent.shared.tokens);
+        let most = MOST_TOKENS.min(self.agent.context_tokens() / 8);
+        outcome.text = clip(&outcome.text, most, &self.agent.shared.tokens);
         let (status, detail) = (outcome.status, said(&outcome));
         self.watcher.tell(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
         Ok(outcome)
@@ -64,15 +65,16 @@ impl Run<'_> {
             }
             Verdict::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(ToolOutcome {
                 status: ToolStatus::Uncertain,
-                text: "The program ended while this was being done, so it is not known whether it was done. It was not \
+                text:
+                    "The program ended while this was being done, so it is not known whether it was done. It was not \
                        done again: find out first, or ask the person."
-                    .to_owned(),
+                        .to_owned(),
             }),
             Verdict::Run => {
                 let limit = agent.engine().policy().turn.tool_time;
                 let outcome = tokio::select! {
                     outcome = timeout(limit, tool.call(&self.session, arguments)) => outcome,
-                    halt = self.interrupted() => return Err(halt),
+                    halt = self.interrupted() => return Err(halt.in_the_middle_of(pending, tool.effect())),
                 };
                 Ok(match outcome {
                     Ok(answer) => outcome_of(answer, ToolStatus::Done),
@@ -142,9 +144,7 @@ fn read_arguments(name: &str, text: &str) -> Result<Arguments, Refusal> {
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(Value::Null) => Ok(Arguments::new()),
         Ok(_) => Err(Refusal::invalid(format!("The arguments of {} have to be one JSON object.", quoted(name)))),
-        Err(error) => {
-            Err(Refusal::invalid(format!("The arguments of {} are not valid JSON: {error}.", quoted(name))))
-        }
+        Err(error) => Err(Refusal::invalid(format!("The arguments of {} are not valid JSON: {error}.", quoted(name)))),
     }
 }
 

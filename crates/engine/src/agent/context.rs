@@ -25,6 +25,8 @@ const SMALLEST_ROOM: u32 = 512;
 /// The most a summary may have.
 const SUMMARY_TOKENS: u32 = 1_200;
 
+const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a tool.]";
+
 /// What every request has besides the conversation.
 struct Frame {
     system: String,
@@ -43,9 +45,10 @@ impl Agent {
             description: tool.description,
             input_schema: tool.input_schema,
         });
-        let others = self.shared.toolbox.iter().filter(|tool| {
-            !matches!(judge_other_tool(&situation, &tool.spec().name, tool.effect()), Verdict::Deny(_))
-        });
+        let others =
+            self.shared.toolbox.iter().filter(|tool| {
+                !matches!(judge_other_tool(&situation, &tool.spec().name, tool.effect()), Verdict::Deny(_))
+            });
         plan_tools.chain(others.map(|tool| tool.spec().clone())).collect()
     }
 
@@ -172,9 +175,12 @@ impl Run<'_> {
         let frame = self.agent.frame(&self.desk).await?;
         let messages = fitting::fit(&self.conversation, frame.room, &self.agent.shared.tokens)
             .map_err(|refusal| Halt::ModelFailed { message: refusal.message })?;
+        // Asked the same, a model may well say nothing again.
+        let silent = self.turn.last_reply().is_some_and(|reply| reply.calls.is_empty());
+        let nudge = silent.then(|| ModelMessage::User { text: NUDGE.to_owned() });
         let request = ModelRequest {
             system: frame.system,
-            messages,
+            messages: messages.into_iter().chain(nudge).collect(),
             tools: frame.tools,
             max_output_tokens: Some(frame.max_output_tokens),
         };
@@ -187,7 +193,7 @@ impl Run<'_> {
         match outcome {
             Ok(Ok(reply)) => Ok(reply),
             Ok(Err(error)) => Err(Halt::ModelFailed { message: error.message }),
-            Err(Halt::Stopped { .. }) => Err(Halt::Stopped { heard: hearing.take() }),
+            Err(Halt::Stopped { .. }) => Err(Halt::Stopped { heard: hearing.take(), under_way: None }),
             Err(halt) => Err(halt),
         }
     }

@@ -17,13 +17,28 @@ pub enum Progress {
     ModelCalled,
     Text(String),
     /// What was said so far does not count; the model is asked again after `wait`.
-    Again { why: String, wait: Duration },
+    Again {
+        why: String,
+        wait: Duration,
+    },
     /// The reply is complete; `calls` tools follow.
-    Replied { calls: usize },
-    ToolStarted { name: String, detail: String },
-    ToolEnded { name: String, status: ToolStatus, detail: String, took: Duration },
+    Replied {
+        calls: usize,
+    },
+    ToolStarted {
+        name: String,
+        detail: String,
+    },
+    ToolEnded {
+        name: String,
+        status: ToolStatus,
+        detail: String,
+        took: Duration,
+    },
     Compacting,
-    Compacted { messages: u32 },
+    Compacted {
+        messages: u32,
+    },
 }
 
 /// Where progress is told. Nobody has to listen.

@@ -12,11 +12,12 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
 use planwright_core::desk::Desk;
 use planwright_core::event::Event;
+use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::{Effect, Over, Turn, TurnEnd, TurnInput};
+use planwright_core::turn::{Effect, Over, PendingCall, ToolOutcome, ToolStatus, Turn, TurnEnd, TurnInput};
 
 use super::Agent;
 use super::holding::Held;
@@ -245,12 +246,20 @@ pub(super) struct Run<'a> {
     pub(super) watcher: &'a Watcher,
 }
 
+/// More than the words about a stopped call take.
+const STOPPED_TOKENS: u32 = 20;
+
 /// Why a turn cannot go on.
 #[derive(Debug)]
 pub(super) enum Halt {
-    /// A person said stop; this much had been said.
-    Stopped { heard: String },
-    ModelFailed { message: String },
+    /// A person said stop; this much had been said, and this was under way.
+    Stopped {
+        heard: String,
+        under_way: Option<TurnInput>,
+    },
+    ModelFailed {
+        message: String,
+    },
     /// The turn was ended by somebody else, or somebody else has the session.
     Elsewhere,
     Ledger(LedgerError),
@@ -269,11 +278,26 @@ impl From<LedgerError> for Halt {
     }
 }
 
+impl Halt {
+    /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
+    pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
+        match self {
+            Self::Stopped { heard, .. } if effect != ToolEffect::ReadsOnly => {
+                let text = "Stopped in the middle: it is not known whether it was done.".to_owned();
+                let outcome = ToolOutcome { status: ToolStatus::Uncertain, text };
+                let under_way = Some(TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS });
+                Self::Stopped { heard, under_way }
+            }
+            halt => halt,
+        }
+    }
+}
+
 impl Run<'_> {
     async fn to_the_end(&mut self) -> LedgerResult<TurnOutcome> {
         match self.go_on().await {
             Ok(outcome) => Ok(outcome),
-            Err(Halt::Stopped { heard }) => self.stopped(heard).await,
+            Err(Halt::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
             Err(Halt::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
             Err(Halt::Elsewhere) => self.ended_elsewhere().await,
             Err(Halt::Ledger(error)) => Err(error),
@@ -329,7 +353,7 @@ impl Run<'_> {
             }
         };
         tokio::select! {
-            () = self.running.stop.cancelled() => Halt::Stopped { heard: String::new() },
+            () = self.running.stop.cancelled() => Halt::Stopped { heard: String::new(), under_way: None },
             () = lost => Halt::Elsewhere,
         }
     }

@@ -56,12 +56,14 @@ impl Engine {
             report.damaged.extend(page.damaged);
             for stored in page.items {
                 let chain = match self.verify_session(&stored).await {
+                    Ok(None) => continue,
                     // What cannot be read in one session does not keep the others from being walked.
                     Err(LedgerError::Damaged { what, reason }) => {
                         report.damaged.push(DamagedRow { what, reason });
                         continue;
                     }
-                    outcome => outcome?,
+                    Ok(Some(chain)) => chain,
+                    Err(error) => return Err(error),
                 };
                 progress(&chain);
                 report.chains.push(chain);
@@ -73,33 +75,39 @@ impl Engine {
         }
     }
 
-    async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<ChainReport> {
+    /// `None` if the session was deleted meanwhile.
+    async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<Option<ChainReport>> {
         let identity = &stored.session.identity;
         let mut walk = Walk { head: Head::START, desk: Desk::new(identity.clone()) };
         // Somebody may be writing meanwhile, so what is stored is only compared with a journal that stood still.
         let mut promised = None;
         for _ in 0..PATIENCE {
-            if let Err(damage) = self.walk_on(&mut walk).await? {
-                return self.report(&walk, Some(damage)).await;
+            let walked = self.walk_on(&mut walk).await?;
+            let Some(now) = self.ledger.session(identity).await? else { return Ok(None) };
+            if now.session.opened_at != stored.session.opened_at {
+                return Ok(None);
             }
-            let now = self.ledger.session(identity).await?;
-            let end = now.as_ref().map_or(stored.head, |now| now.head);
+            if let Err(damage) = walked {
+                return self.report(&walk, Some(damage)).await.map(Some);
+            }
+            let end = now.head;
             // More may have been written since; what was promised before the walk and is still not there is cut off.
             if walk.head.seq < end.seq && promised != Some(end) {
                 promised = Some(end);
                 continue;
             }
             if let Err(damage) = walk.head.check_end(&end).and_then(|()| reaches(&walk.head, &stored.head)) {
-                return self.report(&walk, Some(damage)).await;
+                return self.report(&walk, Some(damage)).await.map(Some);
             }
             let report = self.report(&walk, None).await?;
             let after = self.ledger.session(identity).await?;
             if report.is_whole() || after.map(|after| after.head) == Some(walk.head) {
-                return Ok(report);
+                return Ok(Some(report));
             }
         }
         // It never stood still; its chain is whole as far as it was walked.
-        Ok(ChainReport { session: identity.clone(), entries: walk.head.seq, damage: None, disagreements: Vec::new() })
+        let (session, entries) = (identity.clone(), walk.head.seq);
+        Ok(Some(ChainReport { session, entries, damage: None, disagreements: Vec::new() }))
     }
 
     /// Walks to the end of the journal, checking and replaying.

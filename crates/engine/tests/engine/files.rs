@@ -12,6 +12,7 @@ mod writing;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -97,6 +98,15 @@ impl Desk {
         let names: Vec<_> = fs::read_dir(self.outside()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["secret.md"]);
         assert_eq!(fs::read_to_string(self.outside().join("secret.md")).unwrap(), SECRET);
+    }
+}
+
+/// Lets a thread that waits for `true` end also when the test fails.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -1,8 +1,13 @@
 //! A turn from the person's words to the answer: what is stored, and what the model is sent.
 
+mod calls;
+mod failing;
+mod limits;
+mod stopping;
+mod streaming;
+
 use planwright_core::turn::TurnEnd;
 use planwright_llm::scripted::Reply;
-use serde_json::json;
 
 use crate::world::{World, script};
 
@@ -19,29 +24,38 @@ async fn a_message_is_answered_and_both_are_stored() {
 }
 
 #[tokio::test]
-async fn several_calls_in_one_reply_are_carried_out_in_order() {
-    let world = World::new([
-        Reply::call("write_file", json!({"path": "a.txt", "content": "one"}))
-            .and_call("read_file", json!({"path": "a.txt"}))
-            .with_text("Let me write."),
-        Reply::text("Done."),
-    ])
-    .await;
-    let outcome = world.say("Write a file").await;
-    assert_eq!(outcome.reply, "Done.");
-    assert_eq!(outcome.tool_calls, 2);
-    let sent = script(&world.sent(2));
-    assert_eq!(sent[1], "model: Let me write. [write_file, read_file]");
-    assert!(sent[2].starts_with("result write_file:"), "{sent:?}");
-    assert!(sent[3].contains("one"), "{sent:?}");
-    assert_eq!(std::fs::read_to_string(world.files().join("a.txt")).unwrap(), "one");
-    world.is_sound().await;
-}
-
-#[tokio::test]
 async fn the_next_turn_reads_what_was_said_before() {
     let world = World::new([Reply::text("Blue it is."), Reply::text("Blue.")]).await;
     world.say("My colour is blue").await;
     world.say("What is my colour?").await;
     assert_eq!(script(&world.sent(2)), ["user: My colour is blue", "model: Blue it is.", "user: What is my colour?"]);
+}
+
+#[tokio::test]
+async fn a_blank_message_is_refused_and_nothing_is_stored() {
+    let world = World::new([]).await;
+    for text in ["", " \n\t "] {
+        let refused = world.try_say(text).await.unwrap_err();
+        assert!(refused.to_string().contains("The message is blank"), "{refused}");
+    }
+    assert_eq!(world.event_names().await, ["session_opened"]);
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_there_is_not_begun_by_a_message() {
+    let mut world = World::new([]).await;
+    world.session = crate::world::session("session-two");
+    let refused = world.try_say("Hello?").await.unwrap_err();
+    assert!(refused.to_string().contains("no session cli:session-two"), "{refused}");
+    assert!(world.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn nothing_of_what_was_reset_is_read_again() {
+    let world = World::new([Reply::text("Noted."), Reply::text("Which colour?")]).await;
+    world.say("My colour is blue").await;
+    world.hear("/reset").await;
+    world.say("What is my colour?").await;
+    assert_eq!(script(&world.sent(2)), ["user: What is my colour?"]);
+    world.is_sound().await;
 }

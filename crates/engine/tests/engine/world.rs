@@ -1,22 +1,30 @@
 //! A conversation with a scripted model over a real store, and looks at what was stored and sent.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+mod looking;
 
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::event::Event;
-use planwright_core::model::{ModelMessage, ModelRequest};
+use planwright_core::model::ModelRequest;
 use planwright_core::plan::Plan;
 use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions, Answer, Place, Progress, TurnOutcome, Watcher};
-use planwright_engine::ledger::Ledger;
+use planwright_engine::clock::{Clock, TimeOrderedIds};
+use planwright_engine::ledger::{Ledger, LedgerResult};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::toolbox::{Tool, Toolbox};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_store::SqliteLedger;
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+pub(crate) use looking::{is_valid, newest_words, script, statuses, tool_names, turns};
 
 pub(crate) struct World {
     pub(crate) folder: TempDir,
@@ -26,6 +34,7 @@ pub(crate) struct World {
     pub(crate) policy: Policy,
     pub(crate) options: AgentOptions,
     pub(crate) tools: Toolbox,
+    pub(crate) clock: Option<HandClock>,
 }
 
 impl World {
@@ -39,24 +48,65 @@ impl World {
             policy: Policy::default(),
             options: AgentOptions::new("the test"),
             tools: Toolbox::default(),
-            session: session("session-one"),
+            clock: None,
         };
         change(&mut setup);
         let folder = tempfile::tempdir().unwrap();
-        let Setup { policy, options, tools, session } = setup;
-        let agent = start(&folder, &model, &policy, &options, &tools).await;
+        let Setup { policy, options, tools, clock } = setup;
+        let start =
+            Start { folder: folder.path(), policy: &policy, options: &options, tools: &tools, clock: clock.as_ref() };
+        let agent = start.agent(ledger(folder.path()).await, &model);
+        let session = session("session-one");
         agent.engine().open(&session, &person()).await.unwrap();
-        Self { folder, model, agent, session, policy, options, tools }
+        Self { folder, model, agent, session, policy, options, tools, clock }
+    }
+
+    /// What an agent here is made of.
+    pub(crate) fn start(&self) -> Start<'_> {
+        Start {
+            folder: self.folder.path(),
+            policy: &self.policy,
+            options: &self.options,
+            tools: &self.tools,
+            clock: self.clock.as_ref(),
+        }
+    }
+
+    /// The store, opened once more, as another process does.
+    pub(crate) async fn ledger(&self) -> Arc<dyn Ledger> {
+        ledger(self.folder.path()).await
     }
 
     /// Another process on the same store, with another name.
     pub(crate) async fn another(&self, model: &ScriptedModel, owner: &str) -> Agent {
         let options = AgentOptions { owner: owner.to_owned(), ..self.options.clone() };
-        start(&self.folder, model, &self.policy, &options, &self.tools).await
+        Start { options: &options, ..self.start() }.agent(self.ledger().await, model)
+    }
+
+    /// The same process, started anew.
+    pub(crate) async fn restart(self) -> Self {
+        let agent = self.start().agent(self.ledger().await, &self.model);
+        Self { agent, ..self }
+    }
+
+    /// Says it, and does not wait for the answer.
+    pub(crate) fn say_in_background(&self, text: &str) -> JoinHandle<LedgerResult<TurnOutcome>> {
+        let (agent, session, text) = (self.agent.clone(), self.session.clone(), text.to_owned());
+        tokio::spawn(async move { agent.send(&session, &person(), &text, &Watcher::nobody()).await })
+    }
+
+    /// Types it, and does not wait for the answer.
+    pub(crate) fn hear_in_background(&self, text: &str) -> JoinHandle<LedgerResult<Answer>> {
+        let (agent, place, text) = (self.agent.clone(), self.place(), text.to_owned());
+        tokio::spawn(async move { agent.hear(&place, &person(), &text, &Watcher::nobody()).await })
     }
 
     pub(crate) async fn say(&self, text: &str) -> TurnOutcome {
-        self.agent.send(&self.session, &person(), text, &Watcher::nobody()).await.unwrap()
+        self.try_say(text).await.unwrap()
+    }
+
+    pub(crate) async fn try_say(&self, text: &str) -> LedgerResult<TurnOutcome> {
+        self.agent.send(&self.session, &person(), text, &Watcher::nobody()).await
     }
 
     /// Whatever a person types, a message or a command.
@@ -103,6 +153,12 @@ impl World {
         self.model.requests()[number - 1].clone()
     }
 
+    /// Every request so far is one that providers take: it begins with the person, nothing in it is blank, and every
+    /// result follows the call it belongs to.
+    pub(crate) fn has_a_valid_history(&self) {
+        self.model.requests().iter().for_each(is_valid);
+    }
+
     pub(crate) fn files(&self) -> PathBuf {
         self.folder.path().join("users").join(self.session.folder_name()).join("files")
     }
@@ -118,36 +174,68 @@ pub(crate) struct Setup {
     pub(crate) policy: Policy,
     pub(crate) options: AgentOptions,
     pub(crate) tools: Toolbox,
-    pub(crate) session: SessionIdentity,
+    pub(crate) clock: Option<HandClock>,
 }
 
 impl Setup {
-    pub(crate) fn tool(&mut self, tool: impl Tool) {
-        let more: Vec<Arc<dyn Tool>> = self.tools.iter().cloned().chain([Arc::new(tool) as Arc<dyn Tool>]).collect();
-        self.tools = Toolbox::new(more);
+    pub(crate) fn tool(&mut self, tool: &(impl Tool + Clone)) {
+        let tool: Arc<dyn Tool> = Arc::new(tool.clone());
+        self.tools = Toolbox::new(self.tools.iter().cloned().chain([tool]));
     }
 }
 
-async fn start(
-    folder: &TempDir,
-    model: &ScriptedModel,
-    policy: &Policy,
-    options: &AgentOptions,
-    tools: &Toolbox,
-) -> Agent {
-    let ledger: Arc<dyn Ledger> = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
-    let engine = Engine::new(ledger, policy.clone());
-    let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-    Agent::new(engine, Arc::new(model.clone()), files, tools.clone(), options.clone())
+/// Everything an agent is made of besides its store and its model.
+#[derive(Clone, Copy)]
+pub(crate) struct Start<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) policy: &'a Policy,
+    pub(crate) options: &'a AgentOptions,
+    pub(crate) tools: &'a Toolbox,
+    pub(crate) clock: Option<&'a HandClock>,
+}
+
+impl Start<'_> {
+    pub(crate) fn agent(self, ledger: Arc<dyn Ledger>, model: &ScriptedModel) -> Agent {
+        let engine = Engine::new(ledger, self.policy.clone());
+        let engine = match self.clock {
+            Some(clock) => engine.with_clock(clock.clone(), TimeOrderedIds),
+            None => engine,
+        };
+        let files = FileTools::new(self.folder.join("users"), FileLimits::default());
+        Agent::new(engine, Arc::new(model.clone()), files, self.tools.clone(), self.options.clone())
+    }
+}
+
+async fn ledger(folder: &Path) -> Arc<dyn Ledger> {
+    Arc::new(SqliteLedger::open(&folder.join("test.db")).await.unwrap())
+}
+
+/// A clock that stands still until it is moved.
+#[derive(Debug, Clone)]
+pub(crate) struct HandClock(Arc<Mutex<Timestamp>>);
+
+impl HandClock {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new("2030-01-01T12:00:00Z".parse().unwrap())))
+    }
+
+    pub(crate) fn advance(&self, by: Duration) {
+        let mut now = self.0.lock().unwrap();
+        *now = now.checked_add(by).unwrap();
+    }
+}
+
+impl Clock for HandClock {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().unwrap()
+    }
 }
 
 pub(crate) async fn events(engine: &Engine, session: &SessionIdentity) -> Vec<Event> {
     let entries = engine.ledger().journal(session, 0, 100_000).await.unwrap();
     entries
         .iter()
-        .map(|entry| {
-            serde_json::from_str::<planwright_core::journal::Entry>(&entry.body).unwrap().event
-        })
+        .map(|entry| serde_json::from_str::<planwright_core::journal::Entry>(&entry.body).unwrap().event)
         .collect()
 }
 
@@ -157,23 +245,4 @@ pub(crate) fn session(key: &str) -> SessionIdentity {
 
 pub(crate) fn person() -> Actor {
     Actor::person("Ada", "cli")
-}
-
-/// The messages in short: `user: …`, `model: … [tool]`, `result tool: …`.
-pub(crate) fn script(request: &ModelRequest) -> Vec<String> {
-    let told = |message: &ModelMessage| match message {
-        ModelMessage::User { text } => format!("user: {text}"),
-        ModelMessage::Assistant { text, calls } => {
-            let names: Vec<_> = calls.iter().map(|sent| sent.call.name.as_str()).collect();
-            if names.is_empty() { format!("model: {text}") } else { format!("model: {text} [{}]", names.join(", ")) }
-        }
-        ModelMessage::ToolResult { name, text, failed, .. } => {
-            format!("{} {name}: {text}", if *failed { "failed" } else { "result" })
-        }
-    };
-    request.messages.iter().map(told).collect()
-}
-
-pub(crate) fn tool_names(request: &ModelRequest) -> Vec<&str> {
-    request.tools.iter().map(|tool| tool.name.as_str()).collect()
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod conversation;
 mod steps;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]

@@ -9,6 +9,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use serde_json::{Value, json};
 
+use crate::conversation::Talk;
 use crate::stores::Store;
 
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,7 @@ pub(crate) struct World {
     /// How many entries each session's journal had before the last call.
     before: BTreeMap<SessionIdentity, u64>,
     pub(crate) seen: Option<Digest>,
+    pub(crate) talk: Talk,
 }
 
 impl std::fmt::Debug for World {
@@ -52,7 +54,15 @@ impl World {
             StoreKind::Postgres => Store::postgres().await,
         };
         let engine = store.engine().await;
-        Self { store, engine, session: None, answer: Ok(Value::Null), before: BTreeMap::new(), seen: None }
+        Self {
+            store,
+            engine,
+            session: None,
+            answer: Ok(Value::Null),
+            before: BTreeMap::new(),
+            seen: None,
+            talk: Talk::new(),
+        }
     }
 
     /// Everything in memory is gone afterwards.

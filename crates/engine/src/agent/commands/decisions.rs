@@ -24,7 +24,8 @@ impl Agent {
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
         let shown = self.engine().session(session).await?.shown.filter(|shown| shown.plan == plan.id);
-        let Some(digest) = shown.map(|shown| shown.digest).or((plan.status != PlanStatus::Ready).then(|| plan.digest()))
+        let Some(digest) =
+            shown.map(|shown| shown.digest).or((plan.status != PlanStatus::Ready).then(|| plan.digest()))
         else {
             return self.show_first(session, by, &plan, "You have not seen this version here yet.").await;
         };
@@ -102,7 +103,8 @@ fn approved(plan: &Plan) -> String {
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
     let steps = plan.content.steps();
     for skip in skipped {
-        let words = steps.get(skip.position.saturating_sub(1)).map_or_else(String::new, |step| title(&step.description));
+        let words =
+            steps.get(skip.position.saturating_sub(1)).map_or_else(String::new, |step| title(&step.description));
         text.push_str(&format!("\n- step {} will not be done ({}): {words}", skip.position, skip.why));
     }
     text.push_str(match plan.style() {

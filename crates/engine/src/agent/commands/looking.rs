@@ -24,9 +24,10 @@ impl Agent {
             Some(turn) => format!("at work since {}", ago(turn.begun_at, self.engine().now())),
             None => "idle".to_owned(),
         };
-        let summarised = conversation.summary.as_ref().map_or_else(String::new, |summary| {
-            format!(", {} earlier ones summarised", summary.messages)
-        });
+        let summarised = conversation
+            .summary
+            .as_ref()
+            .map_or_else(String::new, |summary| format!(", {} earlier ones summarised", summary.messages));
         let lines = [
             format!("- session: `{session}`{}", topic(opened.topic.as_deref())),
             format!("- agent: {turn}"),

@@ -49,9 +49,7 @@ impl Agent {
                 self.engine().ensure_plan_mode(session, by, None).await?;
                 Ok(self.send(session, by, &text, watcher).await?.into())
             }
-            PlanCommand::Files(_) => {
-                Ok(Answer::refusal(session, not_in_this_version(&SlashCommand::Plan(command))))
-            }
+            PlanCommand::Files(_) => Ok(Answer::refusal(session, not_in_this_version(&SlashCommand::Plan(command)))),
             PlanCommand::Approve { plan, selection, note } => {
                 self.approve_shown(session, by, plan.as_ref(), selection, note).await
             }

@@ -2,8 +2,8 @@
 
 use planwright_core::conversation::{CountTokens as _, Said};
 use planwright_core::ids::PlanId;
-use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::PlanStatus;
+use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
 
 use super::Run;
@@ -18,8 +18,9 @@ impl Run<'_> {
         self.finish(end, own_words, plan, inputs).await
     }
 
-    pub(super) async fn stopped(&mut self, heard: String) -> LedgerResult<TurnOutcome> {
-        let outcome = self.finish(TurnEnd::Stopped, heard, None, Vec::new()).await;
+    pub(super) async fn stopped(&mut self, heard: String, under_way: Option<TurnInput>) -> LedgerResult<TurnOutcome> {
+        let inputs = Vec::from_iter(under_way);
+        let outcome = self.finish(TurnEnd::Stopped, heard, None, inputs).await;
         match outcome {
             // Somebody else was faster.
             Err(LedgerError::Refused(_)) => self.ended_elsewhere().await,
@@ -69,7 +70,9 @@ impl Run<'_> {
     fn reply(&self, end: &TurnEnd, own_words: String) -> String {
         let last = self.turn.last_reply();
         let said = last.map(|reply| reply.text.trim()).unwrap_or_default();
-        let cut_off = last.is_some_and(|reply| reply.cut_off).then_some("*(The answer was cut off: the model reached its limit.)*");
+        let cut_off = last
+            .is_some_and(|reply| reply.cut_off)
+            .then_some("*(The answer was cut off: the model reached its limit.)*");
         let stopped = matches!(end, TurnEnd::Stopped).then_some("*Stopped.*");
         let said = match end {
             TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said,

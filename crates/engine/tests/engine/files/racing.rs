@@ -1,60 +1,64 @@
 //! Somebody swaps folders and files for links, again and again, while the tools are at work.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use serde_json::json;
+use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
+use serde_json::{Value, json};
 
-use super::{Desk, SECRET};
+use super::{Desk, SECRET, SetOnDrop};
 
 const ROUNDS: usize = 120;
 
-/// Exchanges two names in one step until `done` is set, and says how often it did.
-fn swap(one: &Path, other: &Path, done: &AtomicBool) -> usize {
-    let mut swaps = 0;
-    while !done.load(Ordering::Relaxed) {
-        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
-        swaps += 1;
-    }
-    swaps
+fn exchange(one: &Path, other: &Path) {
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
 }
 
-/// Runs every tool on `paths` while `swapped` and `other` change places, and looks for the secret in every answer.
-async fn race(desk: &Desk, swapped: &Path, other: &Path, paths: &[&str]) {
+fn reading(path: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("read_file", json!({"path": path})),
+        ("grep_files", json!({"pattern": "."})),
+        ("grep_files", json!({"pattern": ".", "path": path})),
+        ("list_files", json!({"path": "folder"})),
+        ("glob_files", json!({"pattern": "**"})),
+    ]
+}
+
+fn reading_and_writing(path: &str) -> Vec<(&'static str, Value)> {
+    [reading(path), vec![("write_file", json!({"path": path, "content": "mine"}))]].concat()
+}
+
+/// Makes calls while `swap` runs again and again, and looks for the secret in every answer.
+async fn race(desk: &Desk, calls: &[(&str, Value)], swap: impl Fn() + Sync) {
     let done = AtomicBool::new(false);
     let (mut answered, mut refused) = (0, 0);
     let swaps = thread::scope(|scope| {
-        let swapper = scope.spawn(|| swap(swapped, other, &done));
-        let runtime = tokio::runtime::Handle::current();
+        let swapper = scope.spawn(|| {
+            let mut swaps = 0;
+            while !done.load(Ordering::Relaxed) {
+                swap();
+                swaps += 1;
+            }
+            swaps
+        });
+        let ending = SetOnDrop(&done);
         tokio::task::block_in_place(|| {
-            runtime.block_on(async {
-                for round in 0..ROUNDS {
-                    for path in paths {
-                        for (tool, arguments) in [
-                            ("read_file", json!({"path": path})),
-                            ("write_file", json!({"path": path, "content": format!("mine {round}")})),
-                            ("grep_files", json!({"pattern": "."})),
-                            ("grep_files", json!({"pattern": ".", "path": path})),
-                            ("list_files", json!({"path": "folder"})),
-                            ("glob_files", json!({"pattern": "**"})),
-                        ] {
-                            match desk.try_call(tool, arguments).await {
-                                Ok(answer) => {
-                                    assert!(!answer.to_string().contains(SECRET), "{tool} {answer}");
-                                    answered += 1;
-                                }
-                                Err(_) => refused += 1,
-                            }
+            tokio::runtime::Handle::current().block_on(async {
+                for (tool, arguments) in std::iter::repeat_n(calls, ROUNDS).flatten() {
+                    match desk.try_call(tool, arguments.clone()).await {
+                        Ok(answer) => {
+                            assert!(!answer.to_string().contains(SECRET), "{tool} {answer}");
+                            answered += 1;
                         }
+                        Err(_) => refused += 1,
                     }
                 }
             });
         });
-        done.store(true, Ordering::Relaxed);
+        drop(ending);
         swapper.join().unwrap()
     });
     desk.check_outside();
@@ -66,18 +70,35 @@ async fn race(desk: &Desk, swapped: &Path, other: &Path, paths: &[&str]) {
 async fn a_folder_that_becomes_a_link_leads_nowhere() {
     let desk = Desk::begun();
     desk.put("folder/secret.md", "mine");
-    let link = desk.folder.path().join("link");
+    let (folder, link) = (desk.inside().join("folder"), desk.folder.path().join("link"));
     symlink(desk.outside(), &link).unwrap();
-    race(&desk, &desk.inside().join("folder"), &link, &["folder/secret.md"]).await;
+    race(&desk, &reading_and_writing("folder/secret.md"), || exchange(&folder, &link)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_link_leads_nowhere() {
     let desk = Desk::begun();
     desk.put("folder/secret.md", "mine");
-    let link = desk.folder.path().join("link");
+    let (file, link) = (desk.inside().join("folder/secret.md"), desk.folder.path().join("link"));
     symlink(desk.outside().join("secret.md"), &link).unwrap();
-    race(&desk, &desk.inside().join("folder/secret.md"), &link, &["folder/secret.md"]).await;
+    race(&desk, &reading("folder/secret.md"), || exchange(&file, &link)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_file_that_becomes_a_link_is_not_written_through() {
+    let desk = Desk::begun();
+    desk.put("folder/secret.md", "mine");
+    let (file, link) = (desk.inside().join("folder/secret.md"), desk.folder.path().join("link"));
+    let swap = || {
+        // Who writes at the right moment puts a file in the place of the link, so it is put there anew.
+        if !link.is_symlink() {
+            let _ = fs::remove_file(&link);
+            symlink(desk.outside().join("secret.md"), &link).unwrap();
+        }
+        exchange(&file, &link);
+        exchange(&file, &link);
+    };
+    race(&desk, &reading_and_writing("folder/secret.md"), swap).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -86,17 +107,24 @@ async fn a_session_folder_that_becomes_a_link_leads_nowhere() {
     desk.put("folder/secret.md", "mine");
     let link = desk.folder.path().join("link");
     symlink(desk.outside(), &link).unwrap();
-    race(&desk, &desk.inside(), &link, &["secret.md", "folder/secret.md"]).await;
+    let calls = [reading_and_writing("secret.md"), reading_and_writing("folder/secret.md")].concat();
+    race(&desk, &calls, || exchange(&desk.inside(), &link)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_pipe_keeps_nobody_waiting() {
-    use rustix::fs::{FileType, Mode, mknodat};
     let desk = Desk::begun();
     desk.put("folder/secret.md", "mine");
-    let pipe = desk.folder.path().join("pipe");
-    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    race(&desk, &desk.inside().join("folder/secret.md"), &pipe, &["folder/secret.md"]).await;
+    let (file, pipe) = (desk.inside().join("folder/secret.md"), desk.folder.path().join("pipe"));
+    let swap = || {
+        if !fs::symlink_metadata(&pipe).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+            let _ = fs::remove_file(&pipe);
+            mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        }
+        exchange(&file, &pipe);
+        exchange(&file, &pipe);
+    };
+    race(&desk, &reading_and_writing("folder/secret.md"), swap).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

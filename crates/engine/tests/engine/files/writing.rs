@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use planwright_core::refusal::RefusalCode;
 use serde_json::json;
 
-use super::{Desk, globbed};
+use super::{Desk, SetOnDrop, globbed};
 
 #[tokio::test]
 async fn writing_twice_is_writing_once() {
@@ -98,6 +98,7 @@ async fn a_reader_sees_the_old_text_or_the_new_one() {
             }
             read
         });
+        let ending = SetOnDrop(&done);
         tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(async {
                 for round in 0..100 {
@@ -106,7 +107,7 @@ async fn a_reader_sees_the_old_text_or_the_new_one() {
                 }
             });
         });
-        done.store(true, Ordering::Relaxed);
+        drop(ending);
         reader.join().unwrap()
     });
     assert!(read > 10, "{read}");

@@ -1,0 +1,174 @@
+//! What a turn costs beside the model: the model here answers at once, so that everything that is left is ours.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use planwright_core::model::{ModelReply, ModelRequest, Usage};
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::agent::{Agent, AgentOptions, Watcher};
+use planwright_engine::core as planwright_core;
+use planwright_engine::model::{Listener, Model, ModelError};
+use planwright_engine::tokens::Tokens;
+use planwright_engine::toolbox::Toolbox;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_store::Location;
+use tempfile::TempDir;
+
+use crate::{bare, ledger};
+
+const TIME: Duration = Duration::from_secs(3);
+const FLUSHES: f64 = 2.0;
+
+pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
+    Tokens::warm_up();
+    sessions(folder.path()).await?;
+    history(folder.path()).await
+}
+
+/// Turns a second with 1, 32 and 1,000 sessions, and what a turn and a session take.
+async fn sessions(folder: &Path) -> anyhow::Result<()> {
+    println!(
+        "{:>9} {:>10} {:>12} {:>16} {:>14} {:>15} {:>17}",
+        "sessions", "turns/s", "a turn, µs", "flushes of it, µs", "ours, µs", "stored/turn, B", "session, kB"
+    );
+    for count in [1, 32, 1_000] {
+        let flush = 1e6 / bare::flushes(folder, Duration::from_secs(1))?;
+        let file = folder.join(format!("turns-{count}.db"));
+        let agent = agent(folder, &file, 128_000).await?;
+        let names = Arc::new(open(&agent, count).await?);
+        let before = memory()?;
+        // Every session has had one turn before anything is measured.
+        for session in names.iter() {
+            turn(&agent, session).await?;
+        }
+        let held = memory()?.saturating_sub(before) / count as u64;
+        let stored = size(&file)?;
+        let counted = Arc::new(std::sync::atomic::AtomicU64::new(0));
+        let (all, done) = (agent.clone(), Arc::clone(&counted));
+        let rate = bare::rate(count, TIME, move |caller| {
+            let (agent, names, done) = (all.clone(), Arc::clone(&names), Arc::clone(&done));
+            async move {
+                turn(&agent, &names[caller]).await?;
+                done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                Ok(())
+            }
+        })
+        .await?;
+        drop(agent);
+        let turns = counted.load(std::sync::atomic::Ordering::Relaxed).max(1);
+        let bytes = size(&file)?.saturating_sub(stored) / turns;
+        let each = 1e6 / rate;
+        let flushed = if count == 1 { FLUSHES * flush } else { f64::NAN };
+        let ours = each - flushed;
+        println!(
+            "{count:>9} {rate:>10.0} {each:>12.0} {flushed:>16.0} {ours:>14.0} {bytes:>15} {:>17.1}",
+            held as f64 / 1e3
+        );
+    }
+    Ok(())
+}
+
+/// The same with 10, 1,000 and 10,000 messages of history: kept whole, read anew, and compacted.
+async fn history(folder: &Path) -> anyhow::Result<()> {
+    println!("\n{:>9} {:>14} {:>26} {:>16}", "messages", "whole, µs", "whole, after a start, µs", "compacted, µs");
+    for messages in [10, 1_000, 10_000] {
+        let file = folder.join(format!("history-{messages}.db"));
+        let (whole, compacted) = (agent(folder, &file, 4_000_000).await?, agent(folder, &file, 16_000).await?);
+        let session = session(0)?;
+        whole.engine().open(&session, &ledger::agent()).await?;
+        for _ in 0..messages / 2 {
+            turn(&whole, &session).await?;
+        }
+        let warm = median(&whole, &session).await?;
+        let fresh = agent(folder, &file, 4_000_000).await?;
+        let start = Instant::now();
+        turn(&fresh, &session).await?;
+        let cold = start.elapsed().as_secs_f64() * 1e6;
+        turn(&compacted, &session).await?;
+        let short = median(&compacted, &session).await?;
+        println!("{messages:>9} {warm:>14.0} {cold:>26.0} {short:>16.0}");
+    }
+    Ok(())
+}
+
+async fn median(agent: &Agent, session: &SessionIdentity) -> anyhow::Result<f64> {
+    let mut times = Vec::new();
+    for _ in 0..101 {
+        let start = Instant::now();
+        turn(agent, session).await?;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
+}
+
+async fn turn(agent: &Agent, session: &SessionIdentity) -> anyhow::Result<()> {
+    agent
+        .send(session, &ledger::agent(), "How far is the move of the service, and what is next?", &Watcher::nobody())
+        .await?;
+    Ok(())
+}
+
+async fn agent(folder: &Path, file: &Path, context_tokens: u32) -> anyhow::Result<Agent> {
+    let engine = ledger::open(&Location::Sqlite(file.to_owned())).await?;
+    let files = FileTools::new(folder.join("users"), FileLimits::default());
+    let owner = format!("bench with {context_tokens} tokens");
+    let options = AgentOptions { context_tokens: Some(context_tokens), ..AgentOptions::new(owner) };
+    Ok(Agent::new(engine, Arc::new(AtOnce), files, Toolbox::default(), options))
+}
+
+async fn open(agent: &Agent, count: usize) -> anyhow::Result<Vec<SessionIdentity>> {
+    let mut names = Vec::with_capacity(count);
+    for n in 0..count {
+        let session = session(n)?;
+        agent.engine().open(&session, &ledger::agent()).await?;
+        names.push(session);
+    }
+    Ok(names)
+}
+
+fn session(n: usize) -> anyhow::Result<SessionIdentity> {
+    Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(format!("bench-turns-{n:06}"))?))
+}
+
+/// What the file takes, without the log beside it, which is used over and over.
+fn size(file: &Path) -> anyhow::Result<u64> {
+    let connection = rusqlite::Connection::open(file)?;
+    let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok((pages * page).unsigned_abs())
+}
+
+/// What the process holds in memory, in bytes.
+fn memory() -> anyhow::Result<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm")?;
+    let pages: u64 = text.split_whitespace().nth(1).unwrap_or_default().parse()?;
+    Ok(pages * 4096)
+}
+
+/// A model that takes no time.
+#[derive(Debug)]
+struct AtOnce;
+
+#[async_trait]
+impl Model for AtOnce {
+    fn name(&self) -> &str {
+        "at-once"
+    }
+
+    fn context_tokens(&self) -> u32 {
+        128_000
+    }
+
+    async fn reply(&self, _: &ModelRequest, _: &dyn Listener) -> Result<ModelReply, ModelError> {
+        let text = "Two of six steps are done: the configuration is read and the new one is written. Next it is tried \
+                    beside the old one.";
+        Ok(ModelReply {
+            text: text.to_owned(),
+            usage: Usage { input_tokens: 900, output_tokens: 40 },
+            ..ModelReply::default()
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! A store that stops answering at a chosen moment.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_engine::ledger::{
+    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+};
+use tokio::sync::watch;
+
+pub(crate) struct Hanging {
+    inner: Arc<dyn Ledger>,
+    when: Box<dyn Fn(&Submission) -> bool + Send + Sync>,
+    hung: watch::Sender<bool>,
+}
+
+impl Hanging {
+    pub(crate) fn new(inner: Arc<dyn Ledger>, when: impl Fn(&Submission) -> bool + Send + Sync + 'static) -> Self {
+        Self { inner, when: Box::new(when), hung: watch::Sender::new(false) }
+    }
+
+    pub(crate) async fn hangs(&self) {
+        // The sender is borrowed for as long as this waits, so it cannot be gone.
+        let _ = self.hung.subscribe().wait_for(|hung| *hung).await;
+    }
+}
+
+impl fmt::Debug for Hanging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hanging").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Ledger for Hanging {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        if (self.when)(&submission) {
+            self.hung.send_replace(true);
+            return std::future::pending().await;
+        }
+        self.inner.submit(submission).await
+    }
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        self.inner.session(session).await
+    }
+
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.inner.sessions(after, limit).await
+    }
+
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        self.inner.sessions_with_key(key).await
+    }
+
+    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+        self.inner.desk(session, plan).await
+    }
+
+    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+        self.inner.candidates(session, reference).await
+    }
+
+    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
+        self.inner.session_of(plan).await
+    }
+
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
+        self.inner.plans(session, before, limit).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        self.inner.journal(session, after, limit).await
+    }
+
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        self.inner.conversation(session, from, limit).await
+    }
+
+    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+        self.inner.plan_journal(session, plan).await
+    }
+
+    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
+        self.inner.stored_plans(session).await
+    }
+
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        self.inner.orphans().await
+    }
+
+    async fn acquire_lease(
+        &self,
+        session: &SessionIdentity,
+        owner: &str,
+        ttl: Duration,
+    ) -> LedgerResult<Option<Lease>> {
+        self.inner.acquire_lease(session, owner, ttl).await
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
+        self.inner.release_lease(lease).await
+    }
+
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        self.inner.delete_session(lease).await
+    }
+
+    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        self.inner.pointed(transport).await
+    }
+
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+        self.inner.point(transport, session).await
+    }
+}

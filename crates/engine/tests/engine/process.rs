@@ -1,0 +1,89 @@
+//! A process that dies: an agent in a runtime of its own, which is shut down in the middle of its work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::command::{Command, TurnCommand};
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::TurnInput;
+use planwright_engine::agent::{Agent, Watcher};
+use planwright_engine::ledger::Submission;
+use planwright_llm::scripted::ScriptedModel;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+
+use crate::ledger::Hanging;
+use crate::world::{Start, World, person};
+
+/// How long the session of a dead process stays held.
+const LEASE: Duration = Duration::from_millis(200);
+
+pub(crate) struct Process {
+    runtime: Option<Runtime>,
+    pub(crate) agent: Agent,
+    ledger: Arc<Hanging>,
+}
+
+impl Process {
+    /// A process of its own on the world's store.
+    pub(crate) async fn start(world: &World, model: &ScriptedModel) -> Self {
+        Self::hanging(world, model, |_| false).await
+    }
+
+    /// One that waits for ever for the store when it submits such a thing.
+    pub(crate) async fn hanging(
+        world: &World,
+        model: &ScriptedModel,
+        when: impl Fn(&Submission) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let ledger = Arc::new(Hanging::new(world.ledger().await, when));
+        let mut options = world.options.clone();
+        options.owner = "the one that dies".to_owned();
+        options.lease = LEASE;
+        let start = Start { options: &options, ..world.start() };
+        let agent = start.agent(ledger.clone(), model);
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        Self { runtime: Some(runtime), agent, ledger }
+    }
+
+    /// Gives it a message; nobody reads the answer.
+    pub(crate) fn send(&self, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
+        let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
+        self.runtime.as_ref().unwrap().spawn(async move {
+            let _ = agent.send(&session, &person(), &text, &Watcher::nobody()).await;
+        })
+    }
+
+    /// Has it take up what another one left behind; nobody reads the answer.
+    pub(crate) fn resume(&self, session: &SessionIdentity) -> JoinHandle<()> {
+        let (agent, session) = (self.agent.clone(), session.clone());
+        self.runtime.as_ref().unwrap().spawn(async move {
+            let _ = agent.resume(&session, &Watcher::nobody()).await;
+        })
+    }
+
+    /// Waits until it waits for the store.
+    pub(crate) async fn hangs(&self) {
+        self.ledger.hangs().await;
+    }
+
+    /// It is gone: whatever it was doing was cut off where it stood.
+    pub(crate) async fn die(mut self) {
+        let runtime = self.runtime.take().unwrap();
+        tokio::task::spawn_blocking(move || runtime.shutdown_timeout(Duration::from_secs(10))).await.unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// The outcome of a tool is to be written down.
+pub(crate) fn records_an_outcome(submission: &Submission) -> bool {
+    let Command::Turn(TurnCommand::Record { inputs, .. }) = &submission.command else { return false };
+    inputs.iter().any(|input| matches!(input, TurnInput::ToolEnded { .. }))
+}

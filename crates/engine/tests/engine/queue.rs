@@ -1,0 +1,91 @@
+//! One session at a time, whoever works on it; and no session waits for another.
+
+mod crashes;
+mod sharing;
+
+use planwright_core::turn::TurnEnd;
+use planwright_engine::agent::Watcher;
+use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
+use serde_json::json;
+
+use crate::props::Prop;
+use crate::world::{World, newest_words, person, session, turns};
+
+/// Calls a tool first, then repeats what the person said.
+pub(crate) fn echo() -> ScriptedModel {
+    ScriptedModel::answering(|request| match request.messages.last() {
+        Some(planwright_core::model::ModelMessage::User { text }) => Reply::call("prop", json!({"heard": text})),
+        _ => Reply::text(format!("You said: {}", newest_words(request))),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_of_one_session_are_answered_one_after_another_in_the_order_they_came() {
+    let prop = Prop::changing("prop");
+    let world = World::with(echo(), |setup| setup.tool(&prop)).await;
+    // Polled in this order, so this is the order in which they are sent.
+    let answers = tokio::join!(
+        biased;
+        world.say("one"),
+        world.say("two"),
+        world.say("three"),
+        world.say("four"),
+        world.say("five"),
+        world.say("six"),
+    );
+    let (one, two, three, four, five, six) = answers;
+    let replies: Vec<_> = [one, two, three, four, five, six].into_iter().map(|outcome| outcome.reply).collect();
+    let words = ["one", "two", "three", "four", "five", "six"];
+    assert_eq!(replies, words.map(|word| format!("You said: {word}")));
+    assert_eq!(turns(&world.events().await), words.map(|word| (word.to_owned(), TurnEnd::Answered)));
+    assert_eq!(prop.calls(), words.map(|word| json!({"heard": word})));
+    world.has_a_valid_history();
+    world.is_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_messages_at_once_never_overlap() {
+    let prop = Prop::changing("prop");
+    let world = World::with(echo(), |setup| setup.tool(&prop)).await;
+    let sent: Vec<_> = (0..30).map(|n| (n, world.say_in_background(&format!("message {n}")))).collect();
+    for (n, turn) in sent {
+        assert_eq!(turn.await.unwrap().unwrap().reply, format!("You said: message {n}"));
+    }
+    assert_eq!(turns(&world.events().await).len(), 30);
+    world.has_a_valid_history();
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn no_session_waits_for_another() {
+    let gate = Gate::closed();
+    let slow = gate.clone();
+    let model = ScriptedModel::answering(move |request| match newest_words(request).as_str() {
+        "slow" => Reply::text("At last.").behind(&slow),
+        words => Reply::text(format!("Quick {words}.")),
+    });
+    let world = World::with(model, |_| {}).await;
+    let turn = world.say_in_background("slow");
+    world.model.asked(1).await;
+    let other = session("session-two");
+    world.engine().open(&other, &person()).await.unwrap();
+    let quick = world.agent.send(&other, &person(), "answer", &Watcher::nobody()).await.unwrap();
+    assert_eq!(quick.reply, "Quick answer.");
+    assert!(!turn.is_finished());
+    gate.open();
+    assert_eq!(turn.await.unwrap().unwrap().reply, "At last.");
+}
+
+#[tokio::test]
+async fn whoever_stops_waiting_does_not_end_the_turn() {
+    let gate = Gate::closed();
+    let world = World::new([Reply::text("For nobody.").behind(&gate), Reply::text("Second.")]).await;
+    let turn = world.say_in_background("First");
+    world.model.asked(1).await;
+    turn.abort();
+    assert!(turn.await.unwrap_err().is_cancelled());
+    gate.open();
+    assert_eq!(world.say("Second").await.reply, "Second.");
+    let ends: Vec<_> = turns(&world.events().await).into_iter().map(|(_, end)| end).collect();
+    assert_eq!(ends, [TurnEnd::Answered, TurnEnd::Answered]);
+}
