@@ -1,15 +1,17 @@
 # Two commands: `make run` shows the product, `make test` proves it. Both install what is missing.
 
-.PHONY: run test check bench fuzz clean help
+.PHONY: run tour test check bench fuzz clean help
 
 CARGO ?= cargo
 
 help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: toolchain ## Build Planwright and walk through a plan's life
-	@$(CARGO) build --quiet -p planwright
-	@target/debug/planwright tour
+run: toolchain ## Build Planwright and talk to the agent; PLANWRIGHT_MODEL chooses the model, else it is a rehearsal
+	@$(CARGO) run --quiet -p planwright -- chat
+
+tour: toolchain ## Build Planwright and walk through a plan's life
+	@$(CARGO) run --quiet -p planwright -- tour
 
 test: toolchain check ## Run every test; starts a PostgreSQL of its own and removes it again
 	scripts/with-postgres $(CARGO) test --workspace --no-fail-fast

@@ -5,6 +5,7 @@
 //! - `holding`: a lease that is kept alive while it is worked under
 //! - `running`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
 //! - `calling`: one tool call, through the gate
+//! - `guarding`: what panics has failed, and nothing else has
 //! - `context`: what the model is sent, and compaction
 //! - `outcome`: how a turn ended, with the plan it shows
 //! - `commands`: what is typed with a slash
@@ -12,9 +13,11 @@
 mod calling;
 mod commands;
 mod context;
+mod guarding;
 mod holding;
 mod memory;
 mod outcome;
+mod process;
 mod progress;
 mod running;
 mod sessions;
@@ -65,11 +68,18 @@ pub struct AgentOptions {
     pub owner: String,
     /// How long a session stays held when its holder is gone.
     pub lease: Duration,
+    /// Whether an owner has surely ended, so that nobody needs to wait until its leases run out.
+    pub is_gone: fn(&str) -> bool,
 }
 
 impl AgentOptions {
     pub fn new(owner: impl Into<String>) -> Self {
-        Self { context_tokens: None, owner: owner.into(), lease: Duration::from_secs(15) }
+        Self { context_tokens: None, owner: owner.into(), lease: Duration::from_secs(15), is_gone: |_| false }
+    }
+
+    /// Under a name that tells others on this machine whether the process is still there.
+    pub fn of_this_process() -> Self {
+        Self { is_gone: process::is_gone, ..Self::new(process::own_name()) }
     }
 }
 
@@ -98,7 +108,7 @@ impl Agent {
     /// Whatever was typed: a message for the agent, or a command. It waits for its turn and answers when it is over.
     pub async fn hear(&self, place: &Place, by: &Actor, text: &str, watcher: &Watcher) -> LedgerResult<Answer> {
         match slash::parse(text) {
-            Input::Message(text) => Ok(self.send(&place.session, by, &text, watcher).await?.into()),
+            Input::Message(text) => Ok(self.send(&place.session, by, text, watcher).await?.into()),
             Input::Command(command) => self.command(place, by, command, watcher).await,
             Input::Refused(mistake) => Ok(Answer::refusal(&place.session, mistake.to_string())),
         }

@@ -104,8 +104,8 @@ pub enum LedgerError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Somebody else works on the session and has not run out of time.
-    #[error("somebody else is working on session {0} right now")]
-    Leased(SessionIdentity),
+    #[error("somebody else is working on session {} right now", .0.session)]
+    Leased(Lease),
     /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
     #[error("the store is not available: {0}")]
     Unavailable(String),

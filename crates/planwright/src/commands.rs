@@ -1,5 +1,6 @@
 //! One module per command. Each asks the engine and shows the answer, once for people and once for programs.
 
+mod chat;
 mod import;
 mod mcp;
 mod plan;
@@ -16,22 +17,24 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
     let Cli { global, command } = cli;
     let on_damage = match command {
         Command::Verify => "nothing was changed; a copy from before the damage is the way back".to_owned(),
-        Command::Plan(_) | Command::Sessions(_) | Command::Mcp(_) | Command::Import(_) | Command::Tour(_) => {
-            Invocation::new(&global).command(["verify"])
-        }
+        Command::Chat(_)
+        | Command::Plan(_)
+        | Command::Sessions(_)
+        | Command::Mcp(_)
+        | Command::Import(_)
+        | Command::Tour(_) => Invocation::new(&global).command(["verify"]),
     };
     carry_out(&global, command).await.map_err(|failure| failure.hint_on_damage(|| on_damage))
 }
 
 async fn carry_out(global: &Global, command: Command) -> Outcome {
     match command {
+        Command::Chat(arguments) => chat::run(Context::open(global, Store::MayBeMade).await?, arguments).await,
         Command::Plan(arguments) => {
             let context = Context::open(global, plan::needs(&arguments.command)).await?;
             plan::run(context, arguments).await
         }
-        Command::Sessions(arguments) => {
-            sessions::run(&Context::open(global, Store::MustExist).await?, &arguments).await
-        }
+        Command::Sessions(arguments) => sessions::run(Context::open(global, Store::MustExist).await?, &arguments).await,
         Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
         Command::Import(arguments) => import::run(global, &arguments).await,
         Command::Verify => verify::run(&Context::open(global, Store::MustExist).await?).await,

@@ -18,7 +18,7 @@ use planwright_llm::ModelChoice;
 use planwright_store::Location;
 
 use self::file::File;
-use self::variables::{in_file, in_variable, number, variable};
+use self::variables::{in_file, number, variable};
 use crate::cli::Global;
 use crate::failure::Failure;
 
@@ -91,12 +91,7 @@ fn describe(path: &Path, text: &str, error: &toml::de::Error) -> String {
     format!("{}, line {number}, at {}: {first}", path.display(), quoted(key))
 }
 
-fn location(
-    global: &Global,
-    file: &File,
-    path: &Path,
-    data: &Path,
-) -> Result<(Location, Option<PathBuf>), Failure> {
+fn location(global: &Global, file: &File, path: &Path, data: &Path) -> Result<(Location, Option<PathBuf>), Failure> {
     if let Some(url) = global.database.as_deref().filter(|url| !url.is_empty()) {
         return Ok((url.parse()?, None));
     }
@@ -117,7 +112,9 @@ fn model(file: &File, path: &Path) -> Result<ModelSettings, Failure> {
     let named = variable("PLANWRIGHT_MODEL", |text| choose(text).map_err(|error| error.to_string()))?;
     let choice = match (named, &file.model) {
         (Some(choice), _) => choice,
-        (None, Some(text)) => choose(text).map_err(|error| in_file(path, "model", Refusal::invalid(error.to_string())))?,
+        (None, Some(text)) => {
+            choose(text).map_err(|error| in_file(path, "model", Refusal::invalid(error.to_string())))?
+        }
         (None, None) => ModelChoice::default(),
     };
     let tokens = number("PLANWRIGHT_CONTEXT_TOKENS", file.context_tokens)?;
@@ -131,7 +128,9 @@ pub(crate) fn start_logging(verbose: u8) {
         // What an agent gets wrong in the protocol is answered there, and is nothing to warn a person about.
         // What goes wrong with a model is told in the conversation.
         0 => "warn,rmcp=error,planwright_llm=error",
-        1 => "info,planwright=debug,planwright_engine=debug,planwright_llm=debug,planwright_store=debug,planwright_surfaces=debug",
+        1 => {
+            "info,planwright=debug,planwright_engine=debug,planwright_llm=debug,planwright_store=debug,planwright_surfaces=debug"
+        }
         2 => "debug",
         _ => "trace",
     };

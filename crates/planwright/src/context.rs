@@ -77,9 +77,7 @@ impl Context {
     /// An agent on this store with the files in the data folder.
     pub(crate) fn agent(&self, model: Arc<dyn Model>) -> Agent {
         let files = FileTools::new(self.data.join("users"), FileLimits::default());
-        // No other process may have the same name, also not one on another machine or a later one with this number.
-        let owner = format!("cli-{}-{}", std::process::id(), uuid::Uuid::now_v7());
-        Agent::new(self.engine.clone(), model, files, Toolbox::default(), AgentOptions::new(owner))
+        Agent::new(self.engine.clone(), model, files, Toolbox::default(), AgentOptions::of_this_process())
     }
 
     /// Finds the session that is meant; commands that are handed out name it where that is needed.

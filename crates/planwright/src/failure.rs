@@ -112,6 +112,9 @@ impl Failure {
     }
 
     fn write_json(&self) -> io::Result<()> {
+        if self.is_nothing_to_talk_about() {
+            return Ok(());
+        }
         let mut object = json!(self.refusal);
         if let Some(object) = object.as_object_mut() {
             object.extend(self.more.clone());
@@ -123,11 +126,15 @@ impl Failure {
         write!(anstream::stderr().lock(), "{}", self.words())
     }
 
+    /// Whoever reads the output has stopped; that is no error.
+    fn is_nothing_to_talk_about(&self) -> bool {
+        self.refusal.message.is_empty()
+    }
+
     /// `error: …`, every single problem, and what to type next.
     pub(crate) fn words(&self) -> String {
         let Refusal { message, problems, .. } = &self.refusal;
-        // Whoever reads the output has stopped; that is no error to talk about.
-        if message.is_empty() {
+        if self.is_nothing_to_talk_about() {
             return String::new();
         }
         let mut words = format!("{} {}\n", paint("error:", palette::ERROR), plain(message));

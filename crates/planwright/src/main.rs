@@ -1,6 +1,7 @@
 //! The program `planwright`: command line, configuration and wiring. What a plan is and what may be done with it is
 //! decided in `core` and carried out by `engine`; this crate asks, and shows the answer.
 //!
+//! - [`chat`]: the conversation with the agent in a terminal or a pipe
 //! - [`cli`]: the arguments as they are typed
 //! - [`config`]: what the flags, the environment and the file come to
 //! - [`context`]: the store, the engine and the session a command works on
@@ -10,6 +11,7 @@
 //! - [`failure`]: what goes wrong, in words and in exit codes
 //! - [`tour`]: a plan's life, shown on a store that is thrown away
 
+mod chat;
 mod cli;
 mod commands;
 mod config;

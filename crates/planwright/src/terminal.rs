@@ -4,6 +4,7 @@
 //! leaves [`text::Span`] on its way out.
 
 pub(crate) mod card;
+pub(crate) mod chat_card;
 pub(crate) mod diff;
 pub(crate) mod history;
 pub(crate) mod markdown;

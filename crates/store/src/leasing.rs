@@ -51,7 +51,10 @@ pub(crate) fn admit(holder: Option<&Holder>, submission: &Submission) -> LedgerR
     match &submission.leasing {
         Leasing::None => Ok(()),
         Leasing::Take { owner, .. } if is_free_for(holder, owner) => Ok(()),
-        Leasing::Take { .. } => Err(LedgerError::Leased(submission.session.clone())),
+        Leasing::Take { .. } => match holder {
+            Some(holder) => Err(LedgerError::Leased(holder.lease(&submission.session))),
+            None => Ok(()),
+        },
         Leasing::Held(lease) | Leasing::LetGo(lease) => {
             // A lease of another session is nobody's here.
             check_held(holder.filter(|_| lease.session == submission.session), lease)

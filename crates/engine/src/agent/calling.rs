@@ -11,6 +11,7 @@ use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use super::guarding::guarded;
 use super::progress::Progress;
 use super::running::{Halt, Run};
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
@@ -53,7 +54,12 @@ impl Run<'_> {
         let Some(tool) = agent.shared.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
         let situation = Situation::of(&self.desk, agent.engine().policy(), Caller::Conversation);
         let verdict = judge_other_tool(&situation, name, tool.effect());
-        if let Err(refusal) = tool.check(&arguments) {
+        // Whether it may be called at all comes before whether its arguments fit.
+        if let Verdict::Deny(refusal) = &verdict {
+            return Ok(refused(refusal));
+        }
+        let checked = guarded(name, async { tool.check(&arguments) }).await;
+        if let Err(refusal) = checked.unwrap_or_else(|| Err(broke_down(name))) {
             return Ok(refused(&refusal));
         }
         match verdict {
@@ -73,11 +79,12 @@ impl Run<'_> {
             Verdict::Run => {
                 let limit = agent.engine().policy().turn.tool_time;
                 let outcome = tokio::select! {
-                    outcome = timeout(limit, tool.call(&self.session, arguments)) => outcome,
+                    biased;
+                    outcome = timeout(limit, guarded(name, tool.call(&self.session, arguments))) => outcome,
                     halt = self.interrupted() => return Err(halt.in_the_middle_of(pending, tool.effect())),
                 };
                 Ok(match outcome {
-                    Ok(answer) => outcome_of(answer, ToolStatus::Done),
+                    Ok(answer) => outcome_of(answer.unwrap_or_else(|| Err(broke_down(name))), ToolStatus::Done),
                     Err(_) => ToolOutcome {
                         status: ToolStatus::TimedOut,
                         text: format!("It did not end within {} seconds and was given up.", limit.as_secs_f32()),
@@ -146,6 +153,11 @@ fn read_arguments(name: &str, text: &str) -> Result<Arguments, Refusal> {
         Ok(_) => Err(Refusal::invalid(format!("The arguments of {} have to be one JSON object.", quoted(name)))),
         Err(error) => Err(Refusal::invalid(format!("The arguments of {} are not valid JSON: {error}.", quoted(name)))),
     }
+}
+
+fn broke_down(name: &str) -> Refusal {
+    let message = format!("{} broke down, and it is not known how far it came. The log says more.", quoted(name));
+    Refusal::new(RefusalCode::Internal, message)
 }
 
 fn plan_named_in(answer: &Value) -> Option<PlanId> {

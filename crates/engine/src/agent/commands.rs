@@ -126,7 +126,7 @@ impl Agent {
 
     async fn compact_command(&self, session: &SessionIdentity, by: &Actor, watcher: &Watcher) -> LedgerResult<Answer> {
         let served = self.shared.slots.wait_for(session).await;
-        let held = self.hold(session, watcher).await?;
+        let held = self.hold(session, &served.running.stop, watcher).await?;
         let outcome = tokio::select! {
             outcome = self.compact_held(session, by, &held.lease, watcher) => outcome,
             () = served.running.stop.cancelled() => Ok("Stopped; the conversation is as it was.".to_owned()),

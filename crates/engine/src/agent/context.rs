@@ -11,8 +11,10 @@ use planwright_core::gate::{Caller, Situation, Verdict, judge_other_tool};
 use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec};
 use planwright_core::prompt::{self, PlanLine};
 use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
 
 use super::Agent;
+use super::guarding::guarded;
 use super::progress::{Progress, Watcher};
 use super::running::{Halt, Run};
 use crate::ledger::LedgerResult;
@@ -84,17 +86,21 @@ impl Agent {
         Ok(lines.take(FINISHED).collect())
     }
 
-    /// A message that cannot fit, whatever is left out, is refused before it is stored.
-    pub(super) fn check_room(&self, tokens: u32) -> Result<(), Refusal> {
-        let context = self.context_tokens();
-        let most = context.saturating_sub(output_tokens(context)) / 2;
+    /// The tokens of a message. One that takes too much of what the model can read is refused before it is stored.
+    pub(super) async fn check_room(&self, session: &SessionIdentity, text: &str) -> LedgerResult<u32> {
+        let tokens = self.shared.tokens.count(text);
+        let desk = self.engine().desk(session).await?;
+        // What it leads to needs room as well.
+        let most = self.frame(&desk).await?.room / 2;
         if tokens <= most {
-            return Ok(());
+            return Ok(tokens);
         }
+        let context = self.context_tokens();
         Err(Refusal::limit(format!(
             "The message has about {tokens} tokens; with a context of {context} at most {most} are taken. \
              Put long text into a file, or raise `context_tokens` if the model takes more."
-        )))
+        ))
+        .into())
     }
 
     /// A summary of what is cut, by the model or, if that fails, by rules.
@@ -107,10 +113,10 @@ impl Agent {
             tools: Vec::new(),
             max_output_tokens: Some(most),
         };
-        let summary = match self.model().reply(&request, &Silent).await {
-            Ok(reply) if !reply.text.trim().is_empty() => Some(reply.text.trim().to_owned()),
-            Ok(_) => None,
-            Err(error) => {
+        let summary = match guarded("the model", self.model().reply(&request, &Silent)).await {
+            Some(Ok(reply)) if !reply.text.trim().is_empty() => Some(reply.text.trim().to_owned()),
+            Some(Ok(_)) | None => None,
+            Some(Err(error)) => {
                 tracing::warn!(event = "summary_failed", %error, "the conversation is shortened without a model");
                 None
             }
@@ -162,8 +168,9 @@ impl Run<'_> {
         let Some(cut) = compaction::cut(&self.conversation, frame.room / 3) else { return Ok(()) };
         self.watcher.tell(Progress::Compacting);
         let compaction = tokio::select! {
-            compaction = self.agent.summarize(&self.conversation, &cut, frame.room) => compaction,
+            biased;
             halt = self.interrupted() => return Err(halt),
+            compaction = self.agent.summarize(&self.conversation, &cut, frame.room) => compaction,
         };
         let messages = compaction.messages;
         self.compact(compaction).await?;
@@ -187,12 +194,14 @@ impl Run<'_> {
         self.watcher.tell(Progress::ModelCalled);
         let hearing = Hearing { watcher: self.watcher, heard: Mutex::default() };
         let outcome = tokio::select! {
-            reply = self.agent.model().reply(&request, &hearing) => Ok(reply),
+            biased;
             halt = self.interrupted() => Err(halt),
+            reply = guarded("the model", self.agent.model().reply(&request, &hearing)) => Ok(reply),
         };
         match outcome {
-            Ok(Ok(reply)) => Ok(reply),
-            Ok(Err(error)) => Err(Halt::ModelFailed { message: error.message }),
+            Ok(Some(Ok(reply))) => Ok(reply),
+            Ok(Some(Err(error))) => Err(Halt::ModelFailed { message: error.message }),
+            Ok(None) => Err(Halt::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
             Err(Halt::Stopped { .. }) => Err(Halt::Stopped { heard: hearing.take(), under_way: None }),
             Err(halt) => Err(halt),
         }

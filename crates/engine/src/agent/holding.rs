@@ -5,54 +5,71 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
-use planwright_core::ids::RequestId;
+use planwright_core::ids::{RequestId, TurnId};
+use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::progress::{Progress, Watcher};
-use crate::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult};
+use crate::ledger::{Committed, Lease, Leasing, Ledger, LedgerError, LedgerResult};
 
 /// How long to wait before asking again for a session that somebody else holds.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
+/// How often it is looked whether somebody ended the turn.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A lease that is renewed until it is dropped. One that is dropped without being let go runs out by itself.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) lease: Lease,
-    /// Set when somebody else has the session.
+    /// Set when somebody else has the session, or ended the turn it is held for.
     pub(super) lost: CancellationToken,
     renewing: JoinHandle<()>,
 }
 
-impl Drop for Held {
-    fn drop(&mut self) {
+impl Held {
+    /// What is about to be given back is not taken again behind its back.
+    pub(super) fn stop_renewing(&self) {
         self.renewing.abort();
     }
 }
 
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.stop_renewing();
+    }
+}
+
 impl Agent {
-    /// Submits the command as soon as nobody else holds the session, and holds it from then on.
+    /// Submits the command as soon as nobody else holds the session, and holds it from then on. A stop ends the waiting.
     pub(super) async fn take(
         &self,
         session: &SessionIdentity,
         by: &Actor,
         command: &Command,
+        stop: &CancellationToken,
         watcher: &Watcher,
     ) -> LedgerResult<(Committed, Held)> {
         let request = self.engine().next_request();
         let mut wait = FIRST_WAIT;
         loop {
             match self.try_take(request.clone(), session, by, command).await {
-                Err(LedgerError::Leased(_)) => self.wait(&mut wait, watcher).await,
+                // Whoever ended without giving the session back is not waited for.
+                Err(LedgerError::Leased(theirs)) if (self.shared.options.is_gone)(&theirs.owner) => {
+                    self.engine().ledger().release_lease(&theirs).await?;
+                }
+                Err(LedgerError::Leased(_)) => self.wait(&mut wait, stop, watcher).await?,
                 Err(error) => return Err(error),
                 Ok(mut committed) => {
                     let lease = committed.lease.take().ok_or_else(|| {
                         LedgerError::Internal(format!("session {session} was not held after it was taken"))
                     })?;
-                    return Ok((committed, self.keep(lease)));
+                    let turn = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+                    let turn = turn.map(|open| open.id.clone());
+                    return Ok((committed, self.keep(lease, turn)));
                 }
             }
         }
@@ -70,46 +87,45 @@ impl Agent {
         self.engine().submit_as(request, leasing, session, by, command.clone()).await
     }
 
-    /// Holds the session without writing anything.
-    pub(super) async fn hold(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<Held> {
+    /// Holds the session without writing anything. A stop ends the waiting.
+    pub(super) async fn hold(
+        &self,
+        session: &SessionIdentity,
+        stop: &CancellationToken,
+        watcher: &Watcher,
+    ) -> LedgerResult<Held> {
         let options = &self.shared.options;
         let mut wait = FIRST_WAIT;
         loop {
             match self.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
-                Some(lease) => return Ok(self.keep(lease)),
-                None => self.wait(&mut wait, watcher).await,
+                Some(lease) => return Ok(self.keep(lease, None)),
+                None => self.wait(&mut wait, stop, watcher).await?,
             }
         }
     }
 
-    async fn wait(&self, wait: &mut Duration, watcher: &Watcher) {
+    async fn wait(&self, wait: &mut Duration, stop: &CancellationToken, watcher: &Watcher) -> Result<(), Refusal> {
         if *wait == FIRST_WAIT {
             watcher.tell(Progress::WaitingForOthers);
         }
-        tokio::time::sleep(*wait).await;
+        tokio::select! {
+            () = stop.cancelled() => return Err(stopped_waiting()),
+            () = tokio::time::sleep(*wait) => {}
+        }
         *wait = (*wait * 2).min(LONGEST_WAIT);
+        Ok(())
     }
 
-    fn keep(&self, lease: Lease) -> Held {
+    fn keep(&self, lease: Lease, turn: Option<TurnId>) -> Held {
         let lost = CancellationToken::new();
-        let (ledger, options) = (self.engine().ledger().clone(), self.shared.options.clone());
+        let (ledger, ttl) = (self.engine().ledger().clone(), self.shared.options.lease);
         let (renewed, told) = (lease.clone(), lost.clone());
         let renewing = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(options.lease / 3).await;
-                let outcome = ledger.acquire_lease(&renewed.session, &renewed.owner, options.lease).await;
-                // A store that is away for a moment says nothing about who holds the session.
-                match outcome {
-                    Ok(Some(lease)) if lease.fence == renewed.fence => {}
-                    Err(error) if !matches!(error, LedgerError::Refused(_)) => {}
-                    Ok(Some(anew)) => {
-                        // It had run out, and what was done under it does not count any more.
-                        let _ = ledger.release_lease(&anew).await;
-                        return told.cancel();
-                    }
-                    Ok(None) | Err(_) => return told.cancel(),
-                }
+            tokio::select! {
+                () = renew(ledger.as_ref(), &renewed, ttl) => {}
+                () = ended_elsewhere(ledger.as_ref(), &renewed.session, turn.as_ref()) => {}
             }
+            told.cancel();
         });
         Held { lease, lost, renewing }
     }
@@ -120,4 +136,39 @@ impl Agent {
             tracing::warn!(session_identity = %held.lease.session, event = "lease_not_released", %error);
         }
     }
+}
+
+/// Keeps the lease alive, and is over when it is lost.
+async fn renew(ledger: &dyn Ledger, renewed: &Lease, ttl: Duration) {
+    loop {
+        tokio::time::sleep(ttl / 3).await;
+        match ledger.acquire_lease(&renewed.session, &renewed.owner, ttl).await {
+            Ok(Some(lease)) if lease.fence == renewed.fence => {}
+            // A store that is away for a moment says nothing about who holds the session.
+            Err(error) if !matches!(error, LedgerError::Refused(_)) => {}
+            Ok(Some(anew)) => {
+                // It had run out, and what was done under it does not count any more.
+                let _ = ledger.release_lease(&anew).await;
+                return;
+            }
+            Ok(None) | Err(_) => return,
+        }
+    }
+}
+
+/// Is over when another process has ended the turn, which it may do without holding the session.
+async fn ended_elsewhere(ledger: &dyn Ledger, session: &SessionIdentity, turn: Option<&TurnId>) {
+    let Some(turn) = turn else { return std::future::pending().await };
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let Ok(stored) = ledger.session(session).await else { continue };
+        let open = stored.and_then(|stored| stored.session.turn);
+        if open.is_none_or(|open| open.id != *turn) {
+            return;
+        }
+    }
+}
+
+fn stopped_waiting() -> Refusal {
+    Refusal::conflict("Stopped while another process worked on the session: nothing was sent from here.")
 }

@@ -15,7 +15,7 @@ use planwright_core::event::Event;
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::plan::PlanStatus;
-use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Effect, Over, PendingCall, ToolOutcome, ToolStatus, Turn, TurnEnd, TurnInput};
 
@@ -39,11 +39,13 @@ impl Agent {
     ) -> LedgerResult<TurnOutcome> {
         let (agent, session, by) = (self.clone(), session.clone(), by.clone());
         let (text, watcher) = (text.to_owned(), watcher.clone());
+        // Its place in the queue is the one it has now, whenever the work is begun.
+        let queued = self.shared.slots.queue_up(&session).await;
         let work = async move {
-            let served = agent.shared.slots.wait_for(&session).await;
+            let served = queued.served().await;
             agent.finish_interrupted(&session, &served, &watcher).await?;
             let mut run = agent.begin(&session, &by, &text, &served, &watcher).await?;
-            run.to_the_end().await
+            run.finish_turn().await
         };
         finish(tokio::spawn(work)).await
     }
@@ -51,8 +53,9 @@ impl Agent {
     /// Goes on with a turn that was left open when its process ended, if there is one.
     pub async fn resume(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<Option<TurnOutcome>> {
         let (agent, session, watcher) = (self.clone(), session.clone(), watcher.clone());
+        let queued = self.shared.slots.queue_up(&session).await;
         let work = async move {
-            let served = agent.shared.slots.wait_for(&session).await;
+            let served = queued.served().await;
             agent.finish_interrupted(&session, &served, &watcher).await
         };
         finish(tokio::spawn(work)).await
@@ -60,13 +63,18 @@ impl Agent {
 
     /// Ends the turn that is under way in a session, wherever it runs. Says whether there was one.
     pub async fn stop(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
-        if let Some(running) = self.shared.slots.running(session) {
+        let running = self.shared.slots.running(session);
+        // What only waits here waits for a turn elsewhere, and that is the one that is under way.
+        let mut stopped = running.is_some();
+        if !running.as_ref().is_some_and(|running| running.held.is_cancelled()) {
+            let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
+            stopped |= !committed.events.is_empty();
+        }
+        if let Some(running) = running {
             running.stop.cancel();
             running.over.cancelled().await;
-            return Ok(true);
         }
-        let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
-        Ok(!committed.events.is_empty())
+        Ok(stopped)
     }
 
     async fn begin<'a>(
@@ -77,16 +85,10 @@ impl Agent {
         served: &'a Served,
         watcher: &'a Watcher,
     ) -> LedgerResult<Run<'a>> {
-        let tokens = self.shared.tokens.count(text);
-        self.check_room(tokens)?;
+        let tokens = self.check_room(session, text).await?;
         let begin = Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens });
         loop {
-            let taking = self.take(session, by, &begin, watcher);
-            let taken = tokio::select! {
-                taken = taking => taken,
-                () = served.running.stop.cancelled() => return Err(stopped_waiting().into()),
-            };
-            match taken {
+            match self.take(session, by, &begin, &served.running.stop, watcher).await {
                 // Somebody's turn came in between and was left open.
                 Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {
                     if self.finish_interrupted(session, served, watcher).await?.is_none() {
@@ -117,7 +119,8 @@ impl Agent {
     ) -> LedgerResult<Option<TurnOutcome>> {
         let Some(open) = self.open_turn(session).await? else { return Ok(None) };
         let resume = Command::Turn(TurnCommand::Resume { turn: open });
-        match self.take(session, &Actor::system(session.channel.as_str()), &resume, watcher).await {
+        let by = Actor::system(session.channel.as_str());
+        match self.take(session, &by, &resume, &served.running.stop, watcher).await {
             // Whoever held the session finished it.
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => Ok(None),
             Err(error) => Err(error),
@@ -131,7 +134,7 @@ impl Agent {
                 if open.resumed > self.engine().policy().turn.resumptions {
                     return run.end(TurnEnd::Interrupted, Vec::new()).await.map(Some);
                 }
-                run.to_the_end().await.map(Some)
+                run.finish_turn().await.map(Some)
             }
         }
     }
@@ -149,6 +152,7 @@ impl Agent {
         running: &'a Running,
         watcher: &'a Watcher,
     ) -> LedgerResult<Run<'a>> {
+        running.held.cancel();
         let session = committed.desk.identity.clone();
         let (conversation, turn) = self.recall(&committed, &id).await?;
         let before = committed.desk.active().map(|plan| (plan.id.clone(), plan.status));
@@ -239,7 +243,7 @@ pub(super) struct Run<'a> {
     before: Option<(PlanId, PlanStatus)>,
     /// The plan that a plan tool settled.
     pub(super) settled: Option<PlanId>,
-    /// Whether the next call may have been begun before a crash.
+    /// Whether the call that is to be carried out next may have been begun before a crash.
     pub(super) resumed: bool,
     started: Timestamp,
     running: &'a Running,
@@ -294,7 +298,7 @@ impl Halt {
 }
 
 impl Run<'_> {
-    async fn to_the_end(&mut self) -> LedgerResult<TurnOutcome> {
+    async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
         match self.go_on().await {
             Ok(outcome) => Ok(outcome),
             Err(Halt::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
@@ -309,6 +313,8 @@ impl Run<'_> {
             let input = match self.next() {
                 Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
                 Effect::CallModel => {
+                    // Whatever is called from here on was not begun before a crash.
+                    self.resumed = false;
                     self.make_room().await?;
                     let reply = self.call_model().await?;
                     self.watcher.tell(Progress::Replied { calls: reply.calls.len() });
@@ -316,6 +322,10 @@ impl Run<'_> {
                     TurnInput::Replied { reply, tokens }
                 }
                 Effect::RunTool(pending) => {
+                    // Nothing is begun after a stop.
+                    if self.running.stop.is_cancelled() {
+                        return Err(Halt::Stopped { heard: String::new(), under_way: None });
+                    }
                     let outcome = self.carry_out(&pending).await?;
                     let tokens = self.agent.shared.tokens.count(&outcome.text);
                     TurnInput::ToolEnded { call: pending.number, outcome, tokens }
@@ -373,8 +383,4 @@ impl Run<'_> {
 
 async fn finish<T>(work: tokio::task::JoinHandle<LedgerResult<T>>) -> LedgerResult<T> {
     work.await.unwrap_or_else(|error| Err(LedgerError::Internal(format!("a turn broke off: {error}"))))
-}
-
-fn stopped_waiting() -> Refusal {
-    Refusal::conflict("The message was not sent: it was stopped while another process worked on the session.")
 }

@@ -41,8 +41,8 @@ impl Agent {
         // It is known to be there before anything is removed.
         self.engine().session(session).await?;
         self.stop(session, by).await?;
-        let _served = self.shared.slots.wait_for(session).await;
-        let held = self.hold(session, &Watcher::nobody()).await?;
+        let served = self.shared.slots.wait_for(session).await;
+        let held = self.hold(session, &served.running.stop, &Watcher::nobody()).await?;
         // The files go first: if the rest fails, the session is still there and can be deleted again.
         self.shared.files.remove_all(session).await?;
         self.engine().ledger().delete_session(&held.lease).await

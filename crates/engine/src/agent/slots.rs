@@ -1,7 +1,10 @@
 //! One queue per session, in this process. Whoever comes first is served first.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Poll;
 
 use planwright_core::session::SessionIdentity;
 use tokio::sync::OwnedMutexGuard;
@@ -26,6 +29,8 @@ pub(super) struct Running {
     pub(super) stop: CancellationToken,
     /// Set when it is over.
     pub(super) over: CancellationToken,
+    /// Set when it holds the session, over all processes, and is not only waiting for it.
+    pub(super) held: CancellationToken,
 }
 
 /// The right to work on a session in this process; it passes to the next in the queue when it is dropped.
@@ -36,20 +41,44 @@ pub(super) struct Served {
     _place: OwnedMutexGuard<()>,
 }
 
-impl Slots {
-    pub(super) async fn wait_for(&self, session: &SessionIdentity) -> Served {
-        let slot = self.slot(session);
-        let place = Arc::clone(&slot.queue).lock_owned().await;
+/// A place in the queue of a session.
+pub(super) struct Queued {
+    slot: Arc<Slot>,
+    turn: Pin<Box<dyn Future<Output = OwnedMutexGuard<()>> + Send>>,
+    first: Poll<OwnedMutexGuard<()>>,
+}
+
+impl Queued {
+    /// Waits until everybody before has been served.
+    pub(super) async fn served(self) -> Served {
+        let place = match self.first {
+            Poll::Ready(place) => place,
+            Poll::Pending => self.turn.await,
+        };
         let running = Running::default();
-        *slot.running() = Some(running.clone());
-        Served { slot, running, _place: place }
+        *self.slot.running() = Some(running.clone());
+        Served { slot: self.slot, running, _place: place }
+    }
+}
+
+impl Slots {
+    /// Takes the last place in the queue, without waiting.
+    pub(super) async fn queue_up(&self, session: &SessionIdentity) -> Queued {
+        let slot = self.slot(session);
+        let mut turn: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(Arc::clone(&slot.queue).lock_owned());
+        // Whoever asks first is first, and asking is the first poll.
+        let first = poll_fn(|context| Poll::Ready(turn.as_mut().poll(context))).await;
+        Queued { slot, turn, first }
+    }
+
+    pub(super) async fn wait_for(&self, session: &SessionIdentity) -> Served {
+        self.queue_up(session).await.served().await
     }
 
     /// What is under way in a session now, in this process.
     pub(super) fn running(&self, session: &SessionIdentity) -> Option<Running> {
         let slot = self.lock().get(session)?.upgrade()?;
-        let running = slot.running().clone();
-        running
+        slot.running().clone()
     }
 
     fn slot(&self, session: &SessionIdentity) -> Arc<Slot> {

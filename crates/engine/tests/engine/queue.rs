@@ -3,6 +3,8 @@
 mod crashes;
 mod sharing;
 
+use std::sync::Arc;
+
 use planwright_core::turn::TurnEnd;
 use planwright_engine::agent::Watcher;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
@@ -22,18 +24,21 @@ pub(crate) fn echo() -> ScriptedModel {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn messages_of_one_session_are_answered_one_after_another_in_the_order_they_came() {
     let prop = Prop::changing("prop");
-    let world = World::with(echo(), |setup| setup.tool(&prop)).await;
-    // Polled in this order, so this is the order in which they are sent.
-    let answers = tokio::join!(
-        biased;
-        world.say("one"),
-        world.say("two"),
-        world.say("three"),
-        world.say("four"),
-        world.say("five"),
-        world.say("six"),
-    );
-    let (one, two, three, four, five, six) = answers;
+    let world = Arc::new(World::with(echo(), |setup| setup.tool(&prop)).await);
+    let sender = Arc::clone(&world);
+    // On a worker of the runtime, as surfaces are. They are polled, and so sent, in this order.
+    let sent = tokio::spawn(async move {
+        tokio::join!(
+            biased;
+            sender.say("one"),
+            sender.say("two"),
+            sender.say("three"),
+            sender.say("four"),
+            sender.say("five"),
+            sender.say("six"),
+        )
+    });
+    let (one, two, three, four, five, six) = sent.await.unwrap();
     let replies: Vec<_> = [one, two, three, four, five, six].into_iter().map(|outcome| outcome.reply).collect();
     let words = ["one", "two", "three", "four", "five", "six"];
     assert_eq!(replies, words.map(|word| format!("You said: {word}")));

@@ -1,8 +1,11 @@
 //! `planwright sessions`
 
+mod delete;
+
 use serde_json::json;
 
-use crate::cli::SessionsArgs;
+use self::delete::Asking;
+use crate::cli::{SessionsArgs, SessionsCommand};
 use crate::commands::plan::damaged;
 use crate::context::{Context, PAGE};
 use crate::failure::{Exit, Outcome};
@@ -10,8 +13,18 @@ use crate::terminal::palette::DIM;
 use crate::terminal::sessions::{ListedSession, list};
 use crate::terminal::text::paint;
 
-pub(crate) async fn run(context: &Context, arguments: &SessionsArgs) -> Outcome {
-    let page = context.engine.sessions(arguments.after, PAGE).await?;
+pub(crate) async fn run(mut context: Context, arguments: &SessionsArgs) -> Outcome {
+    match &arguments.command {
+        None => show(&context, arguments.after).await,
+        Some(SessionsCommand::Delete { session, yes }) => {
+            let asking = if *yes { Asking::NotNeeded } else { Asking::First };
+            delete::run(&mut context, session, asking).await
+        }
+    }
+}
+
+async fn show(context: &Context, after: Option<u64>) -> Outcome {
+    let page = context.engine.sessions(after, PAGE).await?;
     let mut listed = Vec::with_capacity(page.items.len());
     for stored in &page.items {
         listed.push(context.listed(stored).await?);
@@ -23,7 +36,7 @@ pub(crate) async fn run(context: &Context, arguments: &SessionsArgs) -> Outcome 
     let words = || {
         let mut text = match listed.as_slice() {
             [] if page.damaged.is_empty() => {
-                format!("There are no sessions yet; `{}` begins one.\n", context.invocation.plan(["on"]))
+                format!("There are no sessions yet; `{}` begins one.\n", context.invocation.command(["chat"]))
             }
             [] => String::new(),
             sessions => list(sessions, &context.screen),

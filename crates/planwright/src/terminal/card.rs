@@ -99,7 +99,7 @@ fn who(actor: &Actor) -> String {
     shown_line(&actor.to_string())
 }
 
-fn labelled(name: &str, value: &str, width: usize) -> String {
+pub(super) fn labelled(name: &str, value: &str, width: usize) -> String {
     const ROOM: usize = 12;
     let mut text = String::new();
     for (index, line) in wrap(&[Span::plain(value)], width.saturating_sub(ROOM)).iter().enumerate() {

@@ -54,6 +54,13 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         Event::ConversationReset => plain("the conversation was reset".to_owned()),
         Event::PlanModeEnabled { style, .. } => plain(format!("plan work on it is on ({style})")),
         Event::PlanModeDisabled { end } => plain(mode_end(*end).to_owned()),
+        Event::TurnBegun { text, .. } => plain(format!("said: {}", shown_line(text))),
+        Event::TurnResumed { .. } => plain("an interrupted turn went on".to_owned()),
+        Event::ModelReplied { reply, .. } => plain(format!("replied: {}", shown_line(&reply.text))),
+        Event::ToolEnded { outcome, .. } => plain(format!("a tool answered: {}", shown_line(&outcome.text))),
+        Event::TurnEnded { ending, .. } => plain(format!("the turn ended: {}", ending.end.name())),
+        Event::Compacted(compaction) => plain(format!("{} summarised", count(compaction.messages, "message"))),
+        Event::PlanShown(shown) => plain(format!("shown in the conversation, digest {}", shown.digest)),
         Event::PlanCreated(creation) => match &creation.succeeds {
             None => plain(format!("plan {} began ({})", creation.number, creation.style)),
             Some(succession) => plain(format!("plan {} began in place of {}", creation.number, succession.of.short())),

@@ -21,6 +21,7 @@ pub(crate) struct Screen {
 const WIDEST: usize = 110;
 const USUAL: usize = 80;
 const NARROWEST: usize = 30;
+const USUAL_ROWS: usize = 24;
 
 /// `NO_COLOR`, `CLICOLOR` and a dumb terminal are looked at where the choice is left open.
 pub(crate) fn choose_colors(when: ColorWhen) {
@@ -32,14 +33,20 @@ pub(crate) fn choose_colors(when: ColorWhen) {
     .write_global();
 }
 
+/// The columns and rows of the window, as it is now.
+pub(crate) fn window() -> (usize, usize) {
+    let size = terminal_size::terminal_size();
+    size.map_or((USUAL, USUAL_ROWS), |(width, height)| (usize::from(width.0), usize::from(height.0)))
+}
+
+/// How many columns text may take, in the window as it is now.
+pub(crate) fn width() -> usize {
+    window().0.clamp(NARROWEST, WIDEST)
+}
+
 impl Screen {
     pub(crate) fn new(json: bool) -> Self {
-        let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-        Self {
-            width: columns.unwrap_or(USUAL).clamp(NARROWEST, WIDEST),
-            json,
-            interactive: !json && io::stdin().is_terminal() && io::stdout().is_terminal(),
-        }
+        Self { width: width(), json, interactive: !json && io::stdin().is_terminal() && io::stdout().is_terminal() }
     }
 
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::palette::{self, BOLD, DIM, PLAIN};
 use super::screen::Screen;
 use super::table::{Cell, table};
-use super::text::shown_line;
+use super::text::{count, fit, shown_line};
 use super::time;
 
 /// A session, and the plan it works on.
@@ -19,6 +19,7 @@ pub(crate) struct ListedSession {
     identity: SessionIdentity,
     view: SessionView,
     last_active: Timestamp,
+    topic: Option<String>,
     active: Option<ActivePlan>,
 }
 
@@ -35,6 +36,7 @@ impl ListedSession {
             identity: stored.session.identity.clone(),
             view: SessionView::from(&stored.session),
             last_active: stored.last_active,
+            topic: stored.session.topic.clone(),
             active: active.map(|plan| ActivePlan {
                 number: plan.number,
                 status: plan.status,
@@ -50,6 +52,7 @@ impl ListedSession {
     pub(crate) fn view(&self) -> Value {
         let mut view = json!(self.view);
         view["lastActive"] = json!(self.last_active);
+        view["topic"] = json!(self.topic);
         view["activePlan"] = self
             .active
             .as_ref()
@@ -64,19 +67,27 @@ impl ListedSession {
                 palette::status(plan.status),
                 format!("{}. {}", plan.number, shown_line(&plan.title)),
             ),
-            None if self.view.plans_made == 1 => ("-", DIM, "1 plan, none active".to_owned()),
-            None => ("-", DIM, format!("{} plans, none active", self.view.plans_made)),
+            None => ("-", DIM, format!("{}, none active", count(self.view.plans_made, "plan"))),
+        };
+        let topic = self.topic.as_deref().map(|topic| format!("“{}”", fit(&shown_line(topic), TOPIC)));
+        let about = match (&self.active, topic) {
+            (Some(_), Some(topic)) => format!("{plan} {topic}"),
+            (None, Some(topic)) => format!("{topic} {plan}"),
+            (Some(_) | None, None) => plan,
         };
         [
             Cell::new(self.identity.to_string(), BOLD),
             Cell::new(time::ago(self.last_active), DIM),
             Cell::new(status, style),
-            Cell::new(plan, PLAIN),
+            Cell::new(about, PLAIN),
         ]
     }
 }
 
-const HEADINGS: [&str; 4] = ["SESSION", "ACTIVE", "STATUS", "PLAN"];
+const HEADINGS: [&str; 4] = ["SESSION", "ACTIVE", "STATUS", "ABOUT"];
+
+/// A topic leaves room for the rest.
+const TOPIC: usize = 32;
 
 pub(crate) fn list(sessions: &[ListedSession], screen: &Screen) -> String {
     let rows: Vec<_> = sessions.iter().map(ListedSession::cells).collect();
@@ -89,10 +100,10 @@ pub(crate) fn numbered(sessions: &[ListedSession], screen: &Screen) -> String {
         .iter()
         .zip(1..)
         .map(|(session, number)| {
-            let [identity, active, status, plan] = session.cells();
-            [Cell::new(format!("{number}"), DIM), identity, active, status, plan]
+            let [identity, active, status, about] = session.cells();
+            [Cell::new(format!("{number}"), DIM), identity, active, status, about]
         })
         .collect();
-    let [identity, active, status, plan] = HEADINGS;
-    table(["", identity, active, status, plan], &rows, 4, screen.width)
+    let [identity, active, status, about] = HEADINGS;
+    table(["", identity, active, status, about], &rows, 4, screen.width)
 }

@@ -105,6 +105,31 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
     kept
 }
 
+/// A painted line, cut to `width`. Every escape sequence in it is a style of ours, and those end in `m`.
+pub(crate) fn cut(line: &str, width: usize) -> String {
+    const ESCAPE: char = '\u{1b}';
+    let mut kept = String::new();
+    let mut room = width;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        if c == ESCAPE {
+            kept.push(c);
+            let sequence = chars.by_ref().take_while(|c| *c != 'm');
+            kept.extend(sequence);
+            kept.push('m');
+            continue;
+        }
+        let needed = c.width().unwrap_or(0);
+        if needed > room {
+            let style = if kept.contains(ESCAPE) { "\u{1b}[0m" } else { "" };
+            return kept + style;
+        }
+        room -= needed;
+        kept.push(c);
+    }
+    kept
+}
+
 /// `1 line`, `2 lines`.
 pub(crate) fn count(number: impl TryInto<u64>, name: &str) -> String {
     match (number.try_into().unwrap_or(u64::MAX), name) {
@@ -201,6 +226,17 @@ mod tests {
         assert_eq!(lines("漢字漢字漢字", 10), ["漢字漢字漢", "字"]);
         assert_eq!(fit("漢字漢字", 5), "漢字…");
         assert_eq!(pad("漢", 4), "漢  ");
+    }
+
+    #[test]
+    fn painted_lines_are_cut_by_what_is_seen() {
+        use crate::terminal::palette::BOLD;
+        assert_eq!(cut("one two", 4), "one ");
+        assert_eq!(cut("漢字", 3), "漢");
+        let bold = paint("bold", BOLD);
+        assert_eq!(cut(&bold, 4), bold);
+        assert_eq!(cut(&format!("{bold} and more"), 7), format!("{bold} an\u{1b}[0m"));
+        assert_eq!(cut(&bold, 2), "\u{1b}[1mbo\u{1b}[0m");
     }
 
     #[test]

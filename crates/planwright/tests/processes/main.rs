@@ -5,6 +5,8 @@
 mod client;
 mod concurrency;
 mod kill;
+mod provider;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]
 mod stores;
+mod turns;

@@ -92,7 +92,7 @@ impl Failure {
 fn again(error: &LedgerError) -> LedgerError {
     match error {
         LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),
-        LedgerError::Leased(session) => LedgerError::Leased(session.clone()),
+        LedgerError::Leased(lease) => LedgerError::Leased(lease.clone()),
         LedgerError::Unavailable(words) => LedgerError::Unavailable(words.clone()),
         LedgerError::TooNew { found, known } => LedgerError::TooNew { found: *found, known: *known },
         LedgerError::Damaged { what, reason } => LedgerError::damaged(what.clone(), reason),

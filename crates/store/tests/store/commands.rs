@@ -213,7 +213,7 @@ pub(crate) fn damaged<T: std::fmt::Debug>(outcome: LedgerResult<T>, words: &str)
 #[track_caller]
 pub(crate) fn leased<T: std::fmt::Debug>(outcome: LedgerResult<T>, session: &SessionIdentity) {
     match outcome.expect_err("nobody else had it") {
-        LedgerError::Leased(named) if named == *session => {}
+        LedgerError::Leased(named) if named.session == *session => {}
         other => panic!("{other:?} does not say that {session} is leased"),
     }
 }

@@ -69,6 +69,7 @@ impl Agent {
         watcher: &Watcher,
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
+        self.check_room(session, &feedback).await?;
         let plan = self.engine().revise(session, by, &plan.id, feedback.clone()).await?;
         let message = format!("Revise plan {}: {feedback}", plan.number);
         Ok(self.send(session, by, &message, watcher).await?.into())

@@ -46,6 +46,7 @@ impl Agent {
                 Ok(Answer::words(session, fenced("markdown", &plan.markdown())))
             }
             PlanCommand::About(text) => {
+                self.check_room(session, &text).await?;
                 self.engine().ensure_plan_mode(session, by, None).await?;
                 Ok(self.send(session, by, &text, watcher).await?.into())
             }

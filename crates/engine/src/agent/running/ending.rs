@@ -101,7 +101,7 @@ impl Run<'_> {
             TurnEnd::LimitReached { limit } => limits.words(*limit),
             TurnEnd::Looping => format!(
                 "I stopped: the model asked for the same thing {} times in a row. Say it differently, or `go on`.",
-                limits.repetitions + 1
+                limits.repetitions + 2
             ),
             TurnEnd::NoAnswer => "The model answered with nothing, twice. Try again, or say it differently.".to_owned(),
             TurnEnd::ModelFailed { message } => format!("The model could not answer. {message}"),

@@ -11,6 +11,9 @@ impl Run<'_> {
     /// Writes inputs down, and the end if there is one; then the session is free for others.
     pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<Ending>) -> LedgerResult<()> {
         let last = ending.is_some();
+        if let Some(held) = self.held.as_ref().filter(|_| last) {
+            held.stop_renewing();
+        }
         let command = TurnCommand::Record { turn: self.turn.id.clone(), inputs, ending };
         let leasing = if last { Leasing::LetGo } else { Leasing::Held };
         let committed = self.submit(command, leasing).await?;

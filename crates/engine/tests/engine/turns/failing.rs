@@ -106,7 +106,7 @@ async fn a_model_that_fails_ends_the_turn_in_words_and_the_next_one_works() {
         assert_eq!(world.say("And now?").await.reply, "Here I am.");
         let sent = script(&world.sent(2));
         assert_eq!(sent.len(), 3, "{sent:?}");
-        assert_eq!(sent[1], "model: [This turn ended because the model could not be reached.]");
+        assert_eq!(sent[1], "model: [This turn ended because the model could not answer.]");
         world.is_sound().await;
     }
 }
@@ -130,7 +130,13 @@ async fn a_model_that_fails_after_a_call_leaves_a_valid_history() {
 async fn an_empty_reply_is_asked_for_again_once() {
     let world = World::new([Reply::text(" \n"), Reply::text("Hello.")]).await;
     assert_eq!(world.say("Hello").await.reply, "Hello.");
-    assert_eq!(script(&world.sent(2)), ["user: Hello"], "nothing empty is sent back");
+    let sent = script(&world.sent(2));
+    assert_eq!(sent.len(), 2, "nothing empty is sent back: {sent:?}");
+    assert!(sent[1].starts_with("user: [Your last reply was empty."), "{sent:?}");
+    world.model.then(Reply::text("Yes."));
+    world.say("Well?").await;
+    let later = ["user: Hello", "model: Hello.", "user: Well?"];
+    assert_eq!(script(&world.sent(3)), later, "what was said to the silent model is not part of the conversation");
 }
 
 #[tokio::test]

@@ -36,23 +36,28 @@ async fn a_model_that_stalls_is_stopped_and_what_was_heard_is_kept() {
 
 #[tokio::test]
 async fn a_tool_is_stopped_and_the_model_reads_that_nobody_knows_its_outcome() {
-    let tool = Prop::new("prop", ToolEffect::Changes, Act::Hang);
-    let model = ScriptedModel::new([
-        Reply::call("prop", json!({})).and_call("prop", json!({"second": true})).with_text("I ring twice."),
-        Reply::text("Going on."),
-    ]);
-    let world = World::with(model, |setup| setup.tool(&tool)).await;
-    let turn = world.say_in_background("Ring twice");
-    tool.called(1).await;
-    assert_eq!(world.hear("/stop").await.reply, "Stopped.");
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
-    assert_eq!(tool.calls().len(), 1, "nothing is begun after a stop");
-    assert_eq!(world.say("go on").await.reply, "Going on.");
-    let sent = script(&world.sent(2));
-    assert_eq!(sent[2], "failed prop: [No outcome: the turn ended before this call did.]");
-    assert_eq!(sent[3], sent[2]);
-    world.has_a_valid_history();
-    world.is_sound().await;
+    let unknown = "failed prop: Stopped in the middle: it is not known whether it was done.";
+    let none = "failed prop: [No outcome: the turn ended before this call did.]";
+    for (effect, first) in
+        [(ToolEffect::Changes, unknown), (ToolEffect::Repeatable, unknown), (ToolEffect::ReadsOnly, none)]
+    {
+        let tool = Prop::new("prop", effect, Act::Hang);
+        let model = ScriptedModel::new([
+            Reply::call("prop", json!({})).and_call("prop", json!({"second": true})).with_text("I ring twice."),
+            Reply::text("Going on."),
+        ]);
+        let world = World::with(model, |setup| setup.tool(&tool)).await;
+        let turn = world.say_in_background("Ring twice");
+        tool.called(1).await;
+        assert_eq!(world.hear("/stop").await.reply, "Stopped.");
+        assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+        assert_eq!(tool.calls().len(), 1, "nothing is begun after a stop");
+        assert_eq!(world.say("go on").await.reply, "Going on.");
+        let sent = script(&world.sent(2));
+        assert_eq!((sent[2].as_str(), sent[3].as_str()), (first, none), "{effect:?}");
+        world.has_a_valid_history();
+        world.is_sound().await;
+    }
 }
 
 #[tokio::test]
@@ -140,7 +145,7 @@ async fn a_message_that_waits_for_another_process_can_be_taken_back() {
     // Whoever says stop means what is under way, wherever that is, and what waits behind it here.
     assert!(other.stop(&world.session, &person()).await.unwrap());
     let refused = second.await.unwrap().unwrap_err();
-    assert!(refused.to_string().contains("was not sent"), "{refused}");
+    assert!(refused.to_string().contains("nothing was sent from here"), "{refused}");
     assert_eq!(first.await.unwrap().unwrap().end, TurnEnd::Stopped);
     assert!(model.requests().is_empty());
     assert_eq!(world.event_names().await, ["session_opened", "turn_begun", "turn_ended"]);

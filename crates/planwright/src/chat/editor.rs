@@ -1,0 +1,177 @@
+//! The line that is being typed: editing, history, and completion of commands.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anstream::{AutoStream, ColorChoice};
+use planwright_core::slash::completions;
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::Validator;
+use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
+
+use super::LEAVING;
+use super::quiet::Quiet;
+use super::signals::{Signal, Signals};
+use crate::failure::Failure;
+
+/// The history of a person who types a lot.
+const MOST_LINES: usize = 2_000;
+
+pub(super) struct LineEditor {
+    /// Away while a line is read.
+    editor: Option<Editor<Commands, FileHistory>>,
+    history: PathBuf,
+    /// Whether there is nothing in the line.
+    blank: Arc<AtomicBool>,
+}
+
+/// What the person did at the prompt.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    Text(String),
+    /// Ctrl+C; `cleared` if there was something in the line.
+    Interrupted {
+        cleared: bool,
+    },
+    /// Ctrl+D, or the terminal is gone, or the program is to end.
+    End,
+}
+
+/// As it is shown and as it is measured.
+#[derive(Debug, Clone)]
+pub(super) struct Prompt {
+    pub(super) plain: String,
+    pub(super) styled: String,
+}
+
+impl LineEditor {
+    pub(super) fn new(history: PathBuf) -> Result<Self, Failure> {
+        let colored = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+        let config = Config::builder()
+            .max_history_size(MOST_LINES)
+            .and_then(|builder| builder.history_ignore_dups(true))
+            .map_err(unusable)?
+            .history_ignore_space(true)
+            .completion_type(CompletionType::List)
+            .color_mode(if colored { ColorMode::Enabled } else { ColorMode::Disabled })
+            .build();
+        let mut editor = Editor::with_config(config).map_err(unusable)?;
+        let blank = Arc::new(AtomicBool::new(true));
+        editor.set_helper(Some(Commands { blank: Arc::clone(&blank) }));
+        // The first time there is none yet.
+        let _ = editor.load_history(&history);
+        Ok(Self { editor: Some(editor), history, blank })
+    }
+
+    /// Reads a message. One that ends in a backslash goes on in the next line.
+    pub(super) async fn read(&mut self, prompt: &Prompt, signals: &mut Signals) -> Result<Typed, Failure> {
+        let mut text = String::new();
+        let mut prompt = prompt.clone();
+        loop {
+            let line = match self.read_line(prompt, signals).await? {
+                Typed::Text(line) => line,
+                Typed::Interrupted { cleared } => {
+                    return Ok(Typed::Interrupted { cleared: cleared || !text.is_empty() });
+                }
+                Typed::End => return Ok(Typed::End),
+            };
+            match line.strip_suffix('\\') {
+                Some(line) => {
+                    text.push_str(line);
+                    text.push('\n');
+                    prompt = Prompt { plain: "… ".to_owned(), styled: "… ".to_owned() };
+                }
+                None => {
+                    text.push_str(&line);
+                    self.remember(&text);
+                    return Ok(Typed::Text(text));
+                }
+            }
+        }
+    }
+
+    async fn read_line(&mut self, prompt: Prompt, signals: &mut Signals) -> Result<Typed, Failure> {
+        let Some(mut editor) = self.editor.take() else { return Ok(Typed::End) };
+        self.blank.store(true, Ordering::Relaxed);
+        let found = Quiet::remember();
+        let mut reading = tokio::task::spawn_blocking(move || {
+            let read = editor.readline(&(prompt.plain, prompt.styled));
+            (editor, read)
+        });
+        let read = loop {
+            tokio::select! {
+                done = &mut reading => break done,
+                // One that came too late for the turn it was meant for.
+                signal = signals.next() => if signal == Signal::Terminate {
+                    drop(found);
+                    return Ok(Typed::End);
+                },
+            }
+        };
+        let (editor, read) = read.map_err(|error| Failure::unexpected(format!("the prompt broke off: {error}")))?;
+        self.editor = Some(editor);
+        match read {
+            Ok(line) => Ok(Typed::Text(line)),
+            Err(ReadlineError::Interrupted) => Ok(Typed::Interrupted { cleared: !self.blank.load(Ordering::Relaxed) }),
+            Err(ReadlineError::Eof) => Ok(Typed::End),
+            Err(error) => Err(unusable(error)),
+        }
+    }
+
+    /// Written at once, so that a killed program forgets nothing.
+    fn remember(&mut self, text: &str) {
+        let Some(editor) = &mut self.editor else { return };
+        let kept = editor.add_history_entry(text).and_then(|_| editor.append_history(&self.history));
+        if let Err(error) = kept {
+            tracing::warn!(path = %self.history.display(), %error, "the history is not kept");
+        }
+    }
+}
+
+fn unusable(error: ReadlineError) -> Failure {
+    Failure::unexpected(format!("the terminal cannot be used: {error}"))
+}
+
+/// What the editor asks about the line.
+struct Commands {
+    blank: Arc<AtomicBool>,
+}
+
+impl Helper for Commands {}
+impl Validator for Commands {}
+
+impl Completer for Commands {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let typed = line[..at].trim_start();
+        let mut found = completions(typed);
+        let leaving = LEAVING.iter().filter(|word| !typed.is_empty() && word.starts_with(typed));
+        found.extend(leaving.map(|word| (*word).to_owned()));
+        Ok((at - typed.len(), found))
+    }
+}
+
+/// It is asked after every change, which tells whether there is anything in the line.
+impl Hinter for Commands {
+    type Hint = String;
+
+    fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
+        self.blank.store(line.is_empty(), Ordering::Relaxed);
+        None
+    }
+}
+
+impl Highlighter for Commands {
+    /// Text that was pasted, or comes from the history, may hold what a terminal obeys.
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+        if line.contains(obeyed) { Cow::Owned(line.replace(obeyed, "·")) } else { Cow::Borrowed(line) }
+    }
+}

@@ -1,0 +1,138 @@
+//! What happens while the agent works, each in a line or two.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use planwright_core::turn::ToolStatus;
+use planwright_engine::agent::Progress;
+
+use crate::terminal::palette::{BOLD, DIM, ERROR, GOOD, WARNING};
+use crate::terminal::text::{Span, count, fit, painted, shown_line, wrap};
+
+/// Why something failed is told at some length, but not without end.
+const MOST_LINES: usize = 3;
+
+/// What stays on the screen of it; nothing for what only lasts a moment.
+pub(super) fn line(progress: &Progress, started: &str, width: usize) -> Option<String> {
+    match progress {
+        Progress::Resumed(_) => Some(note("↻", "Going on with a turn that was interrupted.", width)),
+        Progress::WaitingForOthers => Some(note("…", "Another process works on this session; waiting for it.", width)),
+        Progress::Again { why, wait } => {
+            let words = format!("{} Trying again in {}.", sentence(why), seconds(*wait));
+            Some(note("↻", &words, width))
+        }
+        Progress::Compacted { messages } => {
+            let words = format!("{} summarised to make room.", count(*messages, "earlier message"));
+            Some(note("↻", &words, width))
+        }
+        Progress::ToolEnded { name, status, detail, took } => Some(tool(name, started, *status, detail, *took, width)),
+        Progress::Accepted(_)
+        | Progress::ModelCalled
+        | Progress::Text(_)
+        | Progress::Replied { .. }
+        | Progress::ToolStarted { .. }
+        | Progress::Compacting => None,
+    }
+}
+
+/// `✔ read_file notes.md  0.1s`
+fn tool(name: &str, about: &str, status: ToolStatus, detail: &str, took: Duration, width: usize) -> String {
+    let (mark, style, what) = match status {
+        ToolStatus::Done | ToolStatus::Settled => ("✔", GOOD, String::new()),
+        ToolStatus::Planned => ("▪", WARNING, "planned, not run".to_owned()),
+        ToolStatus::Refused => ("✘", ERROR, format!("refused: {detail}")),
+        ToolStatus::Failed => ("✘", ERROR, format!("failed: {detail}")),
+        ToolStatus::TimedOut => ("✘", ERROR, format!("timed out: {detail}")),
+        ToolStatus::Uncertain => ("?", WARNING, format!("uncertain: {detail}")),
+    };
+    let what = fit(&shown_line(&what), width.saturating_mul(MOST_LINES));
+    let mut spans = vec![Span::new(&shown_line(name), BOLD)];
+    for (text, style) in [(shown_line(about), DIM), (what, style), (long_enough(took), DIM)] {
+        if !text.is_empty() {
+            spans.push(Span::plain("  "));
+            spans.push(Span::new(&text, style));
+        }
+    }
+    marked(mark, style, &spans, width)
+}
+
+/// Times nobody feels are not told.
+fn long_enough(took: Duration) -> String {
+    if took < Duration::from_millis(50) { String::new() } else { seconds(took) }
+}
+
+pub(super) fn note(mark: &str, words: &str, width: usize) -> String {
+    let words = fit(&shown_line(words), width.saturating_mul(MOST_LINES));
+    marked(mark, DIM, &[Span::new(&words, DIM)], width)
+}
+
+fn marked(mark: &str, style: Style, spans: &[Span], width: usize) -> String {
+    let mut text = String::new();
+    for (index, line) in wrap(spans, width.saturating_sub(2)).iter().enumerate() {
+        let mark = if index == 0 { Span::new(mark, style) } else { Span::plain(" ") };
+        text.push_str(&painted(&[&[mark, Span::plain(" ")], line.as_slice()].concat()));
+        text.push('\n');
+    }
+    text
+}
+
+/// `0.3s`, `12s`, `3m 20s`
+pub(super) fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => format!("{:.1}s", time.as_secs_f32()),
+        whole @ 10..60 => format!("{whole}s"),
+        whole => format!("{}m {:02}s", whole / 60, whole % 60),
+    }
+}
+
+fn sentence(words: &str) -> String {
+    let words = words.trim();
+    if words.ends_with(['.', '!', '?', '…']) { words.to_owned() } else { format!("{words}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(progress: &Progress, width: usize) -> String {
+        anstream::adapter::strip_str(&line(progress, "notes.md", width).unwrap()).to_string()
+    }
+
+    fn ended(status: ToolStatus, detail: &str, took: Duration) -> Progress {
+        Progress::ToolEnded { name: "read_file".to_owned(), status, detail: detail.to_owned(), took }
+    }
+
+    #[test]
+    fn a_call_is_one_readable_line() {
+        let moment = Duration::from_millis(3);
+        for (progress, expected) in [
+            (ended(ToolStatus::Done, "", Duration::from_millis(120)), "✔ read_file  notes.md  0.1s\n"),
+            (ended(ToolStatus::Done, "", moment), "✔ read_file  notes.md\n"),
+            (ended(ToolStatus::Planned, "", moment), "▪ read_file  notes.md  planned, not run\n"),
+            (ended(ToolStatus::Refused, "no such file", moment), "✘ read_file  notes.md  refused: no such file\n"),
+            (
+                Progress::Again { why: "it broke off".to_owned(), wait: Duration::from_secs(2) },
+                "↻ it broke off. Trying again in 2.0s.\n",
+            ),
+            (Progress::Compacted { messages: 1 }, "↻ 1 earlier message summarised to make room.\n"),
+        ] {
+            assert_eq!(told(&progress, 80), expected);
+        }
+    }
+
+    #[test]
+    fn text_of_others_is_harmless_and_not_endless() {
+        let hostile = ended(ToolStatus::Failed, &format!("\u{1b}[2J\n{}", "long ".repeat(1_000)), Duration::ZERO);
+        let text = told(&hostile, 40);
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
+        assert!(text.lines().count() <= MOST_LINES + 2, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    }
+
+    #[test]
+    fn times_are_told_roughly() {
+        for (milliseconds, expected) in [(300, "0.3s"), (12_700, "12s"), (200_000, "3m 20s")] {
+            assert_eq!(seconds(Duration::from_millis(milliseconds)), expected);
+        }
+    }
+}

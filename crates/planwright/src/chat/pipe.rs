@@ -1,0 +1,74 @@
+//! Messages that are there already, or that come line by line from stdin. Nobody is asked anything, and what is refused or
+//! fails ends it: what follows was written for a conversation that went on.
+
+use std::io::Write as _;
+
+use planwright_core::visible::visible;
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines, Stdin};
+
+use super::conversation::{Asked, Came, Conversation};
+use super::signals::Signals;
+use super::view::{self, View};
+use super::wants_to_leave;
+use crate::failure::{Exit, Failure, Outcome};
+
+#[derive(Debug)]
+pub(crate) enum Messages {
+    One(String),
+    Lines(Lines<BufReader<Stdin>>),
+}
+
+impl Messages {
+    pub(crate) fn on_stdin() -> Self {
+        Self::Lines(BufReader::new(tokio::io::stdin()).lines())
+    }
+
+    /// The next one that says something; `None` after the last, or when the program is to end.
+    async fn next(&mut self, signals: &mut Signals) -> Result<Option<String>, Failure> {
+        loop {
+            let line = match self {
+                Self::One(text) => Some(std::mem::take(text)).filter(|text| !text.is_empty()),
+                Self::Lines(lines) => tokio::select! {
+                    line = lines.next_line() => {
+                        line.map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?
+                    }
+                    _ = signals.next() => None,
+                },
+            };
+            match line {
+                Some(text) if text.trim().is_empty() => {}
+                Some(text) if wants_to_leave(&text) => return Ok(None),
+                line => return Ok(line),
+            }
+        }
+    }
+}
+
+pub(crate) async fn run(mut conversation: Conversation, mut messages: Messages, json: bool) -> Outcome {
+    let mut view = view::fitting(json);
+    if !json {
+        let model = conversation.agent().model().name();
+        let session = conversation.session();
+        writeln!(anstream::stderr(), "session {session}, model {}", visible(model))?;
+    }
+    let mut exit = went(conversation.exchange(Asked::Resume, view.as_mut()).await?)?;
+    while exit == Exit::Done
+        && let Some(text) = messages.next(conversation.signals()).await?
+    {
+        exit = said(&mut conversation, &text, view.as_mut()).await?;
+    }
+    Ok(exit)
+}
+
+async fn said(conversation: &mut Conversation, text: &str, view: &mut dyn View) -> Outcome {
+    went(conversation.exchange(Asked::Text(text), view).await?)
+}
+
+fn went(came: Came) -> Outcome {
+    match came {
+        Came::Answer(answer) => Ok(view::exit(&answer)),
+        Came::Nothing => Ok(Exit::Done),
+        Came::Failed(failure) => Err(failure),
+        Came::Left => Ok(Exit::Refused),
+    }
+}

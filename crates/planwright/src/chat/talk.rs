@@ -1,0 +1,135 @@
+//! A person at a terminal: a prompt, an answer, a prompt.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use planwright_core::session::Session;
+
+use super::conversation::{Asked, Came, Conversation};
+use super::editor::{LineEditor, Prompt, Typed};
+use super::quiet::Quiet;
+use super::view::{self, View};
+use super::wants_to_leave;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::palette::{self, BOLD, COMMAND, DIM, WARNING};
+use crate::terminal::screen::{self, Screen};
+use crate::terminal::text::{Span, paint, painted, shown_line, wrap};
+
+const LEAVE_HINT: &str = "Ctrl+C again leaves.";
+
+pub(crate) async fn run(mut conversation: Conversation, screen: Screen, history: PathBuf) -> Outcome {
+    let mut editor = LineEditor::new(history)?;
+    let mut view = view::fitting(screen.json);
+    screen.print(&welcome(&conversation).await?)?;
+    match heard(&mut conversation, Asked::Resume, view.as_mut()).await? {
+        Next::GoOn => {}
+        Next::Leave => return Ok(Exit::Done),
+    }
+    let mut asked_once = false;
+    loop {
+        let prompt = prompt(&conversation).await;
+        let text = match editor.read(&prompt, conversation.signals()).await? {
+            Typed::Text(text) => text,
+            Typed::Interrupted { cleared: false } if asked_once => return Ok(Exit::Done),
+            Typed::Interrupted { cleared } => {
+                asked_once = !cleared;
+                if asked_once {
+                    screen.print(&format!("{}\n", paint(LEAVE_HINT, DIM)))?;
+                }
+                continue;
+            }
+            Typed::End => return Ok(Exit::Done),
+        };
+        asked_once = false;
+        if text.trim().is_empty() {
+            continue;
+        }
+        if wants_to_leave(&text) {
+            return Ok(Exit::Done);
+        }
+        match heard(&mut conversation, Asked::Text(&text), view.as_mut()).await? {
+            Next::GoOn => {}
+            Next::Leave => return Ok(Exit::Done),
+        }
+    }
+}
+
+enum Next {
+    GoOn,
+    Leave,
+}
+
+async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn View) -> Result<Next, Failure> {
+    let quiet = Quiet::begin();
+    let came = conversation.exchange(asked, view).await;
+    drop(quiet);
+    match came? {
+        Came::Answer(_) | Came::Nothing => Ok(Next::GoOn),
+        Came::Failed(failure) => {
+            write!(anstream::stderr().lock(), "{}\n", failure.words())?;
+            Ok(Next::GoOn)
+        }
+        Came::Left => Ok(Next::Leave),
+    }
+}
+
+/// `plan 2 READY › `, or only `› ` where no plan is worked on.
+async fn prompt(conversation: &Conversation) -> Prompt {
+    // A store that is away for a moment is told about when something is asked of it.
+    let desk = conversation.agent().engine().desk(conversation.session()).await.ok();
+    let Some(plan) = desk.as_ref().and_then(|desk| desk.active()) else {
+        return Prompt { plain: "› ".to_owned(), styled: format!("{} ", paint("›", COMMAND)) };
+    };
+    let (number, status) = (format!("plan {}", plan.number), plan.status.as_str());
+    Prompt {
+        plain: format!("{number} {status} › "),
+        styled: format!(
+            "{} {} {} ",
+            paint(&number, DIM),
+            paint(status, palette::status(plan.status)),
+            paint("›", COMMAND)
+        ),
+    }
+}
+
+/// Where one is, who answers, and how to find out more.
+async fn welcome(conversation: &Conversation) -> Result<String, Failure> {
+    let session = conversation.agent().engine().session(conversation.session()).await?;
+    let model = conversation.agent().model().name();
+    let mut text = head(&session, model);
+    if model == planwright_llm::rehearsal::NAME {
+        let words = "This is a rehearsal: the built-in model plays by rules, offline and without a key. For a real one: \
+                     --model openai:NAME (or anthropic:, gemini:, ollama:), or PLANWRIGHT_MODEL.";
+        text.push_str(&wrapped(&[Span::new(words, WARNING)]));
+    }
+    let hint = [
+        Span::new("/help", COMMAND),
+        Span::new(" lists the commands, ", DIM),
+        Span::new("/quit", COMMAND),
+        Span::new(
+            " leaves. Ctrl+C stops the agent, Tab completes, a backslash at the end goes on in the next line.",
+            DIM,
+        ),
+    ];
+    text.push_str(&wrapped(&hint));
+    text.push('\n');
+    Ok(text)
+}
+
+fn head(session: &Session, model: &str) -> String {
+    let mut spans = vec![
+        Span::new("Planwright", BOLD),
+        Span::new("  session ", DIM),
+        Span::plain(&session.identity.to_string()),
+        Span::new("  model ", DIM),
+        Span::plain(&shown_line(model)),
+    ];
+    if let Some(topic) = &session.topic {
+        spans.push(Span::new(&format!("  “{}”", shown_line(topic)), DIM));
+    }
+    wrapped(&spans)
+}
+
+fn wrapped(spans: &[Span]) -> String {
+    wrap(spans, screen::width()).iter().map(|line| format!("{}\n", painted(line))).collect()
+}

@@ -1,0 +1,115 @@
+//! How a conversation is shown.
+
+mod json;
+mod live;
+mod plain;
+
+use std::io::{self, IsTerminal as _};
+
+use planwright_core::turn::TurnEnd;
+use planwright_engine::agent::{Answer, Progress};
+
+pub(super) use self::json::JsonView;
+pub(super) use self::live::LiveView;
+pub(super) use self::plain::PlainView;
+use crate::failure::{Exit, Failure};
+use crate::terminal::palette::{ERROR, WARNING};
+use crate::terminal::text::paint;
+use crate::terminal::{chat_card, markdown};
+
+pub(super) trait View: Send {
+    /// Something happens.
+    fn tell(&mut self, progress: &Progress) -> Result<(), Failure>;
+
+    /// A moment has passed and nothing happened.
+    fn tick(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The person wants it to stop.
+    fn stopping(&mut self) -> Result<(), Failure>;
+
+    fn answer(&mut self, answer: &Answer) -> Result<(), Failure>;
+
+    /// No answer comes: it failed, or nobody waits for it.
+    fn give_up(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// The one that fits what stdout is.
+pub(super) fn fitting(json: bool) -> Box<dyn View> {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    if json {
+        Box::new(JsonView)
+    } else if io::stdout().is_terminal() && !dumb {
+        Box::new(LiveView::default())
+    } else {
+        Box::new(PlainView::default())
+    }
+}
+
+/// What an answer means to the shell.
+pub(super) fn exit(answer: &Answer) -> Exit {
+    if answer.refused {
+        return Exit::Refused;
+    }
+    match &answer.end {
+        None | Some(TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. }) => Exit::Done,
+        Some(TurnEnd::Stopped) => Exit::Refused,
+        Some(
+            TurnEnd::LimitReached { .. }
+            | TurnEnd::Looping
+            | TurnEnd::NoAnswer
+            | TurnEnd::ModelFailed { .. }
+            | TurnEnd::Interrupted,
+        ) => Exit::Unavailable,
+    }
+}
+
+/// The answer as a person reads it, without what they have read already.
+fn words(answer: &Answer, said: &str, width: usize) -> String {
+    let rest = unsaid(&answer.reply, said);
+    let mut text = match exit(answer) {
+        Exit::Done => markdown::render(rest, width),
+        Exit::Refused if answer.end.is_none() => marked(rest, &paint("✘", WARNING), width),
+        // A person who said stop need not be warned of it.
+        Exit::Refused => markdown::render(rest, width),
+        Exit::Unexpected | Exit::Usage | Exit::NotFound | Exit::Stale | Exit::Unavailable | Exit::Damaged => {
+            marked(rest, &paint("✘", ERROR), width)
+        }
+    };
+    if let Some(card) = &answer.plan {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text = format!("{text}{gap}{}", chat_card::whole(card, width));
+    }
+    text
+}
+
+fn marked(text: &str, mark: &str, width: usize) -> String {
+    let rendered = markdown::render(text, width.saturating_sub(2));
+    let lines = rendered.lines().enumerate();
+    lines.map(|(index, line)| format!("{} {line}\n", if index == 0 { mark } else { " " })).collect()
+}
+
+/// An answer repeats the model's last words, which were told while they were said.
+fn unsaid<'a>(reply: &'a str, said: &str) -> &'a str {
+    reply.trim().strip_prefix(said.trim()).map_or(reply, str::trim_start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_said_twice_and_nothing_is_left_out() {
+        for (reply, said, expected) in [
+            ("All done.", "All done.\n", ""),
+            ("All done.", "", "All done."),
+            ("All\n\n*Stopped.*", "All", "*Stopped.*"),
+            ("I stopped after 3 calls.", "Let me look.", "I stopped after 3 calls."),
+        ] {
+            assert_eq!(unsaid(reply, said), expected, "{reply:?} after {said:?}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! For programs: each answer is one object on a line of its own, and nothing else is told.
+
+use std::io::{self, Write as _};
+
+use planwright_core::turn::TurnEnd;
+use planwright_engine::agent::{Answer, Progress};
+use serde_json::{Value, json};
+
+use super::View;
+use crate::failure::Failure;
+
+#[derive(Debug)]
+pub(in crate::chat) struct JsonView;
+
+impl View for JsonView {
+    fn tell(&mut self, _: &Progress) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn stopping(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{}", view(answer))?;
+        Ok(stdout.flush()?)
+    }
+}
+
+fn view(answer: &Answer) -> Value {
+    let outcome = match &answer.end {
+        _ if answer.refused => "refused",
+        Some(end) => end.name(),
+        None => "done",
+    };
+    let mut view = json!({
+        "sessionId": answer.session.conversation,
+        "channel": answer.session.channel,
+        "reply": answer.reply,
+        "outcome": outcome,
+    });
+    let ended_with = match &answer.end {
+        Some(TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan),
+        Some(
+            TurnEnd::Answered
+            | TurnEnd::Stopped
+            | TurnEnd::LimitReached { .. }
+            | TurnEnd::Looping
+            | TurnEnd::NoAnswer
+            | TurnEnd::ModelFailed { .. }
+            | TurnEnd::Interrupted,
+        )
+        | None => None,
+    };
+    if let Some(plan) = answer.plan.as_ref().map(|card| &card.plan_id).or(ended_with) {
+        view["planId"] = json!(plan);
+    }
+    if let Some(card) = &answer.plan {
+        view["plan"] = json!(card);
+    }
+    view
+}

@@ -1,0 +1,246 @@
+//! For a terminal: what is finished is written once and stays; below it, what is still being said and what is waited
+//! for is drawn anew as it changes.
+//!
+//! What is drawn anew never has more rows than the window and no row wider than it, so going up as many rows as were
+//! drawn never reaches what is finished, also when the window has changed its size since.
+
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+use anstream::{AutoStream, ColorChoice};
+use planwright_engine::agent::{Answer, Progress};
+
+use super::View;
+use crate::chat::lines;
+use crate::chat::stream::Stream;
+use crate::failure::Failure;
+use crate::terminal::palette::{BOLD, DIM};
+use crate::terminal::text::{Span, cut, fit, painted, shown_line};
+use crate::terminal::{markdown, screen};
+
+/// A block that is longer is shown by its end, without being read as Markdown ten times a second.
+const LONG: usize = 8 * 1024;
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+#[derive(Debug, Default)]
+pub(in crate::chat) struct LiveView {
+    stream: Stream,
+    /// What the model said in this reply, as far as it counts.
+    said: String,
+    doing: Option<Doing>,
+    /// What the call under way is about.
+    about: String,
+    /// The rows that are drawn anew.
+    drawn: usize,
+    above: Above,
+    ticks: usize,
+}
+
+/// What is waited for.
+#[derive(Debug)]
+struct Doing {
+    what: String,
+    about: String,
+    since: Instant,
+}
+
+/// What stands above, which says whether a blank line belongs between.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Above {
+    #[default]
+    Prompt,
+    Line,
+    Block,
+}
+
+impl View for LiveView {
+    fn tell(&mut self, progress: &Progress) -> Result<(), Failure> {
+        let width = width();
+        match progress {
+            Progress::WaitingForOthers => self.wait_for("waiting for another process", ""),
+            Progress::Accepted(_) | Progress::Resumed(_) => self.begin()?,
+            Progress::ModelCalled => {
+                self.said.clear();
+                self.wait_for("thinking", "");
+            }
+            Progress::Text(piece) => {
+                if self.said.is_empty() {
+                    self.wait_for("answering", "");
+                }
+                self.said.push_str(piece);
+                self.stream.push(piece);
+                // The next tick draws it.
+                return Ok(());
+            }
+            Progress::Again { .. } => {
+                self.forget()?;
+                self.wait_for("waiting to try again", "");
+            }
+            Progress::Replied { .. } => {
+                self.flush()?;
+                self.doing = None;
+            }
+            Progress::ToolStarted { name, detail } => {
+                self.about.clone_from(detail);
+                self.wait_for(name, detail);
+            }
+            Progress::ToolEnded { .. } | Progress::Compacted { .. } => self.doing = None,
+            Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
+        }
+        if let Some(line) = lines::line(progress, &self.about, width) {
+            self.write(&line, Above::Line)?;
+        }
+        self.draw()
+    }
+
+    fn tick(&mut self) -> Result<(), Failure> {
+        self.ticks += 1;
+        if let Some(finished) = self.stream.take_finished() {
+            self.block(&finished)?;
+        }
+        self.draw()
+    }
+
+    fn stopping(&mut self) -> Result<(), Failure> {
+        self.wait_for("stopping", "Ctrl+C again leaves at once");
+        self.draw()
+    }
+
+    fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
+        self.doing = None;
+        self.flush()?;
+        let said = std::mem::take(&mut self.said);
+        let text = super::words(answer, &said, width());
+        self.write(&text, Above::Block)?;
+        self.give_up()
+    }
+
+    fn give_up(&mut self) -> Result<(), Failure> {
+        self.begin()?;
+        self.doing = None;
+        let gap = if self.above == Above::Prompt { "" } else { "\n" };
+        put(&self.erased(), gap)?;
+        self.above = Above::Prompt;
+        Ok(())
+    }
+}
+
+impl LiveView {
+    /// A turn begins; what came before is complete.
+    fn begin(&mut self) -> Result<(), Failure> {
+        self.flush()?;
+        self.said.clear();
+        self.wait_for("waiting", "");
+        Ok(())
+    }
+
+    fn wait_for(&mut self, what: &str, about: &str) {
+        let (what, about) = (shown_line(what), shown_line(about));
+        self.doing = Some(Doing { what, about, since: Instant::now() });
+    }
+
+    /// What was said in this reply does not count. What of it stays on the screen has to say so.
+    fn forget(&mut self) -> Result<(), Failure> {
+        let unfinished = self.stream.take_rest();
+        let written = self.said.trim().len() > unfinished.trim().len();
+        self.said.clear();
+        if written {
+            let line = lines::note("↻", "The answer above broke off and does not count.", width());
+            self.write(&line, Above::Line)?;
+        }
+        Ok(())
+    }
+
+    /// Everything that was said so far, for good.
+    fn flush(&mut self) -> Result<(), Failure> {
+        let rest = self.stream.take_rest();
+        self.block(&rest)
+    }
+
+    fn block(&mut self, text: &str) -> Result<(), Failure> {
+        self.write(&markdown::render(text.trim_matches('\n'), width()), Above::Block)
+    }
+
+    /// Whole lines that stay.
+    fn write(&mut self, text: &str, kind: Above) -> Result<(), Failure> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let gap = if self.gap_before(kind) { "\n" } else { "" };
+        let erased = self.erased();
+        self.above = kind;
+        put(&erased, &format!("{gap}{text}"))
+    }
+
+    fn gap_before(&self, kind: Above) -> bool {
+        !(self.above == Above::Line && kind == Above::Line)
+    }
+
+    fn draw(&mut self) -> Result<(), Failure> {
+        let (_, rows) = screen::window();
+        let width = width();
+        let mut lines = self.unfinished_lines(width);
+        let kind = if lines.is_empty() { Above::Line } else { Above::Block };
+        let most = rows.saturating_sub(4).max(1);
+        lines.drain(..lines.len().saturating_sub(most));
+        lines.extend(self.status(width));
+        if !lines.is_empty() && self.gap_before(kind) {
+            lines.insert(0, String::new());
+        }
+        let erased = self.erased();
+        self.drawn = lines.len();
+        put(&erased, &lines.join("\n"))
+    }
+
+    /// The block that is still being said.
+    fn unfinished_lines(&self, width: usize) -> Vec<String> {
+        let text = self.stream.unfinished();
+        let rendered = match text.len() {
+            0..LONG => markdown::render(text.trim_matches('\n'), width),
+            length => crate::terminal::card::lines(&text[text.ceil_char_boundary(length - LONG)..]),
+        };
+        rendered.lines().map(|line| cut(line, width)).collect()
+    }
+
+    /// `⠋ read_file notes.md  3s`
+    fn status(&self, width: usize) -> Option<String> {
+        let Doing { what, about, since } = self.doing.as_ref()?;
+        let time = format!("{}s", since.elapsed().as_secs());
+        let spinner = SPINNER[self.ticks % SPINNER.len()];
+        let room = width.saturating_sub(time.len() + 5);
+        let what = fit(what, room);
+        let about = fit(about, room.saturating_sub(what.chars().count() + 1));
+        let mut spans = vec![Span::new(spinner, DIM), Span::plain(" "), Span::new(&what, BOLD)];
+        if about.chars().count() > 1 {
+            spans.extend([Span::plain(" "), Span::new(&about, DIM)]);
+        }
+        spans.extend([Span::plain("  "), Span::new(&time, DIM)]);
+        Some(cut(&painted(&spans), width))
+    }
+
+    /// What takes away the rows that are drawn anew.
+    fn erased(&mut self) -> String {
+        match std::mem::take(&mut self.drawn) {
+            0 => String::new(),
+            1 => "\r\u{1b}[J".to_owned(),
+            rows => format!("\r\u{1b}[{}A\u{1b}[J", rows - 1),
+        }
+    }
+}
+
+/// The last column stays free: some terminals go on to the next row after it.
+fn width() -> usize {
+    screen::width().min(screen::window().0).saturating_sub(1)
+}
+
+/// Colours are left out where they are not wanted; moving the cursor is not a colour.
+fn put(movement: &str, text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    if AutoStream::choice(&stdout) == ColorChoice::Never {
+        write!(stdout, "{movement}{}", anstream::adapter::strip_str(text))?;
+    } else {
+        write!(stdout, "{movement}{text}")?;
+    }
+    Ok(stdout.flush()?)
+}

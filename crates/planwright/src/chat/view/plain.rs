@@ -1,0 +1,63 @@
+//! For pipes and for terminals that only write: the answers on stdout, and what happens meanwhile on stderr.
+
+use std::io::Write as _;
+
+use planwright_engine::agent::{Answer, Progress};
+
+use super::View;
+use crate::chat::lines;
+use crate::failure::Failure;
+use crate::terminal::{markdown, screen};
+
+#[derive(Debug, Default)]
+pub(in crate::chat) struct PlainView {
+    /// What the model says beside its calls.
+    said: String,
+    /// What the call under way is about.
+    about: String,
+    answered: bool,
+}
+
+impl View for PlainView {
+    fn tell(&mut self, progress: &Progress) -> Result<(), Failure> {
+        let width = screen::width();
+        match progress {
+            Progress::ModelCalled | Progress::Again { .. } => self.said.clear(),
+            Progress::Text(piece) => self.said.push_str(piece),
+            // The last words are the answer; these would be lost.
+            Progress::Replied { calls: 1.. } => {
+                let said = std::mem::take(&mut self.said);
+                write(&markdown::render(said.trim(), width))?;
+            }
+            Progress::ToolStarted { detail, .. } => self.about.clone_from(detail),
+            Progress::Replied { calls: 0 }
+            | Progress::WaitingForOthers
+            | Progress::Accepted(_)
+            | Progress::Resumed(_)
+            | Progress::ToolEnded { .. }
+            | Progress::Compacting
+            | Progress::Compacted { .. } => {}
+        }
+        match lines::line(progress, &self.about, width) {
+            Some(line) => write(&line),
+            None => Ok(()),
+        }
+    }
+
+    fn stopping(&mut self) -> Result<(), Failure> {
+        write(&lines::note("…", "Stopping; Ctrl+C again leaves at once.", screen::width()))
+    }
+
+    fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
+        self.said.clear();
+        let text = super::words(answer, "", screen::width());
+        let gap = if std::mem::replace(&mut self.answered, true) { "\n" } else { "" };
+        let mut stdout = anstream::stdout().lock();
+        write!(stdout, "{gap}{text}")?;
+        Ok(stdout.flush()?)
+    }
+}
+
+fn write(text: &str) -> Result<(), Failure> {
+    Ok(anstream::stderr().lock().write_all(text.as_bytes())?)
+}

@@ -1,0 +1,67 @@
+//! `planwright chat`
+
+use planwright_core::session::{Channel, TransportChat};
+use planwright_engine::agent::{Agent, Place};
+use planwright_llm::{ModelChoice, Options, connect};
+
+use crate::chat::conversation::Conversation;
+use crate::chat::pipe::{self, Messages};
+use crate::chat::talk;
+use crate::cli::{ChatArgs, PlanWork};
+use crate::context::{Context, Purpose, make_folder, read_stdin};
+use crate::failure::{Failure, Outcome};
+
+pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
+    let agent = agent(&context, arguments.model.as_deref())?;
+    let place = arrive(&mut context, &agent, arguments.session.as_deref()).await?;
+    begin_plan_work(&context, &place, arguments.plan).await?;
+    let conversation = Conversation::new(agent, context.person.clone(), place)
+        .map_err(|error| Failure::unexpected(format!("signals cannot be heard: {error}")))?;
+    let messages = match arguments.message.as_slice() {
+        [] if context.screen.interactive => {
+            // The store may be elsewhere; what was typed and written is kept here.
+            make_folder(&context.data)?;
+            return talk::run(conversation, context.screen, context.data.join("chat_history")).await;
+        }
+        [] => Messages::on_stdin(),
+        [dash] if dash == "-" => Messages::One(read_stdin()?),
+        words => Messages::One(words.join(" ")),
+    };
+    pipe::run(conversation, messages, context.screen.json).await
+}
+
+fn agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
+    let wrong = |error: planwright_llm::ChooseError| Failure::usage(error.to_string());
+    let choice = match named {
+        Some(_) => ModelChoice::from_setting(named).map_err(wrong)?,
+        None => context.model.choice.clone(),
+    };
+    let options = Options { context_tokens: context.model.context_tokens, ..Options::default() };
+    let model = connect(&choice, |name| std::env::var(name).ok(), options).map_err(wrong)?;
+    Ok(context.agent(model))
+}
+
+/// The session that was named, which may begin now, or the one the person was in last.
+async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Result<Place, Failure> {
+    let transport = TransportChat(format!("cli:{}", context.person.name));
+    match named.map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => {
+            let session = context.enter(Some(name), Purpose::Begin).await?;
+            Ok(agent.enter(&transport, &session, &context.person).await?)
+        }
+        None => Ok(agent.arrive(&transport, Channel::Cli, &context.person).await?),
+    }
+}
+
+async fn begin_plan_work(context: &Context, place: &Place, plan: Option<PlanWork>) -> Result<(), Failure> {
+    match plan {
+        None => {}
+        Some(PlanWork::On(style)) => {
+            context.engine.ensure_plan_mode(&place.session, &context.person, Some(style)).await?;
+        }
+        Some(PlanWork::Off) => {
+            context.engine.disable_plan_mode(&place.session, &context.person).await?;
+        }
+    }
+    Ok(())
+}

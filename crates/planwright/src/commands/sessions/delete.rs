@@ -1,0 +1,54 @@
+//! `sessions delete`: says what would be gone, asks, and removes it.
+
+use std::sync::Arc;
+
+use planwright_core::session::{Session, SessionIdentity};
+use planwright_llm::rehearsal::RehearsalModel;
+use serde_json::json;
+
+use crate::context::{Context, Purpose};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::palette::BOLD;
+use crate::terminal::text::{count, paint, shown_line};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asking {
+    First,
+    NotNeeded,
+}
+
+pub(super) async fn run(context: &mut Context, named: &str, asking: Asking) -> Outcome {
+    let named = named.trim();
+    if named.is_empty() {
+        return Err(Failure::usage("the key of the session is blank").hint(context.invocation.command(["sessions"])));
+    }
+    let session = context.enter(Some(named), Purpose::Use).await?;
+    if asking == Asking::First {
+        agree(context, &session).await?;
+    }
+    // Nobody is asked anything by an agent that only clears away.
+    context.agent(Arc::new(RehearsalModel::default())).delete(&session, &context.person).await?;
+    let view = || json!({ "sessionId": session.conversation, "channel": session.channel, "deleted": true });
+    context.screen.answer(view, || format!("Session {} is deleted.\n", paint(&session.to_string(), BOLD)))?;
+    Ok(Exit::Done)
+}
+
+async fn agree(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {
+    let words = what_goes(&context.engine.session(session).await?);
+    if !context.screen.interactive {
+        let again = context.invocation.command(["sessions", "delete", &session.to_string(), "--yes"]);
+        return Err(Failure::usage(format!("nobody can be asked here, so session {session} was not deleted"))
+            .hint(format!("to delete {words}: {again}")));
+    }
+    context.screen.print(&format!("This deletes {words}. It cannot be taken back.\n"))?;
+    if context.screen.confirm(&format!("Delete session {session}?"))? {
+        return Ok(());
+    }
+    Err(Failure::declined(format!("Session {session} was not deleted.")))
+}
+
+fn what_goes(session: &Session) -> String {
+    let topic = session.topic.as_deref().map_or_else(String::new, |topic| format!(" “{}”", shown_line(topic)));
+    let plans = count(session.plans_made, "plan");
+    format!("the conversation{topic}, {plans} and the files of {}", session.identity)
+}

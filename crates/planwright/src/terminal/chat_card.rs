@@ -1,0 +1,56 @@
+//! A plan as it is put before a person in a conversation: what it is, what it says, and what to type about it.
+
+use planwright_engine::agent::PlanCard;
+
+use super::card::labelled;
+use super::markdown;
+use super::palette::{self, BOLD, COMMAND, DIM};
+use super::text::{Span, paint, painted, shown_line, wrap};
+
+pub(crate) fn whole(card: &PlanCard, width: usize) -> String {
+    let rule = paint(&"─".repeat(width), DIM);
+    let text = markdown::render(&card.markdown, width);
+    let text = if text.trim().is_empty() { format!("{}\n", paint("(nothing in it yet)", DIM)) } else { text };
+    format!("{}{rule}\n{text}{rule}\n{}", head(card, width), next(card, width))
+}
+
+fn head(card: &PlanCard, width: usize) -> String {
+    let mut version = card.style.to_string();
+    if card.version > 1 {
+        version.push_str(&format!(", version {}", card.version));
+    }
+    let mut head = format!(
+        "{}  {}  {}\n",
+        paint(&format!("Plan {}", card.number), BOLD),
+        paint(card.status.as_str(), palette::status(card.status)),
+        paint(&version, DIM)
+    );
+    for line in wrap(&[Span::new(&shown_line(&card.title), BOLD)], width) {
+        head.push_str(&painted(&line));
+        head.push('\n');
+    }
+    head.push_str(&labelled("digest", &card.digest.to_string(), width));
+    head
+}
+
+/// Each command whole, as many on a line as fit.
+fn next(card: &PlanCard, width: usize) -> String {
+    const BETWEEN: &str = "   ";
+    let mut text = String::new();
+    let mut used = 0;
+    for command in &card.next {
+        let command = shown_line(command);
+        let needed = super::text::width(&[Span::plain(&command)]);
+        if used > 0 && used + BETWEEN.len() + needed > width {
+            text.push('\n');
+            used = 0;
+        } else if used > 0 {
+            text.push_str(BETWEEN);
+            used += BETWEEN.len();
+        }
+        text.push_str(&paint(&command, COMMAND));
+        used += needed;
+    }
+    text.push('\n');
+    text
+}
