@@ -5,12 +5,14 @@ mod importing;
 mod reading;
 mod verifying;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, Decision, SessionCommand};
 use planwright_core::desk::Stamp;
+use planwright_core::gate::PlanTool;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
@@ -20,6 +22,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 
 use crate::clock::{Clock, Ids, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
+use crate::tools::ToolDefinition;
 
 pub use history::{History, HistoryItem, PlanVersion};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
@@ -32,11 +35,16 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     policy: Arc<Policy>,
+    pub(crate) definitions: Arc<OnceLock<Definitions>>,
 }
+
+/// The plan tools as they are advertised in each style.
+pub(crate) type Definitions = HashMap<(PlanTool, PlanStyle), ToolDefinition>;
 
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
-        Self { ledger, clock: Arc::new(SystemClock), ids: Arc::new(TimeOrderedIds), policy: Arc::new(policy) }
+        let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
+        Self { ledger, clock, ids, policy: Arc::new(policy), definitions: Arc::default() }
     }
 
     /// The same engine with another source of time and ids.

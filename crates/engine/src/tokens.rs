@@ -15,8 +15,6 @@ pub struct Tokens {
 
 /// Texts longer than this are counted in part: the vocabulary is slow on them, and an estimate is enough.
 const COUNTED: usize = 32 * 1024;
-/// Shorter texts are counted faster than they are looked up.
-const REMEMBERED: usize = 512;
 const MOST_KNOWN: usize = 1024;
 
 impl Tokens {
@@ -25,7 +23,8 @@ impl Tokens {
         tiktoken_rs::o200k_base_singleton();
     }
 
-    fn look_up(&self, text: &str) -> u32 {
+    /// Counts a text that comes again and again.
+    pub fn count_known(&self, text: &str) -> u32 {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let key = hasher.finish();
@@ -33,7 +32,7 @@ impl Tokens {
         if let Some(tokens) = lock().get(&key) {
             return *tokens;
         }
-        let tokens = count(text);
+        let tokens = self.count(text);
         let mut known = lock();
         if known.len() >= MOST_KNOWN {
             known.clear();
@@ -47,12 +46,11 @@ impl CountTokens for Tokens {
     fn count(&self, text: &str) -> u32 {
         match text.len() {
             0 => 0,
-            length if length < REMEMBERED => count(text),
-            length if length <= COUNTED => self.look_up(text),
+            length if length <= COUNTED => count(text),
             length => {
                 let head = &text[..text.floor_char_boundary(COUNTED)];
                 let share = length as f64 / head.len() as f64;
-                (f64::from(self.look_up(head)) * share).ceil() as u32
+                (f64::from(count(head)) * share).ceil() as u32
             }
         }
     }

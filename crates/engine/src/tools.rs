@@ -41,7 +41,12 @@ impl Engine {
 
     pub(crate) fn plan_tools(&self, situation: &Situation) -> Vec<ToolDefinition> {
         let style = situation.style.unwrap_or(PlanStyle::Document);
-        gate::advertised_plan_tools(situation).map(|tool| self.define(tool, style)).collect()
+        // The schemas are made from types, which is not worth doing again for every request.
+        let all = self.definitions.get_or_init(|| {
+            let pairs = PlanTool::all().flat_map(|tool| PlanStyle::ALL.map(|style| (tool, style)));
+            pairs.map(|(tool, style)| ((tool, style), self.define(tool, style))).collect()
+        });
+        gate::advertised_plan_tools(situation).filter_map(|tool| all.get(&(tool, style)).cloned()).collect()
     }
 
     fn define(&self, tool: PlanTool, style: PlanStyle) -> ToolDefinition {

@@ -4,6 +4,8 @@ mod decisions;
 mod looking;
 mod plans;
 
+pub(super) use plans::standing;
+
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;

@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use planwright_core::conversation::compaction::{self, Cut};
-use planwright_core::conversation::{Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting};
+use planwright_core::conversation::{
+    Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting, message_tokens,
+};
 use planwright_core::desk::Desk;
 use planwright_core::gate::{Caller, Situation, Verdict, judge_other_tool};
 use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec};
@@ -30,7 +32,8 @@ const SUMMARY_TOKENS: u32 = 1_200;
 const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a tool.]";
 
 /// What every request has besides the conversation.
-struct Frame {
+#[derive(Debug)]
+pub(super) struct Frame {
     system: String,
     tools: Vec<ToolSpec>,
     /// The tokens that are left for the conversation.
@@ -54,20 +57,20 @@ impl Agent {
         plan_tools.chain(others.map(|tool| tool.spec().clone())).collect()
     }
 
-    async fn frame(&self, desk: &Desk) -> LedgerResult<Frame> {
+    pub(super) async fn frame(&self, desk: &Desk) -> LedgerResult<Frame> {
         let finished = self.finished_plans(desk).await?;
         let system = prompt::system(desk, &finished, self.engine().policy().agents.specialists());
         let tools = self.advertised(desk);
         let context = self.context_tokens();
         let max_output_tokens = output_tokens(context);
-        let fixed = self.shared.tokens.count(&system).saturating_add(self.tool_tokens(&tools));
+        let fixed = self.shared.tokens.count_known(&system).saturating_add(self.tool_tokens(&tools));
         let room = context.saturating_sub(max_output_tokens).saturating_sub(fixed);
         Ok(Frame { system, tools, room, max_output_tokens })
     }
 
     fn tool_tokens(&self, tools: &[ToolSpec]) -> u32 {
         const FRAME: u32 = 12;
-        let count = |text: &str| self.shared.tokens.count(text);
+        let count = |text: &str| self.shared.tokens.count_known(text);
         tools.iter().fold(0, |sum, tool| {
             sum + FRAME + count(&tool.name) + count(&tool.description) + count(&tool.input_schema.to_string())
         })
@@ -160,8 +163,7 @@ fn output_tokens(context: u32) -> u32 {
 
 impl Run<'_> {
     /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
-    pub(super) async fn make_room(&mut self) -> Result<(), Halt> {
-        let frame = self.agent.frame(&self.desk).await?;
+    pub(super) async fn make_room(&mut self, frame: &Frame) -> Result<(), Halt> {
         if self.conversation.tokens() <= frame.room / 4 * 3 {
             return Ok(());
         }
@@ -178,13 +180,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(super) async fn call_model(&self) -> Result<ModelReply, Halt> {
-        let frame = self.agent.frame(&self.desk).await?;
-        let messages = fitting::fit(&self.conversation, frame.room, &self.agent.shared.tokens)
-            .map_err(|refusal| Halt::ModelFailed { message: refusal.message })?;
+    pub(super) async fn call_model(&self, frame: Frame) -> Result<ModelReply, Halt> {
         // Asked the same, a model may well say nothing again.
         let silent = self.turn.last_reply().is_some_and(|reply| reply.calls.is_empty());
         let nudge = silent.then(|| ModelMessage::User { text: NUDGE.to_owned() });
+        let counter = &self.agent.shared.tokens;
+        let room = nudge.iter().fold(frame.room, |room, nudge| room.saturating_sub(message_tokens(nudge, counter)));
+        let messages = fitting::fit(&self.conversation, room, counter)
+            .map_err(|refusal| Halt::ModelFailed { message: refusal.message })?;
         let request = ModelRequest {
             system: frame.system,
             messages: messages.into_iter().chain(nudge).collect(),

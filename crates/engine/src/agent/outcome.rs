@@ -2,7 +2,8 @@
 
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::model::Usage;
-use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::execution::Progress;
+use planwright_core::plan::{Digest, Execution, Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnEnd;
 use serde::Serialize;
@@ -33,6 +34,8 @@ pub struct PlanCard {
     pub version: u32,
     pub digest: Digest,
     pub markdown: String,
+    /// How far it has come, once it is carried out.
+    pub progress: Option<Progress>,
     /// What can be typed about it now.
     pub next: Vec<String>,
 }
@@ -48,6 +51,7 @@ impl From<&Plan> for PlanCard {
             version: plan.version,
             digest: plan.digest(),
             markdown: plan.markdown(),
+            progress: plan.execution.as_ref().map(Execution::progress),
             next: next(plan),
         }
     }

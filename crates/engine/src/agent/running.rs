@@ -14,7 +14,7 @@ use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, TurnId};
-use planwright_core::plan::PlanStatus;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Effect, Over, PendingCall, ToolOutcome, ToolStatus, Turn, TurnEnd, TurnInput};
@@ -155,7 +155,7 @@ impl Agent {
         running.held.cancel();
         let session = committed.desk.identity.clone();
         let (conversation, turn) = self.recall(&committed, &id).await?;
-        let before = committed.desk.active().map(|plan| (plan.id.clone(), plan.status));
+        let before = committed.desk.active().map(Standing::of);
         Ok(Run {
             agent: self,
             actor: self.actor(&session),
@@ -240,7 +240,7 @@ pub(super) struct Run<'a> {
     /// The session and its active plan, as of the last thing that was written.
     pub(super) desk: Desk,
     /// The active plan when the turn began.
-    before: Option<(PlanId, PlanStatus)>,
+    before: Option<Standing>,
     /// The plan that a plan tool settled.
     pub(super) settled: Option<PlanId>,
     /// Whether the call that is to be carried out next may have been begun before a crash.
@@ -248,6 +248,21 @@ pub(super) struct Run<'a> {
     started: Timestamp,
     running: &'a Running,
     pub(super) watcher: &'a Watcher,
+}
+
+/// How far a plan is.
+#[derive(Debug, PartialEq, Eq)]
+struct Standing {
+    plan: PlanId,
+    status: PlanStatus,
+    done: Option<usize>,
+}
+
+impl Standing {
+    fn of(plan: &Plan) -> Self {
+        let done = plan.execution.as_ref().map(|execution| execution.progress().done);
+        Self { plan: plan.id.clone(), status: plan.status, done }
+    }
 }
 
 /// More than the words about a stopped call take.
@@ -315,8 +330,9 @@ impl Run<'_> {
                 Effect::CallModel => {
                     // Whatever is called from here on was not begun before a crash.
                     self.resumed = false;
-                    self.make_room().await?;
-                    let reply = self.call_model().await?;
+                    let frame = self.agent.frame(&self.desk).await?;
+                    self.make_room(&frame).await?;
+                    let reply = self.call_model(frame).await?;
                     self.watcher.tell(Progress::Replied { calls: reply.calls.len() });
                     let tokens = planwright_core::conversation::reply_tokens(&reply, &self.agent.shared.tokens);
                     TurnInput::Replied { reply, tokens }

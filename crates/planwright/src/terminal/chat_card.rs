@@ -11,7 +11,13 @@ pub(crate) fn whole(card: &PlanCard, width: usize) -> String {
     let rule = paint(&"─".repeat(width), DIM);
     let text = markdown::render(&card.markdown, width);
     let text = if text.trim().is_empty() { format!("{}\n", paint("(nothing in it yet)", DIM)) } else { text };
-    format!("{}{rule}\n{text}{rule}\n{}", head(card, width), next(card, width))
+    format!("{}{rule}\n{text}{rule}\n{}{}", head(card, width), progress(card), next(card, width))
+}
+
+fn progress(card: &PlanCard) -> String {
+    card.progress.as_ref().map_or_else(String::new, |progress| {
+        format!("{}\n", paint(&format!("{} of {} done", progress.done, progress.total), BOLD))
+    })
 }
 
 fn head(card: &PlanCard, width: usize) -> String {

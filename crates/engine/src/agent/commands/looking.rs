@@ -6,7 +6,7 @@ use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, ju
 use planwright_core::session::SessionIdentity;
 
 use super::Answer;
-use super::plans::{standing, title};
+use super::plans::{plan_work, title};
 use crate::agent::Agent;
 use crate::ledger::LedgerResult;
 
@@ -38,7 +38,7 @@ impl Agent {
                 conversation.tokens(),
                 self.context_tokens()
             ),
-            format!("- plan: {}", standing(&desk)),
+            format!("- plan: {}", plan_work(&desk)),
             format!("- files: `{}`", self.shared.files.folder(session).display()),
         ];
         Ok(Answer::words(session, lines.join("\n")))

@@ -30,7 +30,7 @@ impl Agent {
             PlanCommand::On { style } => {
                 let style = style.unwrap_or(PlanStyle::Document);
                 let desk = self.engine().enable_plan_mode(session, by, style).await?.desk;
-                Ok(Answer::words(session, format!("{}\n\n{}", standing(&desk), begin(style))))
+                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&desk), begin(style))))
             }
             PlanCommand::Off => self.leave(session, by, Leaving::Off).await,
             PlanCommand::Done => self.leave(session, by, Leaving::Done).await,
@@ -77,7 +77,7 @@ impl Agent {
     async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
         let desk = self.engine().desk(session).await?;
         desk.opened()?;
-        Ok(Answer::words(session, standing(&desk)))
+        Ok(Answer::words(session, plan_work(&desk)))
     }
 
     pub(super) async fn list_plans(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
@@ -120,18 +120,24 @@ enum Leaving {
 }
 
 /// Whether plan work is on, and how far the plan is.
-pub(super) fn standing(desk: &Desk) -> String {
+pub(super) fn plan_work(desk: &Desk) -> String {
     let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
     let Some(mode) = mode else { return "Plan work is **off**. `/plan on` begins a plan.".to_owned() };
     let mut text = format!("Plan work is **on**, style {}.", mode.style);
     if let Some(plan) = desk.active() {
-        text.push_str(&format!(" {}", line(plan)));
-        if let Some(execution) = &plan.execution {
-            let progress = execution.progress();
-            text.push_str(&format!(" {} of {} steps are done.", progress.done, progress.total));
-            if let Some(next) = progress.next {
-                text.push_str(&format!(" Next: {}. {}", next.step, title(&next.description)));
-            }
+        text.push_str(&format!(" {}", standing(plan)));
+    }
+    text
+}
+
+/// How far a plan is, in a line.
+pub(in crate::agent) fn standing(plan: &Plan) -> String {
+    let mut text = line(plan);
+    if let Some(execution) = &plan.execution {
+        let progress = execution.progress();
+        text.push_str(&format!(" {} of {} steps are done.", progress.done, progress.total));
+        if let Some(next) = progress.next {
+            text.push_str(&format!(" Next: {}. {}", next.step, title(&next.description)));
         }
     }
     text
@@ -155,7 +161,14 @@ pub(super) fn line(plan: &Plan) -> String {
 
 /// A title in one line that no Markdown of its own disturbs.
 pub(super) fn title(text: &str) -> String {
-    visible(text).replace(['\n', '\t'], " ").replace(['*', '`', '_', '[', ']', '<', '>', '#'], "")
+    let mut line = String::with_capacity(text.len());
+    for c in visible(text).replace(['\n', '\t'], " ").chars() {
+        if "\\`*_[]<>#|~".contains(c) {
+            line.push('\\');
+        }
+        line.push(c);
+    }
+    line
 }
 
 fn told(diff: &PlanDiff) -> String {

@@ -6,7 +6,8 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
 
-use super::Run;
+use super::{Run, Standing};
+use crate::agent::commands::standing;
 use crate::agent::outcome::{PlanCard, TurnOutcome};
 use crate::ledger::{LedgerError, LedgerResult};
 
@@ -92,7 +93,8 @@ impl Run<'_> {
     fn own_words(&self, end: &TurnEnd) -> String {
         let limits = &self.agent.engine().policy().turn;
         match end {
-            TurnEnd::Answered | TurnEnd::Stopped => String::new(),
+            TurnEnd::Answered => self.moved().unwrap_or_default(),
+            TurnEnd::Stopped => String::new(),
             TurnEnd::PlanReady { .. } => self.summary_of_the_plan(),
             TurnEnd::NothingPlanned { .. } => {
                 "No step was proposed, so the plan was cancelled and plan work is off. `/plan on` begins a new one."
@@ -149,14 +151,19 @@ impl Run<'_> {
         PlanId::new(answer.get("plan_id")?.as_str()?).ok()
     }
 
-    /// A plan that waits for the person and was not shown to them like this yet, or that this turn moved on.
+    /// A plan that waits for the person and was not shown to them like this yet.
     fn plan_to_show(&self) -> Option<PlanCard> {
         let settled = self.settled.as_ref().and_then(|id| self.desk.plan(id));
         let plan = settled.or_else(|| self.desk.active())?;
         let shown = self.desk.session.as_ref().and_then(|session| session.shown.as_ref());
         let seen = shown.is_some_and(|shown| shown.plan == plan.id && shown.digest == plan.digest());
-        let unseen = plan.status == PlanStatus::Ready && !seen;
-        let moved = self.before.as_ref().is_some_and(|(id, status)| *id == plan.id && *status != plan.status);
-        (unseen || (moved && !plan.is_empty())).then(|| PlanCard::from(plan))
+        (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::from(plan))
+    }
+
+    /// How the plan stands now, if this turn moved it on.
+    fn moved(&self) -> Option<String> {
+        let plan = self.desk.active().filter(|plan| plan.status != PlanStatus::Ready)?;
+        let now = Standing::of(plan);
+        (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| standing(plan))
     }
 }
