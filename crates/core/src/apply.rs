@@ -47,7 +47,7 @@ impl Desk {
             | Event::TurnEnded { .. }
             | Event::Compacted(_)
             | Event::PlanShown(_)
-            | Event::ConversationReset => session.apply_to_conversation(event, stamp),
+            | Event::ConversationReset { .. } => session.apply_to_conversation(event, stamp),
             Event::SessionOpened
             | Event::PlanSuperseded { .. }
             | Event::ContentSet { .. }
@@ -125,7 +125,8 @@ impl Session {
             Event::Compacted(compaction) => self.history_from = compaction.reads_from(),
             Event::PlanShown(shown) => self.shown = Some(shown.clone()),
             // What was said before stays in the journal; the model does not read it any more.
-            Event::ConversationReset => {
+            Event::ConversationReset { history_from } => {
+                self.history_from = *history_from;
                 self.turn = None;
                 self.shown = None;
                 self.topic = None;
@@ -160,7 +161,7 @@ impl Plan {
             // The session changes, not the plan.
             Event::PlanModeEnabled { .. }
             | Event::SessionOpened
-            | Event::ConversationReset
+            | Event::ConversationReset { .. }
             | Event::PlanModeDisabled { .. }
             | Event::TurnBegun { .. }
             | Event::TurnResumed { .. }

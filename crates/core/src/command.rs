@@ -34,8 +34,8 @@ pub enum SessionCommand {
     DisablePlanMode,
     /// `/plan done`
     FinishPlanWork,
-    /// `/reset`
-    Reset,
+    /// `/reset`. Entries before `history_from` are known to belong to the conversation that ends.
+    Reset { history_from: u64 },
 }
 
 /// About the conversation and the turn that is under way in it.

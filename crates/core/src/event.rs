@@ -15,7 +15,12 @@ use crate::turn::{Ending, Shown, ToolOutcome, TurnInput};
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     SessionOpened,
-    ConversationReset,
+    /// The model does not read what was said before it any more.
+    ConversationReset {
+        /// No entry before this one is about the conversation that begins now.
+        #[serde(default)]
+        history_from: u64,
+    },
     PlanModeEnabled {
         style: PlanStyle,
         plan: PlanId,
@@ -158,7 +163,7 @@ impl Event {
     pub fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::SessionOpened
-            | Self::ConversationReset
+            | Self::ConversationReset { .. }
             | Self::PlanModeDisabled { .. }
             | Self::TurnBegun { .. }
             | Self::TurnResumed { .. }
@@ -219,7 +224,7 @@ impl Event {
             | Self::TurnEnded { .. }
             | Self::Compacted(_)
             | Self::PlanShown(_)
-            | Self::ConversationReset => true,
+            | Self::ConversationReset { .. } => true,
             Self::ContentSet { .. }
             | Self::StepRecorded { .. }
             | Self::MetadataSet { .. }
@@ -242,7 +247,7 @@ impl Event {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::SessionOpened => "session_opened",
-            Self::ConversationReset => "conversation_reset",
+            Self::ConversationReset { .. } => "conversation_reset",
             Self::PlanModeEnabled { .. } => "plan_mode_enabled",
             Self::PlanModeDisabled { .. } => "plan_mode_disabled",
             Self::TurnBegun { .. } => "turn_begun",

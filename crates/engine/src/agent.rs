@@ -3,6 +3,7 @@
 //! - [`Agent`]: the handle that surfaces call
 //! - `slots`: one queue per session in this process; the lease in the ledger makes it one over all processes
 //! - `holding`: a lease that is kept alive while it is worked under
+//! - `recalling`, `memory`: the conversation, from the journal and from what is remembered of it
 //! - `running`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
 //! - `calling`: one tool call, through the gate
 //! - `guarding`: what panics has failed, and nothing else has
@@ -19,6 +20,7 @@ mod memory;
 mod outcome;
 mod process;
 mod progress;
+mod recalling;
 mod running;
 mod sessions;
 mod slots;

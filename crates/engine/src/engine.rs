@@ -13,7 +13,7 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{Command, Decision, SessionCommand};
 use planwright_core::desk::Stamp;
 use planwright_core::gate::PlanTool;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::ids::{PlanId, RequestId, TurnId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::policy::Policy;
@@ -36,6 +36,16 @@ pub struct Engine {
     ids: Arc<dyn Ids>,
     policy: Arc<Policy>,
     pub(crate) definitions: Arc<OnceLock<Definitions>>,
+}
+
+/// Who asks for something, where, and under which name it is known to the store.
+#[derive(Debug)]
+pub(crate) struct Asking<'a> {
+    pub(crate) session: &'a SessionIdentity,
+    pub(crate) by: &'a Actor,
+    pub(crate) request: RequestId,
+    pub(crate) leasing: Leasing,
+    pub(crate) turn: Option<TurnId>,
 }
 
 /// The plan tools as they are advertised in each style.
@@ -64,22 +74,17 @@ impl Engine {
 
     /// Carries a command out in a session. When it answers, the outcome is on disk.
     pub async fn submit(&self, session: &SessionIdentity, by: &Actor, command: Command) -> LedgerResult<Committed> {
-        self.submit_as(self.ids.next(), Leasing::None, session, by, command).await
+        let asking = Asking { session, by, request: self.ids.next(), leasing: Leasing::None, turn: None };
+        self.submit_as(asking, command).await
     }
 
     /// The same for a request that has a name of its own, and for whoever holds the session.
-    pub(crate) async fn submit_as(
-        &self,
-        request: RequestId,
-        leasing: Leasing,
-        session: &SessionIdentity,
-        by: &Actor,
-        command: Command,
-    ) -> LedgerResult<Committed> {
+    pub(crate) async fn submit_as(&self, asking: Asking<'_>, command: Command) -> LedgerResult<Committed> {
+        let Asking { session, by, request, leasing, turn } = asking;
         let stamp = Stamp { at: self.clock.now(), by: by.clone(), request };
         let name = command_name(&command);
-        let submission =
-            Submission { session: session.clone(), command, stamp, policy: Arc::clone(&self.policy), leasing };
+        let (session, policy) = (session.clone(), Arc::clone(&self.policy));
+        let submission = Submission { session: session.clone(), command, stamp, policy, leasing, turn };
         let outcome = self.ledger.submit(submission).await;
         match &outcome {
             Ok(committed) => {
@@ -139,7 +144,9 @@ impl Engine {
     }
 
     pub async fn reset(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
-        self.submit(session, by, Command::Session(SessionCommand::Reset)).await
+        // Whatever is written between this look and the reset is before the reset as well.
+        let head = self.ledger.session(session).await?.map_or(0, |stored| stored.head.seq);
+        self.submit(session, by, Command::Session(SessionCommand::Reset { history_from: head + 1 })).await
     }
 
     /// Approves exactly the text with this digest, all of its steps or some.

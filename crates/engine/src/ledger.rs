@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use planwright_core::command::Command;
 use planwright_core::desk::{Desk, Stamp};
 use planwright_core::event::Event;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
 use planwright_core::plan::reference::Candidate;
 use planwright_core::plan::reference::PlanReference;
@@ -26,6 +26,8 @@ pub struct Submission {
     pub stamp: Stamp,
     pub policy: Arc<Policy>,
     pub leasing: Leasing,
+    /// Refused unless this turn is under way.
+    pub turn: Option<TurnId>,
 }
 
 /// What a submission has to do with the lease of its session, in the same transaction.
@@ -200,6 +202,10 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Takes the session for `owner`, or extends what it has, unless somebody else holds it and it has not run out.
     async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
     -> LedgerResult<Option<Lease>>;
+
+    /// Keeps the lease for `ttl` from now on and says whether it is still there: neither given back nor taken by somebody
+    /// else. One that ran out meanwhile and that nobody took is.
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool>;
 
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;

@@ -9,7 +9,7 @@ mod results;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
 use planwright_core::gate::{self, Caller, PlanTool, Situation};
-use planwright_core::ids::{RequestId, StepId};
+use planwright_core::ids::StepId;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::Refusal;
@@ -18,7 +18,7 @@ use planwright_core::visible::quoted;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::engine::Engine;
+use crate::engine::{Asking, Engine};
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 
 pub type Arguments = Map<String, Value>;
@@ -66,7 +66,8 @@ impl Engine {
         name: &str,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
-        let asking = Asking { session, by, request: self.next_request(), leasing: Leasing::None };
+        let request = self.next_request();
+        let asking = Asking { session, by, request, leasing: Leasing::None, turn: None };
         let outcome = match PlanTool::named(name) {
             Some(tool) => self.call_plan_tool(asking, tool, arguments).await.map(|(value, _)| value),
             None => self.record_call(asking, name, arguments).await.map(|(value, _)| value),
@@ -114,7 +115,7 @@ impl Engine {
             | Command::Turn(_)
             | Command::Import(_) => None,
         };
-        let committed = self.submit_as(asking.request, asking.leasing, session, asking.by, command).await?;
+        let committed = self.submit_as(asking, command).await?;
         Ok((self.answer(tool, step, &committed)?, Some(committed)))
     }
 
@@ -182,19 +183,9 @@ impl Engine {
             return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
         }
         let record = DraftCommand::RecordStep { tool: name.to_owned(), arguments: Value::Object(arguments) };
-        let command = Command::Draft(record);
-        let committed = self.submit_as(asking.request, asking.leasing, session, asking.by, command).await?;
+        let committed = self.submit_as(asking, Command::Draft(record)).await?;
         Ok((results::planned(results::changed_plan(&committed)?), committed))
     }
-}
-
-/// Who calls a tool, where, and under which name the call is known to the store.
-#[derive(Debug)]
-pub(crate) struct Asking<'a> {
-    pub(crate) session: &'a SessionIdentity,
-    pub(crate) by: &'a Actor,
-    pub(crate) request: RequestId,
-    pub(crate) leasing: Leasing,
 }
 
 fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Refusal> {

@@ -4,7 +4,7 @@ use crate::choose::Provider;
 
 /// The beginning of a name and its window; the first that fits counts.
 const FAMILIES: [(Provider, &str, u32); 18] = [
-    (Provider::OpenAi, "gpt-5", 400_000),
+    (Provider::OpenAi, "gpt-5", 272_000),
     (Provider::OpenAi, "gpt-4.1", 1_047_576),
     (Provider::OpenAi, "gpt-4o", 128_000),
     (Provider::OpenAi, "gpt-4-turbo", 128_000),
@@ -59,7 +59,7 @@ mod tests {
     fn families_are_known_by_their_names() {
         use Provider::{Anthropic, Gemini, Ollama, OpenAi};
         for (provider, name, tokens) in [
-            (OpenAi, "gpt-5-mini", 400_000),
+            (OpenAi, "gpt-5-mini", 272_000),
             (OpenAi, "openai/GPT-4o", 128_000),
             (OpenAi, "gpt-4-0613", 8_192),
             (OpenAi, "something-new", USUAL),

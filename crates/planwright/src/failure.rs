@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use planwright_core::refusal::{Problem, Refusal, RefusalCode};
 use planwright_engine::ledger::LedgerError;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::terminal::palette;
 use crate::terminal::text::paint;
@@ -43,7 +43,7 @@ pub(crate) struct Failure {
     /// What to type next.
     hint: Option<String>,
     /// What else programs are told, beside `code` and `message`.
-    more: Map<String, Value>,
+    more: Vec<(String, Value)>,
 }
 
 pub(crate) type Outcome = Result<Exit, Failure>;
@@ -101,7 +101,7 @@ impl Failure {
     }
 
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.more.insert(name.to_owned(), value.into());
+        self.more.push((name.to_owned(), value.into()));
         self
     }
 
@@ -155,7 +155,7 @@ fn plain(text: &str) -> std::borrow::Cow<'_, str> {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        Self { exit: Exit::of(refusal.code), refusal, hint: None, more: Map::new() }
+        Self { exit: Exit::of(refusal.code), refusal, hint: None, more: Vec::new() }
     }
 }
 

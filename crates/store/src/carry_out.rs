@@ -22,6 +22,12 @@ pub(crate) struct Prepared {
 
 /// Decides and, if the command is not refused, moves `desk` and `head` on. A refusal leaves both as they were.
 pub(crate) fn carry_out(desk: &mut Desk, head: &mut Head, submission: &Submission) -> Result<Prepared, Refusal> {
+    let open = desk.session.as_ref().and_then(|session| session.turn.as_ref());
+    if let Some(turn) = &submission.turn
+        && open.is_none_or(|open| open.id != *turn)
+    {
+        return Err(Refusal::wrong_status("This turn has ended."));
+    }
     let events = decide(desk, &submission.command, &submission.stamp, &submission.policy)?;
     let mut entries = Vec::with_capacity(events.len());
     let mut plans = BTreeSet::new();

@@ -124,6 +124,10 @@ impl Ledger for PostgresLedger {
         leases::acquire(&self.readers, session, owner, ttl).await
     }
 
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
+        leases::renew(&self.readers, lease, ttl).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         leases::release(&self.readers, lease).await
     }

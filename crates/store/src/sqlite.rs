@@ -167,6 +167,11 @@ impl Ledger for SqliteLedger {
         self.writer.ask(move |state| leases::acquire(&state.connection, &session, &owner, ttl)).await
     }
 
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
+        let lease = lease.clone();
+        self.writer.ask(move |state| leases::renew(&state.connection, &lease, ttl)).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         let lease = lease.clone();
         self.writer.ask(move |state| leases::release(&state.connection, &lease)).await

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::items::{Conversation, Item, Said};
+use crate::visible::visible;
 
 /// Everything before `kept_from` is told in a summary from now on, except the newest words of the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +94,10 @@ impl Cut {
             room -= line.len() + 1;
             lines.push(line);
         }
-        let before = conversation.summary.iter().map(|summary| format!("Summary so far:\n{}\n", summary.summary));
+        let before = conversation
+            .summary
+            .iter()
+            .map(|summary| format!("Summary so far:\n  {}\n", short(&summary.summary, usize::MAX)));
         before.chain(lines.into_iter().rev()).collect::<Vec<_>>().join("\n")
     }
 
@@ -101,7 +105,6 @@ impl Cut {
     pub fn rules_summary(&self, conversation: &Conversation) -> String {
         const WORDS: usize = 300;
         const MOST: usize = 20;
-        const NAME: usize = 60;
         let mut said = Vec::new();
         let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
         let mut answer = None;
@@ -146,8 +149,9 @@ fn told(item: &Item, most: usize) -> String {
             format!("It {how}: {}", short(&outcome.text, most / 4))
         }
         Said::Model { text, calls } => {
-            let calls =
-                calls.iter().map(|call| format!("Agent calls {} {}", call.name, short(&call.arguments, most / 8)));
+            let calls = calls
+                .iter()
+                .map(|call| format!("Agent calls {} {}", short(&call.name, NAME), short(&call.arguments, most / 8)));
             let text = Some(text.trim()).filter(|text| !text.is_empty());
             let text = text.map(|text| format!("Agent: {}", short(text, most)));
             text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
@@ -157,9 +161,12 @@ fn told(item: &Item, most: usize) -> String {
 
 const ELLIPSIS: &str = "…";
 
+/// As much of a tool's name as is told.
+const NAME: usize = 60;
+
 /// The beginning of what somebody said. All but its first line is set off, so that it cannot pass for somebody else's.
 fn short(text: &str, most: usize) -> String {
-    beginning(&text.trim().replace('\n', "\n  "), most)
+    beginning(&visible(text.trim()).replace('\n', "\n  "), most)
 }
 
 fn beginning(text: &str, most: usize) -> String {

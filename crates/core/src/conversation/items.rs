@@ -74,7 +74,7 @@ impl Conversation {
                 }
             }
             Event::Compacted(compaction) => self.compact(compaction),
-            Event::ConversationReset => *self = Self { from: seq, ..Self::default() },
+            Event::ConversationReset { .. } => *self = Self { from: seq, ..Self::default() },
             _ => {}
         }
     }
@@ -161,7 +161,8 @@ impl Conversation {
 }
 
 pub(crate) fn summary_tokens(summary: &Compaction) -> u32 {
-    summary.tokens.saturating_add(words::SUMMARY_HEAD_TOKENS + MESSAGE_TOKENS)
+    let frame = words::summary_frame_tokens(&summary.summary);
+    summary.tokens.saturating_add(frame).saturating_add(MESSAGE_TOKENS)
 }
 
 /// What the model reads about the end of a turn, and what it takes.

@@ -16,7 +16,7 @@ impl Case<'_> {
             SessionCommand::EnsurePlanMode { style } => self.ensure(*style),
             SessionCommand::DisablePlanMode => self.leave(ModeEnd::Off),
             SessionCommand::FinishPlanWork => self.finish_plan_work(),
-            SessionCommand::Reset => self.reset(),
+            SessionCommand::Reset { history_from } => self.reset(*history_from),
         }
     }
 
@@ -83,12 +83,13 @@ impl Case<'_> {
         Ok(events)
     }
 
-    fn reset(&self) -> Result<Vec<Event>, Refusal> {
+    fn reset(&self, history_from: u64) -> Result<Vec<Event>, Refusal> {
         let mut events = self.leave(ModeEnd::Reset)?;
         if let Some(plan) = self.desk.active().filter(|plan| plan.status.rule(Action::Cancel) != Rule::No) {
             events.insert(0, cancelled(plan, "the conversation was reset"));
         }
-        events.push(Event::ConversationReset);
+        let history_from = history_from.max(self.desk.opened()?.history_from);
+        events.push(Event::ConversationReset { history_from });
         Ok(events)
     }
 }

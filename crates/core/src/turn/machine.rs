@@ -71,7 +71,7 @@ impl Turn {
         for event in events {
             match event {
                 Event::TurnBegun { turn, .. } => open = Some(Self::new(turn.clone())),
-                Event::TurnEnded { .. } | Event::ConversationReset => open = None,
+                Event::TurnEnded { .. } | Event::ConversationReset { .. } => open = None,
                 _ => {
                     if let (Some(turn), Some(input)) = (&mut open, event.turn_input()) {
                         turn.take_in(&input);

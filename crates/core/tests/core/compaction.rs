@@ -8,6 +8,7 @@ use planwright_core::conversation::{
 use planwright_core::model::ModelMessage;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{ToolStatus, TurnEnd, TurnInput};
+use planwright_core::visible::visible;
 use proptest::prelude::*;
 
 use crate::talking::*;
@@ -133,7 +134,9 @@ proptest! {
         };
         prop_assert!(keep < u32::MAX, "everything could have been kept");
         let transcript = cut.transcript(&conversation, bytes);
-        let before = conversation.summary.as_ref().map_or(0, |summary| "Summary so far:\n\n\n".len() + summary.summary.len());
+        let before = conversation.summary.as_ref().map_or(0, |summary| {
+            "Summary so far:\n  \n\n".len() + visible(&summary.summary).replace('\n', "\n  ").len()
+        });
         prop_assert!(transcript.len() <= bytes + before, "{} of {}", transcript.len(), bytes);
         if bytes >= 40 {
             prop_assert!(!transcript.trim().is_empty());

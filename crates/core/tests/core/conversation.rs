@@ -104,7 +104,7 @@ fn the_model_learns_how_a_turn_ended() {
         (TurnEnd::NoAnswer, Some("[This turn ended without an answer.]")),
         (
             TurnEnd::ModelFailed { message: "secret".to_owned() },
-            Some("[This turn ended because the model could not be reached.]"),
+            Some("[This turn ended because the model could not answer.]"),
         ),
         (TurnEnd::Interrupted, Some("[This turn was interrupted.]")),
     ] {
@@ -160,7 +160,7 @@ fn a_summary_of_less_than_another_one_is_not_told() {
     world.agent(tell(&turn, &[calls(&["a"]), done_with(1), calls(&["b"]), done_with(2), calls(&["c"])])).unwrap();
     world.agent(compact(compaction(7, Some(2)))).unwrap();
     let _ = world.agent(compact(compaction(5, Some(2))));
-    assert_eq!(told(&world)[0], format!("user: {SUMMARY}\n\nall before 7"));
+    assert_eq!(told(&world)[0], format!("user: {SUMMARY}\n\n> all before 7"));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn compaction_keeps_the_newest_words_whatever_came_after_them() {
     let turn = world.turn();
     world.agent(tell(&turn, &[calls(&["a"]), done_with(1), calls(&["b"]), done_with(2)])).unwrap();
     assert!(world.compact(0, Measure::Bytes));
-    let summary = format!("user: {SUMMARY}\n\nTools used: a (1×)");
+    let summary = format!("user: {SUMMARY}\n\n> Tools used: a (1×)");
     assert_eq!(told(&world), [&summary, "user: hello", "agent:  call_5_1=b", "call_5_1=b: ok"]);
     assert_eq!(world.history_from(), 2, "the words have to be read again");
     world.agent(close(&turn, &[answers("done")], TurnEnd::Answered)).unwrap();

@@ -199,7 +199,7 @@ pub(crate) fn done() -> Command {
 }
 
 pub(crate) fn reset() -> Command {
-    Command::Session(SessionCommand::Reset)
+    Command::Session(SessionCommand::Reset { history_from: 0 })
 }
 
 pub(crate) fn set(markdown: &str) -> Command {

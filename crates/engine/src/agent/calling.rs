@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use planwright_core::conversation::clip;
+use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -14,8 +14,9 @@ use tokio::time::timeout;
 use super::guarding::guarded;
 use super::progress::Progress;
 use super::running::{Halt, Run};
+use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
-use crate::tools::{Arguments, Asking};
+use crate::tools::Arguments;
 
 /// The most a model is given to read from one call.
 const MOST_TOKENS: u32 = 16_000;
@@ -33,11 +34,29 @@ impl Run<'_> {
             Ok(arguments) => self.dispatch(pending, arguments, interrupted).await?,
             Err(refusal) => refused(&refusal),
         };
-        let most = MOST_TOKENS.min(self.agent.context_tokens() / 8);
-        outcome.text = clip(&outcome.text, most, &self.agent.shared.tokens);
+        outcome = self.readable(PlanTool::named(&call.name), outcome);
         let (status, detail) = (outcome.status, said(&outcome));
         self.watcher.tell(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
         Ok(outcome)
+    }
+
+    /// An outcome that the model can read. What a plan says is told whole or not at all: a model that reads a part of it
+    /// might store the part.
+    fn readable(&self, plan_tool: Option<PlanTool>, mut outcome: ToolOutcome) -> ToolOutcome {
+        let counter = &self.agent.shared.tokens;
+        let context = self.agent.context_tokens();
+        if plan_tool.is_none() {
+            outcome.text = clip(&outcome.text, MOST_TOKENS.min(context / 8), counter);
+            return outcome;
+        }
+        let tokens = counter.count(&outcome.text);
+        if tokens <= context / 3 {
+            return outcome;
+        }
+        refused(&Refusal::limit(format!(
+            "The plan takes about {tokens} tokens, which is too much for a model with {context}. It is stored whole; \
+             ask the person for a model that reads more at once."
+        )))
     }
 
     async fn dispatch(
@@ -133,6 +152,7 @@ impl Run<'_> {
             by: &self.actor,
             request: RequestId::of_call(&self.turn.id, pending.number),
             leasing: Leasing::Held(self.lease()?),
+            turn: Some(self.turn.id.clone()),
         })
     }
 

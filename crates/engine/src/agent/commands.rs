@@ -13,12 +13,14 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
 use planwright_core::turn::{Shown, TurnEnd};
+use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::outcome::{PlanCard, TurnOutcome};
 use super::progress::{Progress, Watcher};
 use super::sessions::Place;
-use crate::ledger::{Leasing, LedgerError, LedgerResult};
+use crate::engine::Asking;
+use crate::ledger::{Lease, Leasing, LedgerError, LedgerResult};
 
 /// What comes back for whatever was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,10 +131,7 @@ impl Agent {
     async fn compact_command(&self, session: &SessionIdentity, by: &Actor, watcher: &Watcher) -> LedgerResult<Answer> {
         let served = self.shared.slots.wait_for(session).await;
         let held = self.hold(session, &served.running.stop, watcher).await?;
-        let outcome = tokio::select! {
-            outcome = self.compact_held(session, by, &held.lease, watcher) => outcome,
-            () = served.running.stop.cancelled() => Ok("Stopped; the conversation is as it was.".to_owned()),
-        };
+        let outcome = self.compact_held(session, by, &held.lease, &served.running.stop, watcher).await;
         self.let_go(held).await;
         Ok(Answer::words(session, outcome?))
     }
@@ -141,7 +140,8 @@ impl Agent {
         &self,
         session: &SessionIdentity,
         by: &Actor,
-        lease: &crate::ledger::Lease,
+        lease: &Lease,
+        stop: &CancellationToken,
         watcher: &Watcher,
     ) -> LedgerResult<String> {
         let desk = self.engine().desk(session).await?;
@@ -150,13 +150,17 @@ impl Agent {
         let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
         self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
         let before = conversation.tokens();
-        let Some(compaction) = self.compact_now(&conversation, &desk, watcher).await? else {
+        let compaction = tokio::select! {
+            compaction = self.compact_now(&conversation, &desk, watcher) => compaction?,
+            () = stop.cancelled() => return Ok("Stopped; the conversation is as it was.".to_owned()),
+        };
+        let Some(compaction) = compaction else {
             return Ok("There is nothing to shorten yet.".to_owned());
         };
         let messages = compaction.messages;
         let command = Command::Turn(TurnCommand::Compact(compaction.clone()));
-        let leasing = Leasing::Held(lease.clone());
-        self.engine().submit_as(self.engine().next_request(), leasing, session, by, command).await?;
+        let (request, leasing) = (self.engine().next_request(), Leasing::Held(lease.clone()));
+        self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command).await?;
         watcher.tell(Progress::Compacted { messages });
         conversation.take_in(u64::MAX, &planwright_core::event::Event::Compacted(compaction));
         let after = conversation.tokens();

@@ -6,21 +6,23 @@ use std::time::Duration;
 
 use planwright_core::conversation::compaction::{self, Cut};
 use planwright_core::conversation::{
-    Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting, message_tokens,
+    Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting, message_tokens, reply_tokens,
 };
 use planwright_core::desk::Desk;
 use planwright_core::gate::{Caller, Situation, Verdict, judge_other_tool};
-use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec};
+use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec, Usage};
 use planwright_core::prompt::{self, PlanLine};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::turn::TurnInput;
+use tokio::time::timeout;
 
 use super::Agent;
 use super::guarding::guarded;
 use super::progress::{Progress, Watcher};
 use super::running::{Halt, Run};
 use crate::ledger::LedgerResult;
-use crate::model::{Listener, Silent};
+use crate::model::{Listener, ModelError, ModelErrorKind, Silent};
 
 /// How many finished plans are named in the prompt.
 const FINISHED: usize = 5;
@@ -29,6 +31,11 @@ const SMALLEST_ROOM: u32 = 512;
 /// The most a summary may have.
 const SUMMARY_TOKENS: u32 = 1_200;
 
+/// How long a summary may take; without one there are rules.
+const SUMMARY_TIME: Duration = Duration::from_secs(120);
+/// How often a request is made shorter because the model says that it is too long.
+const MOST_TIGHTENED: u32 = 3;
+
 const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a tool.]";
 
 /// What every request has besides the conversation.
@@ -36,6 +43,8 @@ const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a to
 pub(super) struct Frame {
     system: String,
     tools: Vec<ToolSpec>,
+    /// The tokens all that takes.
+    fixed: u32,
     /// The tokens that are left for the conversation.
     room: u32,
     max_output_tokens: u32,
@@ -65,7 +74,7 @@ impl Agent {
         let max_output_tokens = output_tokens(context);
         let fixed = self.shared.tokens.count_known(&system).saturating_add(self.tool_tokens(&tools));
         let room = context.saturating_sub(max_output_tokens).saturating_sub(fixed);
-        Ok(Frame { system, tools, room, max_output_tokens })
+        Ok(Frame { system, tools, fixed, room, max_output_tokens })
     }
 
     fn tool_tokens(&self, tools: &[ToolSpec]) -> u32 {
@@ -116,7 +125,8 @@ impl Agent {
             tools: Vec::new(),
             max_output_tokens: Some(most),
         };
-        let summary = match guarded("the model", self.model().reply(&request, &Silent)).await {
+        let asking = guarded("the model", self.model().reply(&request, &Silent));
+        let summary = match timeout(SUMMARY_TIME, asking).await.ok().flatten() {
             Some(Ok(reply)) if !reply.text.trim().is_empty() => Some(reply.text.trim().to_owned()),
             Some(Ok(_)) | None => None,
             Some(Err(error)) => {
@@ -162,8 +172,31 @@ fn output_tokens(context: u32) -> u32 {
 }
 
 impl Run<'_> {
+    /// One call of the model. `None` if it was told that this was too long, and there is less to say now.
+    pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, Halt> {
+        let mut frame = self.agent.frame(&self.desk).await?;
+        frame.room >>= self.tightened;
+        self.make_room(&frame).await?;
+        let asked = u64::from(frame.fixed) + u64::from(self.conversation.tokens());
+        let mut reply = match self.call_model(frame).await? {
+            Ok(reply) => reply,
+            Err(error) if error.kind == ModelErrorKind::TooLong && self.tightened < MOST_TIGHTENED => {
+                self.tightened += 1;
+                return Ok(None);
+            }
+            Err(error) => return Err(Halt::ModelFailed { message: error.message }),
+        };
+        self.watcher.tell(Progress::Replied { calls: reply.calls.len() });
+        let tokens = reply_tokens(&reply, &self.agent.shared.tokens);
+        // A provider that counts nothing is counted for.
+        if reply.usage.total() == 0 {
+            reply.usage = Usage { input_tokens: asked, output_tokens: tokens.into() };
+        }
+        Ok(Some(TurnInput::Replied { reply, tokens }))
+    }
+
     /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
-    pub(super) async fn make_room(&mut self, frame: &Frame) -> Result<(), Halt> {
+    async fn make_room(&mut self, frame: &Frame) -> Result<(), Halt> {
         if self.conversation.tokens() <= frame.room / 4 * 3 {
             return Ok(());
         }
@@ -180,7 +213,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(super) async fn call_model(&self, frame: Frame) -> Result<ModelReply, Halt> {
+    async fn call_model(&self, frame: Frame) -> Result<Result<ModelReply, ModelError>, Halt> {
         // Asked the same, a model may well say nothing again.
         let silent = self.turn.last_reply().is_some_and(|reply| reply.calls.is_empty());
         let nudge = silent.then(|| ModelMessage::User { text: NUDGE.to_owned() });
@@ -195,15 +228,16 @@ impl Run<'_> {
             max_output_tokens: Some(frame.max_output_tokens),
         };
         self.watcher.tell(Progress::ModelCalled);
+        let left = self.agent.engine().policy().turn.time.saturating_sub(self.elapsed());
         let hearing = Hearing { watcher: self.watcher, heard: Mutex::default() };
         let outcome = tokio::select! {
             biased;
             halt = self.interrupted() => Err(halt),
             reply = guarded("the model", self.agent.model().reply(&request, &hearing)) => Ok(reply),
+            () = tokio::time::sleep(left) => Err(Halt::OutOfTime),
         };
         match outcome {
-            Ok(Some(Ok(reply))) => Ok(reply),
-            Ok(Some(Err(error))) => Err(Halt::ModelFailed { message: error.message }),
+            Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(Halt::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
             Err(Halt::Stopped { .. }) => Err(Halt::Stopped { heard: hearing.take(), under_way: None }),
             Err(halt) => Err(halt),

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::progress::{Progress, Watcher};
+use crate::engine::Asking;
 use crate::ledger::{Committed, Lease, Leasing, Ledger, LedgerError, LedgerResult};
 
 /// How long to wait before asking again for a session that somebody else holds.
@@ -84,7 +85,7 @@ impl Agent {
     ) -> LedgerResult<Committed> {
         let options = &self.shared.options;
         let leasing = Leasing::Take { owner: options.owner.clone(), ttl: options.lease };
-        self.engine().submit_as(request, leasing, session, by, command.clone()).await
+        self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command.clone()).await
     }
 
     /// Holds the session without writing anything. A stop ends the waiting.
@@ -142,16 +143,10 @@ impl Agent {
 async fn renew(ledger: &dyn Ledger, renewed: &Lease, ttl: Duration) {
     loop {
         tokio::time::sleep(ttl / 3).await;
-        match ledger.acquire_lease(&renewed.session, &renewed.owner, ttl).await {
-            Ok(Some(lease)) if lease.fence == renewed.fence => {}
+        match ledger.renew_lease(renewed, ttl).await {
             // A store that is away for a moment says nothing about who holds the session.
-            Err(error) if !matches!(error, LedgerError::Refused(_)) => {}
-            Ok(Some(anew)) => {
-                // It had run out, and what was done under it does not count any more.
-                let _ = ledger.release_lease(&anew).await;
-                return;
-            }
-            Ok(None) | Err(_) => return,
+            Ok(true) | Err(_) => {}
+            Ok(false) => return,
         }
     }
 }

@@ -47,6 +47,13 @@ impl Memory {
         (remembered.opened_at == opened_at).then_some(remembered)
     }
 
+    pub(super) fn forget(&self, session: &SessionIdentity) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(remembered) = kept.conversations.remove(session) {
+            kept.tokens = kept.tokens.saturating_sub(remembered.weight());
+        }
+    }
+
     pub(super) fn keep(&self, session: &SessionIdentity, remembered: Remembered) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.tokens += remembered.weight();

@@ -2,6 +2,7 @@
 //! so that they need not wait until its leases run out.
 
 use std::fs;
+use std::io::ErrorKind;
 
 use uuid::Uuid;
 
@@ -20,7 +21,21 @@ pub(super) fn is_gone(owner: &str) -> bool {
     let [boot, space, pid, began, _] = parts.as_slice() else { return false };
     let here = place().is_some_and(|place| place == format!("{boot}/{space}"));
     let known = pid.bytes().all(|b| b.is_ascii_digit());
-    here && known && started(pid).as_deref() != Some(began)
+    here && known && ended(pid, began)
+}
+
+/// Nothing is known of a process that this one may not look at.
+fn ended(pid: &str, began: &str) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => began_at(&stat).as_deref() != Some(began),
+        Err(error) if error.kind() == ErrorKind::NotFound => sees_others(),
+        Err(_) => false,
+    }
+}
+
+/// Where processes of others are hidden, one that is not to be seen may well be there.
+fn sees_others() -> bool {
+    fs::metadata("/proc/1/stat").is_ok()
 }
 
 /// This start of this machine, and the space in which its processes are numbered.
@@ -32,11 +47,14 @@ fn place() -> Option<String> {
 
 /// When a process began, in the kernel's own count; a number that is used again has another beginning.
 fn started(pid: &str) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    began_at(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// `None` for one that has ended and was not waited for yet.
+fn began_at(stat: &str) -> Option<String> {
     // The name of the program stands in brackets and may hold anything; what follows it does not.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
-    // One that has ended and was not waited for yet is a zombie.
     let state = fields.next()?;
     let began = fields.nth(18)?.to_owned();
     (!matches!(state, "Z" | "X")).then_some(began)

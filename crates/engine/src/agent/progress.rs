@@ -6,6 +6,8 @@ use planwright_core::ids::TurnId;
 use planwright_core::turn::ToolStatus;
 use tokio::sync::mpsc;
 
+use super::outcome::TurnOutcome;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// Another process works on this session; the message waits until it is done.
@@ -14,6 +16,8 @@ pub enum Progress {
     Accepted(TurnId),
     /// An interrupted turn goes on.
     Resumed(TurnId),
+    /// An interrupted turn is over, and the message that waited for it begins.
+    Finished(Box<TurnOutcome>),
     ModelCalled,
     Text(String),
     /// What was said so far does not count; the model is asked again after `wait`.

@@ -2,7 +2,10 @@
 //! writes down what it came to before going on.
 
 mod ending;
+mod halting;
 mod recording;
+
+pub(super) use halting::Halt;
 
 use std::time::Duration;
 
@@ -12,12 +15,11 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
 use planwright_core::desk::Desk;
 use planwright_core::event::Event;
-use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::{Effect, Over, PendingCall, ToolOutcome, ToolStatus, Turn, TurnEnd, TurnInput};
+use planwright_core::turn::{Effect, Over, Turn, TurnEnd, TurnInput, TurnLimit};
 
 use super::Agent;
 use super::holding::Held;
@@ -43,7 +45,7 @@ impl Agent {
         let queued = self.shared.slots.queue_up(&session).await;
         let work = async move {
             let served = queued.served().await;
-            agent.finish_interrupted(&session, &served, &watcher).await?;
+            agent.finish_first(&session, &served, &watcher).await?;
             let mut run = agent.begin(&session, &by, &text, &served, &watcher).await?;
             run.finish_turn().await
         };
@@ -56,7 +58,7 @@ impl Agent {
         let queued = self.shared.slots.queue_up(&session).await;
         let work = async move {
             let served = queued.served().await;
-            agent.finish_interrupted(&session, &served, &watcher).await
+            agent.finish_interrupted(&session, &served, Delivery::Answer, &watcher).await
         };
         finish(tokio::spawn(work)).await
     }
@@ -91,7 +93,7 @@ impl Agent {
             match self.take(session, by, &begin, &served.running.stop, watcher).await {
                 // Somebody's turn came in between and was left open.
                 Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {
-                    if self.finish_interrupted(session, served, watcher).await?.is_none() {
+                    if !self.finish_first(session, served, watcher).await? {
                         return Err(refusal.into());
                     }
                 }
@@ -109,12 +111,24 @@ impl Agent {
         }
     }
 
+    /// Finishes an interrupted turn before another one begins. What it came to is told on the way; says whether there was
+    /// one.
+    async fn finish_first(&self, session: &SessionIdentity, served: &Served, watcher: &Watcher) -> LedgerResult<bool> {
+        let finished = self.finish_interrupted(session, served, Delivery::OnTheWay, watcher).await?;
+        let found = finished.is_some();
+        if let Some(outcome) = finished {
+            watcher.tell(Progress::Finished(Box::new(outcome)));
+        }
+        Ok(found)
+    }
+
     /// A turn that is open although nobody holds the session was interrupted. It goes on here, unless that was tried
     /// too often.
     async fn finish_interrupted(
         &self,
         session: &SessionIdentity,
         served: &Served,
+        delivery: Delivery,
         watcher: &Watcher,
     ) -> LedgerResult<Option<TurnOutcome>> {
         let Some(open) = self.open_turn(session).await? else { return Ok(None) };
@@ -131,6 +145,7 @@ impl Agent {
                 watcher.tell(Progress::Resumed(open.id.clone()));
                 let mut run = self.run(open.id.clone(), committed, held, &served.running, watcher).await?;
                 run.resumed = true;
+                run.delivery = delivery;
                 if open.resumed > self.engine().policy().turn.resumptions {
                     return run.end(TurnEnd::Interrupted, Vec::new()).await.map(Some);
                 }
@@ -168,61 +183,12 @@ impl Agent {
             before,
             settled: None,
             resumed: false,
+            delivery: Delivery::Answer,
+            tightened: 0,
             started: self.engine().now(),
             running,
             watcher,
         })
-    }
-
-    /// The conversation up to what was just committed, and the turn that is open in it.
-    async fn recall(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
-        let opened = committed.desk.opened()?;
-        let remembered = self.shared.memory.take(&committed.desk.identity, opened.opened_at);
-        let remembered = remembered.filter(|kept| kept.seq <= committed.seq);
-        let first = committed.seq + 1 - committed.events.len() as u64;
-        let just_begun = matches!(committed.events.as_slice(), [Event::TurnBegun { .. }]);
-        if let Some(kept) = remembered
-            && just_begun
-        {
-            let mut conversation = kept.conversation;
-            if kept.seq + 1 < first {
-                self.read(&committed.desk.identity, kept.seq + 1, first, &mut |seq, event| {
-                    conversation.take_in(seq, event);
-                })
-                .await?;
-            }
-            committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.take_in(seq, event));
-            return Ok((conversation, Turn::new(turn.clone())));
-        }
-        let mut conversation = Conversation::default();
-        let mut events = Vec::new();
-        self.read(&committed.desk.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
-            conversation.take_in(seq, event);
-            events.push(event.clone());
-        })
-        .await?;
-        Ok((conversation, Turn::replay(&events).unwrap_or_else(|| Turn::new(turn.clone()))))
-    }
-
-    /// Reads the conversation's entries from `from` up to, not including, `end`.
-    pub(super) async fn read(
-        &self,
-        session: &SessionIdentity,
-        mut from: u64,
-        end: u64,
-        each: &mut (dyn FnMut(u64, &Event) + Send),
-    ) -> LedgerResult<()> {
-        const PAGE: u32 = 1_000;
-        loop {
-            let entries = self.engine().ledger().conversation(session, from, PAGE).await?;
-            for entry in entries.iter().filter(|entry| entry.seq < end) {
-                each(entry.seq, &entry.event);
-            }
-            match entries.last() {
-                Some(last) if entries.len() == PAGE as usize && last.seq + 1 < end => from = last.seq + 1,
-                Some(_) | None => return Ok(()),
-            }
-        }
     }
 }
 
@@ -245,9 +211,21 @@ pub(super) struct Run<'a> {
     pub(super) settled: Option<PlanId>,
     /// Whether the call that is to be carried out next may have been begun before a crash.
     pub(super) resumed: bool,
+    delivery: Delivery,
+    /// How often the model said that the request was too long.
+    pub(super) tightened: u32,
     started: Timestamp,
     running: &'a Running,
     pub(super) watcher: &'a Watcher,
+}
+
+/// How the outcome reaches the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Delivery {
+    /// It is the answer to what they said.
+    Answer,
+    /// It is told beside something else and may go unread. A plan in it does not count as shown.
+    OnTheWay,
 }
 
 /// How far a plan is.
@@ -265,59 +243,16 @@ impl Standing {
     }
 }
 
-/// More than the words about a stopped call take.
-const STOPPED_TOKENS: u32 = 20;
-
-/// Why a turn cannot go on.
-#[derive(Debug)]
-pub(super) enum Halt {
-    /// A person said stop; this much had been said, and this was under way.
-    Stopped {
-        heard: String,
-        under_way: Option<TurnInput>,
-    },
-    ModelFailed {
-        message: String,
-    },
-    /// The turn was ended by somebody else, or somebody else has the session.
-    Elsewhere,
-    Ledger(LedgerError),
-}
-
-impl From<LedgerError> for Halt {
-    fn from(error: LedgerError) -> Self {
-        match error {
-            LedgerError::Refused(refusal)
-                if matches!(refusal.code, RefusalCode::Conflict | RefusalCode::WrongStatus | RefusalCode::NotFound) =>
-            {
-                Self::Elsewhere
-            }
-            error => Self::Ledger(error),
-        }
-    }
-}
-
-impl Halt {
-    /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
-    pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
-        match self {
-            Self::Stopped { heard, .. } if effect != ToolEffect::ReadsOnly => {
-                let text = "Stopped in the middle: it is not known whether it was done.".to_owned();
-                let outcome = ToolOutcome { status: ToolStatus::Uncertain, text };
-                let under_way = Some(TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS });
-                Self::Stopped { heard, under_way }
-            }
-            halt => halt,
-        }
-    }
-}
-
 impl Run<'_> {
     async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
         match self.go_on().await {
             Ok(outcome) => Ok(outcome),
             Err(Halt::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
             Err(Halt::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
+            Err(Halt::OutOfTime) => {
+                let end = TurnEnd::LimitReached { limit: TurnLimit::Time };
+                self.end(end, Vec::new()).await
+            }
             Err(Halt::Elsewhere) => self.ended_elsewhere().await,
             Err(Halt::Ledger(error)) => Err(error),
         }
@@ -330,12 +265,8 @@ impl Run<'_> {
                 Effect::CallModel => {
                     // Whatever is called from here on was not begun before a crash.
                     self.resumed = false;
-                    let frame = self.agent.frame(&self.desk).await?;
-                    self.make_room(&frame).await?;
-                    let reply = self.call_model(frame).await?;
-                    self.watcher.tell(Progress::Replied { calls: reply.calls.len() });
-                    let tokens = planwright_core::conversation::reply_tokens(&reply, &self.agent.shared.tokens);
-                    TurnInput::Replied { reply, tokens }
+                    let Some(input) = self.ask_model().await? else { continue };
+                    input
                 }
                 Effect::RunTool(pending) => {
                     // Nothing is begun after a stop.
@@ -356,9 +287,12 @@ impl Run<'_> {
     }
 
     fn next(&self) -> Effect {
+        self.turn.next(&self.agent.engine().policy().turn, self.elapsed())
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
         let elapsed = self.agent.engine().now().duration_since(self.started);
-        let elapsed = Duration::try_from(elapsed).unwrap_or_default();
-        self.turn.next(&self.agent.engine().policy().turn, elapsed)
+        Duration::try_from(elapsed).unwrap_or_default()
     }
 
     async fn over(&mut self, over: Over, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {

@@ -44,7 +44,12 @@ impl Agent {
         let served = self.shared.slots.wait_for(session).await;
         let held = self.hold(session, &served.running.stop, &Watcher::nobody()).await?;
         // The files go first: if the rest fails, the session is still there and can be deleted again.
-        self.shared.files.remove_all(session).await?;
-        self.engine().ledger().delete_session(&held.lease).await
+        let deleted = match self.shared.files.remove_all(session).await {
+            Ok(()) => self.engine().ledger().delete_session(&held.lease).await,
+            Err(refusal) => Err(refusal.into()),
+        };
+        self.shared.memory.forget(session);
+        self.let_go(held).await;
+        deleted
     }
 }

@@ -1,4 +1,4 @@
-//! A store that stops answering at a chosen moment.
+//! A store that stops answering at a chosen moment, as if its process were asleep.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,17 +20,33 @@ use tokio::sync::watch;
 pub(crate) struct Hanging {
     inner: Arc<dyn Ledger>,
     when: Box<dyn Fn(&Submission) -> bool + Send + Sync>,
-    hung: watch::Sender<bool>,
+    state: watch::Sender<State>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Awake,
+    Hanging,
+    /// Nothing makes it hang any more.
+    Woken,
 }
 
 impl Hanging {
     pub(crate) fn new(inner: Arc<dyn Ledger>, when: impl Fn(&Submission) -> bool + Send + Sync + 'static) -> Self {
-        Self { inner, when: Box::new(when), hung: watch::Sender::new(false) }
+        Self { inner, when: Box::new(when), state: watch::Sender::new(State::Awake) }
     }
 
     pub(crate) async fn hangs(&self) {
+        self.reaches(|state| state == State::Hanging).await;
+    }
+
+    pub(crate) fn wake(&self) {
+        self.state.send_replace(State::Woken);
+    }
+
+    async fn reaches(&self, wanted: impl Fn(State) -> bool) {
         // The sender is borrowed for as long as this waits, so it cannot be gone.
-        let _ = self.hung.subscribe().wait_for(|hung| *hung).await;
+        let _ = self.state.subscribe().wait_for(|state| wanted(*state)).await;
     }
 }
 
@@ -43,10 +59,10 @@ impl fmt::Debug for Hanging {
 #[async_trait]
 impl Ledger for Hanging {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
-        if (self.when)(&submission) {
-            self.hung.send_replace(true);
-            return std::future::pending().await;
+        if *self.state.borrow() == State::Awake && (self.when)(&submission) {
+            self.state.send_replace(State::Hanging);
         }
+        self.reaches(|state| state != State::Hanging).await;
         self.inner.submit(submission).await
     }
 
@@ -109,7 +125,13 @@ impl Ledger for Hanging {
         owner: &str,
         ttl: Duration,
     ) -> LedgerResult<Option<Lease>> {
+        self.reaches(|state| state != State::Hanging).await;
         self.inner.acquire_lease(session, owner, ttl).await
+    }
+
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
+        self.reaches(|state| state != State::Hanging).await;
+        self.inner.renew_lease(lease, ttl).await
     }
 
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {

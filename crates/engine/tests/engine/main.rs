@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
+mod commands;
+mod compaction;
 mod files;
+mod isolation;
 mod ledger;
 mod planning;
 mod process;
 mod props;
 mod queue;
+mod restart;
 mod turns;
 mod world;

@@ -10,11 +10,11 @@ use planwright_llm::scripted::Reply;
 use serde_json::json;
 
 /// A reply that stores this plan.
-fn set(markdown: &str) -> Reply {
+pub(crate) fn set(markdown: &str) -> Reply {
     Reply::call("plan_set_content", json!({ "plan_markdown": markdown }))
 }
 
 /// Works on the plan it has, and says so.
-fn report(step: usize) -> Reply {
+pub(crate) fn report(step: usize) -> Reply {
     Reply::call("plan_progress", json!({"step": step, "status": "done", "evidence": "I looked."}))
 }

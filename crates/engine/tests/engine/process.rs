@@ -30,7 +30,7 @@ impl Process {
         Self::hanging(world, model, |_| false).await
     }
 
-    /// One that waits for ever for the store when it submits such a thing.
+    /// One that falls asleep when it submits such a thing.
     pub(crate) async fn hanging(
         world: &World,
         model: &ScriptedModel,
@@ -62,9 +62,14 @@ impl Process {
         })
     }
 
-    /// Waits until it waits for the store.
+    /// Waits until it is asleep.
     pub(crate) async fn hangs(&self) {
         self.ledger.hangs().await;
+    }
+
+    /// It goes on where it waited for the store, as if no time had passed.
+    pub(crate) fn wake(&self) {
+        self.ledger.wake();
     }
 
     /// It is gone: whatever it was doing was cut off where it stood.

@@ -1,5 +1,6 @@
 //! Tools that do what a test needs: answer, fail, hang, panic. Each keeps what it was called with.
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -21,7 +22,7 @@ pub(crate) struct Prop {
     calls: Arc<watch::Sender<Vec<Value>>>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) enum Act {
     Answer(Value),
     Refuse(Refusal),
@@ -30,6 +31,14 @@ pub(crate) enum Act {
     HangOnce,
     Panic,
     PanicWhileChecking,
+    /// Sets something going, lets it begin, and answers.
+    Set(Arc<dyn Fn() + Send + Sync>),
+}
+
+impl fmt::Debug for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Act")
+    }
 }
 
 impl Prop {
@@ -83,6 +92,11 @@ impl Tool for Prop {
             Act::HangOnce if self.calls.borrow().len() == 1 => std::future::pending().await,
             Act::HangOnce => Ok(json!({ "answered": true })),
             Act::Panic | Act::PanicWhileChecking => panic!("the tool broke"),
+            Act::Set(going) => {
+                going();
+                tokio::task::yield_now().await;
+                Ok(json!({ "set": true }))
+            }
         }
     }
 }

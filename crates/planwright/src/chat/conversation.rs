@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::{Agent, Answer, Place, Watcher};
+use planwright_engine::agent::{Agent, Answer, Place, Progress, Watcher};
 use planwright_engine::ledger::LedgerResult;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -124,16 +124,24 @@ impl Conversation {
                         }
                     }
                 }
-                Some(progress) = told.recv() => view.tell(&progress)?,
+                Some(progress) = told.recv() => tell(view, progress)?,
                 outcome = &mut work => {
                     while let Ok(progress) = told.try_recv() {
-                        view.tell(&progress)?;
+                        tell(view, progress)?;
                     }
                     return Ok(Some(outcome));
                 }
                 _ = ticks.tick() => view.tick()?,
             }
         }
+    }
+}
+
+/// An interrupted turn that was finished first is an answer of its own.
+fn tell(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
+    match progress {
+        Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
+        progress => view.tell(&progress),
     }
 }
 

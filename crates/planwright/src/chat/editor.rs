@@ -1,6 +1,7 @@
 //! The line that is being typed: editing, history, and completion of commands.
 
 use std::borrow::Cow;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,9 @@ use super::LEAVING;
 use super::quiet::Quiet;
 use super::signals::{Signal, Signals};
 use crate::failure::Failure;
+
+/// Pasted text is told apart from typed text while a line is read, and not any longer.
+const PASTE_AS_TYPED: &str = "\u{1b}[?2004l";
 
 /// The history of a person who types a lot.
 const MOST_LINES: usize = 2_000;
@@ -109,7 +113,9 @@ impl LineEditor {
                 done = &mut reading => break done,
                 // One that came too late for the turn it was meant for.
                 signal = signals.next() => if signal == Signal::Terminate {
+                    // The thread that reads cannot be ended, so what it set is put back here.
                     drop(found);
+                    write!(std::io::stdout().lock(), "{PASTE_AS_TYPED}\r\n")?;
                     return Ok(Typed::End);
                 },
             }

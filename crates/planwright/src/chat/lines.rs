@@ -27,6 +27,7 @@ pub(super) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         }
         Progress::ToolEnded { name, status, detail, took } => Some(tool(name, started, *status, detail, *took, width)),
         Progress::Accepted(_)
+        | Progress::Finished(_)
         | Progress::ModelCalled
         | Progress::Text(_)
         | Progress::Replied { .. }
@@ -45,15 +46,20 @@ fn tool(name: &str, about: &str, status: ToolStatus, detail: &str, took: Duratio
         ToolStatus::TimedOut => ("✘", ERROR, format!("timed out: {detail}")),
         ToolStatus::Uncertain => ("?", WARNING, format!("uncertain: {detail}")),
     };
-    let what = fit(&shown_line(&what), width.saturating_mul(MOST_LINES));
-    let mut spans = vec![Span::new(&shown_line(name), BOLD)];
-    for (text, style) in [(shown_line(about), DIM), (what, style), (long_enough(took), DIM)] {
+    let what = fit(&one_line(&what), width.saturating_mul(MOST_LINES));
+    let mut spans = vec![Span::new(&one_line(name), BOLD)];
+    for (text, style) in [(one_line(about), DIM), (what, style), (long_enough(took), DIM)] {
         if !text.is_empty() {
             spans.push(Span::plain("  "));
             spans.push(Span::new(&text, style));
         }
     }
     marked(mark, style, &spans, width)
+}
+
+/// For what the engine says about a call: it is visible already, and would be written out a second time.
+pub(super) fn one_line(visible: &str) -> String {
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Times nobody feels are not told.

@@ -66,7 +66,7 @@ async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn
     match came? {
         Came::Answer(_) | Came::Nothing => Ok(Next::GoOn),
         Came::Failed(failure) => {
-            write!(anstream::stderr().lock(), "{}\n", failure.words())?;
+            writeln!(anstream::stderr().lock(), "{}", failure.words())?;
             Ok(Next::GoOn)
         }
         Came::Left => Ok(Next::Leave),

@@ -51,7 +51,7 @@ fn describe(event: &Event, plan: &Plan) -> Span {
     let plain = |words: String| Span::plain(&words);
     match event {
         Event::SessionOpened => plain("the session began".to_owned()),
-        Event::ConversationReset => plain("the conversation was reset".to_owned()),
+        Event::ConversationReset { .. } => plain("the conversation was reset".to_owned()),
         Event::PlanModeEnabled { style, .. } => plain(format!("plan work on it is on ({style})")),
         Event::PlanModeDisabled { end } => plain(mode_end(*end).to_owned()),
         Event::TurnBegun { text, .. } => plain(format!("said: {}", shown_line(text))),

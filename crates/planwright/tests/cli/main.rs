@@ -3,11 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
 mod approving;
+mod chat;
+mod chat_models;
+mod chat_sessions;
+mod chat_terminal;
 mod deciding;
 mod hostile;
 mod importing;
 mod looking;
 mod mcp;
+mod provider;
 mod sessions;
 mod settings;
 mod terminal;

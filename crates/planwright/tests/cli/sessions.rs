@@ -7,7 +7,7 @@ fn with_no_session_it_says_what_to_do() {
     assert!(!world.store().exists(), "looking makes nothing");
     world.with_engine(async |_| ());
     world.run("plan list").exits(4).complains("There are no sessions yet").complains("planwright plan on");
-    world.run("sessions").done().says("There are no sessions yet");
+    world.run("sessions").done().says("There are no sessions yet").says("planwright chat");
 }
 
 #[test]

@@ -6,7 +6,12 @@ fn wrong_settings_name_the_file_the_line_and_the_key() {
         ("database = \"sqlite:a.db\"\nsteps = 3\n", "line 2, at `steps`: unknown field `steps`"),
         ("[limits]\n\nsteps = \"many\"\n", "line 3, at `steps`: invalid type"),
         ("[limits]\nplan_bytes = 0\n", "line 2, at `plan_bytes`"),
-        ("[plan]\ntools = \"all\"\n", "unknown field `plan`"),
+        ("[plans]\ntools = \"all\"\n", "unknown field `plans`"),
+        ("[plan]\ntools = \"some\"\n", "line 2, at `tools`: unknown variant"),
+        ("[turn]\ntool_seconds = -1\n", "line 2, at `tool_seconds`"),
+        ("[turn]\nminutes = 1\n", "line 2, at `minutes`: unknown field `minutes`"),
+        ("context_tokens = 0\n", "line 1, at `context_tokens`"),
+        ("model = \"gpt-5\"\n", "at `model`: `gpt-5` does not say whose model it is; did you mean `openai:gpt-5`?"),
         ("database = \n", "line 1, at `database`"),
         ("database = \"mysql:x\"\n", "at `database`: The database is given as"),
         ("agents = []\n", "at `agents`: at least one agent"),
@@ -75,7 +80,16 @@ fn every_setting_has_a_variable_that_wins_over_the_file() {
     for (name, value, complaint) in [
         ("PLANWRIGHT_LIMITS_STEPS", "none", "PLANWRIGHT_LIMITS_STEPS: `none` is not a number from 1 up"),
         ("PLANWRIGHT_LIMITS_PLAN_BYTES", "0", "PLANWRIGHT_LIMITS_PLAN_BYTES"),
+        ("PLANWRIGHT_LIMITS_MESSAGE_BYTES", "-1", "PLANWRIGHT_LIMITS_MESSAGE_BYTES"),
         ("PLANWRIGHT_AGENTS", "planner,coder", "PLANWRIGHT_AGENTS"),
+        ("PLANWRIGHT_MODEL", "openai:", "PLANWRIGHT_MODEL: The name of the model is missing after `openai:`"),
+        ("PLANWRIGHT_CONTEXT_TOKENS", "many", "PLANWRIGHT_CONTEXT_TOKENS: `many` is not a number from 1 up"),
+        ("PLANWRIGHT_PLAN_TOOLS", "none", "PLANWRIGHT_PLAN_TOOLS: `none` is neither `all` nor `read_only`"),
+        ("PLANWRIGHT_TURN_MODEL_CALLS", "0", "PLANWRIGHT_TURN_MODEL_CALLS"),
+        ("PLANWRIGHT_TURN_TOOL_CALLS", "x", "PLANWRIGHT_TURN_TOOL_CALLS"),
+        ("PLANWRIGHT_TURN_TOKENS", "1.5", "PLANWRIGHT_TURN_TOKENS"),
+        ("PLANWRIGHT_TURN_SECONDS", "soon", "PLANWRIGHT_TURN_SECONDS"),
+        ("PLANWRIGHT_TURN_TOOL_SECONDS", "-", "PLANWRIGHT_TURN_TOOL_SECONDS"),
     ] {
         ran(world.command().env(name, value).args(["plan", "list"])).exits(2).complains(complaint);
     }

@@ -7,17 +7,29 @@ use std::process::{Child, Command, Stdio};
 use crate::world::{PLAN, SESSION, World};
 
 /// A command that runs on a terminal, and a person in front of it.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     seen: String,
 }
 
 impl Terminal {
-    fn start(world: &World, line: &str) -> Self {
+    pub(crate) fn start(world: &World, line: &str) -> Self {
+        Self::start_with(world, &format!("{} {line}", env!("CARGO_BIN_EXE_planwright")), &[])
+    }
+
+    /// Any command of the shell, with more variables.
+    pub(crate) fn start_with(world: &World, line: &str, variables: &[(&str, &str)]) -> Self {
         // Whoever runs the tests in the background has Ctrl+C ignored, and everything started from there inherits it.
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT", "script", "--quiet", "--return", "--command"]);
-        command.arg(format!("{} {line}", env!("CARGO_BIN_EXE_planwright"))).arg("/dev/null");
+        // One that waits for ever is a failure and not a test that never ends.
+        command.args(["--default-signal=INT", "timeout", "--foreground", "120"]);
+        command.args(["script", "--quiet", "--return", "--command"]);
+        command
+            .arg(line)
+            .arg("/dev/null")
+            .env("SHELL", "/bin/sh")
+            .env_remove("PLANWRIGHT_MODEL")
+            .envs(variables.iter().copied());
         command.env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada").env("TERM", "xterm").env_remove("NO_COLOR");
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         Self { child, seen: String::new() }
@@ -25,7 +37,7 @@ impl Terminal {
 
     /// Reads until `text` is on the screen.
     #[track_caller]
-    fn wait_for(&mut self, text: &str) {
+    pub(crate) fn wait_for(&mut self, text: &str) {
         let from = self.seen.len();
         let stdout = self.child.stdout.as_mut().unwrap();
         let mut bytes = Vec::new();
@@ -38,12 +50,12 @@ impl Terminal {
         assert!(self.seen.len() > from);
     }
 
-    fn type_in(&mut self, text: &str) {
+    pub(crate) fn type_in(&mut self, text: &str) {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     /// What was on the screen and the exit code, once the command has ended.
-    fn end(mut self) -> (String, i32) {
+    pub(crate) fn end(mut self) -> (String, i32) {
         let mut rest = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
         (self.seen + &rest, self.child.wait().unwrap().code().unwrap_or(-1))

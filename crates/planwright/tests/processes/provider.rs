@@ -102,7 +102,10 @@ fn pieces(asked: Asked) -> Vec<Value> {
         json!({ "tool_calls": [{ "index": 0, "id": "call_x", "type": "function", "function": function }] })
     };
     let (delta, reason) = match asked.results {
-        0 => (call("write_file", json!({ "path": format!("{number}.txt"), "content": number.to_string() })), "tool_calls"),
+        0 => (
+            call("write_file", json!({ "path": format!("{number}.txt"), "content": number.to_string() })),
+            "tool_calls",
+        ),
         1 => (call("plan_set_content", json!({ "plan_markdown": format!("# Plan {number}") })), "tool_calls"),
         2 => (call("list_files", json!({})), "tool_calls"),
         _ => (json!({ "content": format!("done {number}") }), "stop"),

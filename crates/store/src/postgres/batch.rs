@@ -60,6 +60,8 @@ struct Batch<'a> {
 
 struct Done {
     session_id: i64,
+    /// The number of the last entry it led to.
+    last: u64,
     events: Result<Vec<Event>, DamagedRow>,
 }
 
@@ -112,7 +114,7 @@ impl<'a> Batch<'a> {
             let (seq, body, hash) = (entry.seq, entry.body, entry.hash.0);
             self.entries.push(NewEntry { session_id, seq, plan, request, body, hash });
         }
-        self.done.insert(request, Done { session_id, events: Ok(prepared.events.clone()) });
+        self.done.insert(request, Done { session_id, last: seq, events: Ok(prepared.events.clone()) });
         Ok(Committed { events: prepared.events, seq, desk, lease })
     }
 }
@@ -127,7 +129,7 @@ impl Done {
         match &self.events {
             Ok(events) => Ok(Committed {
                 events: events.clone(),
-                seq: place.head.seq,
+                seq: self.last,
                 desk: place.desk_after(submission, events),
                 lease: place.settle_again(submission),
             }),

@@ -6,6 +6,7 @@ use deadpool_postgres::Transaction;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, LedgerError, LedgerResult};
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
 use super::errors::Failure;
@@ -33,6 +34,13 @@ pub(super) async fn acquire(
         Some(_) => Ok(None),
         None => Err(Refusal::not_found(format!("There is no session {session}.")).into()),
     }
+}
+
+pub(super) async fn renew(readers: &Readers, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
+    let (conversation, channel) = (lease.session.conversation.as_str(), lease.session.channel.as_str());
+    let fence = i64::try_from(lease.fence).unwrap_or(i64::MAX);
+    let values: [&(dyn ToSql + Sync); 5] = [&conversation, &channel, &lease.owner, &fence, &micros(ttl)];
+    Ok(!readers.query(include_str!("sql/renew_lease.sql"), &values).await?.is_empty())
 }
 
 pub(super) async fn release(readers: &Readers, lease: &Lease) -> LedgerResult<()> {

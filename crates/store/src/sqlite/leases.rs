@@ -118,9 +118,24 @@ fn take(
         " + ?4) ON CONFLICT (session_id) DO UPDATE SET
              owner = excluded.owner, fence = excluded.fence, expires_at = excluded.expires_at"
     );
-    let ttl = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 2);
-    connection.prepare_cached(sql)?.execute(params![session_id, next.owner, next.fence as i64, ttl])?;
+    connection.prepare_cached(sql)?.execute(params![session_id, next.owner, next.fence as i64, millis(ttl)])?;
     Ok(next.lease(session))
+}
+
+pub(super) fn renew(connection: &Connection, lease: &Lease, ttl: Duration) -> Result<bool, Fault> {
+    let Some(row) = find_session(connection, &lease.session)? else { return Ok(false) };
+    // One that was given back has run out long ago.
+    let sql = concat!(
+        "UPDATE lease SET expires_at = ",
+        now!(),
+        " + ?4 WHERE session_id = ?1 AND owner = ?2 AND fence = ?3 AND expires_at > 0"
+    );
+    let values = params![row.id, lease.owner, lease.fence as i64, millis(ttl)];
+    Ok(connection.prepare_cached(sql)?.execute(values)? == 1)
+}
+
+fn millis(ttl: Duration) -> i64 {
+    i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX / 2)
 }
 
 fn let_go(connection: &Connection, session_id: i64, lease: &Lease) -> rusqlite::Result<()> {

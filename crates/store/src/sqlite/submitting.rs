@@ -100,7 +100,8 @@ impl WriterState {
             lay_out(&self.connection, &mut desk, session_id, Some(plan), false)?;
         }
         let lease = leases::settle_again(&self.connection, session_id, submission)?;
-        Ok(Some(Committed { events, seq: found.head.seq, desk, lease }))
+        let last = seq.unsigned_abs() + events.len() as u64 - 1;
+        Ok(Some(Committed { events, seq: last, desk, lease }))
     }
 
     /// Writes everything or fails; a failure undoes the whole transaction.

@@ -47,7 +47,8 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
         Command::Session(_) | Command::Decide(_) | Command::Turn(_) | Command::Import(_) => person(),
     };
     let stamp = Stamp { at: at(1), by, request: RequestId::new(request).unwrap() };
-    Submission { session: session.clone(), command, stamp, policy: Arc::new(Policy::default()), leasing: Leasing::None }
+    let (session, policy) = (session.clone(), Arc::new(Policy::default()));
+    Submission { session, command, stamp, policy, leasing: Leasing::None, turn: None }
 }
 
 /// The same, by whoever takes the session with it.
@@ -107,7 +108,7 @@ pub(crate) fn done() -> Command {
 }
 
 pub(crate) fn reset() -> Command {
-    Command::Session(SessionCommand::Reset)
+    Command::Session(SessionCommand::Reset { history_from: 0 })
 }
 
 pub(crate) fn set(markdown: &str) -> Command {

@@ -95,6 +95,10 @@ impl Ledger for Troubled {
     ) -> LedgerResult<Option<Lease>> {
         self.there()?.acquire_lease(session, owner, ttl).await
     }
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
+        self.there()?.renew_lease(lease, ttl).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         self.there()?.release_lease(lease).await
     }

@@ -2,8 +2,9 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::approval::Selection;
+use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 
@@ -23,10 +24,10 @@ impl Agent {
         note: Option<String>,
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
+        // What cannot be approved is refused without being sent: meanwhile it might have become what can.
+        plan.permits(Action::Approve)?;
         let shown = self.engine().session(session).await?.shown.filter(|shown| shown.plan == plan.id);
-        let Some(digest) =
-            shown.map(|shown| shown.digest).or((plan.status != PlanStatus::Ready).then(|| plan.digest()))
-        else {
+        let Some(digest) = shown.map(|shown| shown.digest) else {
             return self.show_first(session, by, &plan, "You have not seen this version here yet.").await;
         };
         match self.engine().approve(session, by, &plan.id, digest, selection, note).await {

@@ -3,12 +3,12 @@
 use jiff::{Timestamp, Unit};
 use planwright_core::conversation::Conversation;
 use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Answer;
 use super::plans::{plan_work, title};
 use crate::agent::Agent;
-use crate::ledger::LedgerResult;
+use crate::ledger::{LedgerResult, Page, StoredSession};
 
 /// How many sessions are listed in a chat.
 const PAGE: u32 = 64;
@@ -46,11 +46,10 @@ impl Agent {
 
     pub(super) async fn list_sessions(&self, here: &SessionIdentity) -> LedgerResult<Answer> {
         let now = self.engine().now();
-        let page = self.engine().sessions(None, PAGE).await?;
+        let page = self.sessions_of(here.channel).await?;
         let mut lines: Vec<_> = page
             .items
             .iter()
-            .filter(|stored| stored.session.identity.channel == here.channel)
             .map(|stored| {
                 let session = &stored.session;
                 let mark = if session.identity == *here { " ← here" } else { "" };
@@ -65,6 +64,20 @@ impl Agent {
         }
         lines.push("\n`/switch KEY` goes to another one, `/new` begins one.".to_owned());
         Ok(Answer::words(here, lines.join("\n")))
+    }
+
+    /// The sessions of one channel, the most recently active first.
+    async fn sessions_of(&self, channel: Channel) -> LedgerResult<Page<StoredSession>> {
+        let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+        loop {
+            let page = self.engine().sessions(found.next, PAGE).await?;
+            found.items.extend(page.items.into_iter().filter(|stored| stored.session.identity.channel == channel));
+            found.damaged.extend(page.damaged);
+            found.next = page.next;
+            if found.next.is_none() || found.items.len() >= PAGE as usize {
+                return Ok(found);
+            }
+        }
     }
 
     pub(super) async fn list_tools(&self, session: &SessionIdentity) -> LedgerResult<Answer> {

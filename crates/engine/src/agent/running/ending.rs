@@ -6,7 +6,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
 
-use super::{Run, Standing};
+use super::{Delivery, Run, Standing};
 use crate::agent::commands::standing;
 use crate::agent::outcome::{PlanCard, TurnOutcome};
 use crate::ledger::{LedgerError, LedgerResult};
@@ -34,6 +34,12 @@ impl Run<'_> {
         if let Some(held) = self.held.take() {
             self.agent.let_go(held).await;
         }
+        // One that is still open was taken over by another process, or will be.
+        let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
+        if open.is_some_and(|open| open.id == self.turn.id) {
+            let words = "Another process works on this session now, and goes on with this there.";
+            return Ok(self.outcome(TurnEnd::Interrupted, words.to_owned(), None));
+        }
         Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None))
     }
 
@@ -44,7 +50,8 @@ impl Run<'_> {
         plan: Option<PlanCard>,
         inputs: Vec<TurnInput>,
     ) -> LedgerResult<TurnOutcome> {
-        let shown = plan.as_ref().map(|card| Shown { plan: card.plan_id.clone(), digest: card.digest });
+        let delivered = plan.as_ref().filter(|_| self.delivery == Delivery::Answer);
+        let shown = delivered.map(|card| Shown { plan: card.plan_id.clone(), digest: card.digest });
         let tokens = self.agent.shared.tokens.count(&own_words);
         let ending = Ending { end: end.clone(), text: own_words.clone(), tokens, shown };
         self.record(inputs, Some(ending)).await?;
@@ -133,8 +140,16 @@ impl Run<'_> {
         let Some(id) = self.settled.clone().or_else(|| self.settled_before()) else { return Ok(TurnEnd::Answered) };
         let plan = self.agent.engine().plan(&self.session, &id).await?;
         let end = match plan.status {
+            PlanStatus::Ready => TurnEnd::PlanReady { plan: id.clone() },
             PlanStatus::Cancelled => TurnEnd::NothingPlanned { plan: id.clone() },
-            _ => TurnEnd::PlanReady { plan: id.clone() },
+            // Somebody decided about it in the meantime; there is nothing to wait for.
+            PlanStatus::Collecting
+            | PlanStatus::Approved
+            | PlanStatus::Executing
+            | PlanStatus::PartiallyCompleted
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Superseded => TurnEnd::Answered,
         };
         self.desk.plans.insert(id.clone(), plan);
         self.settled = Some(id);

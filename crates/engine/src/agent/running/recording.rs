@@ -5,6 +5,7 @@ use planwright_core::conversation::Compaction;
 use planwright_core::turn::{Ending, TurnInput};
 
 use super::Run;
+use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 
 impl Run<'_> {
@@ -37,7 +38,8 @@ impl Run<'_> {
     ) -> LedgerResult<Committed> {
         let engine = self.agent.engine();
         let leasing = leasing(self.lease()?);
-        engine.submit_as(engine.next_request(), leasing, &self.session, &self.actor, Command::Turn(command)).await
+        let (session, by, request) = (&self.session, &self.actor, engine.next_request());
+        engine.submit_as(Asking { session, by, request, leasing, turn: None }, Command::Turn(command)).await
     }
 
     pub(in crate::agent) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {

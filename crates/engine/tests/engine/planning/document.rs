@@ -153,11 +153,13 @@ async fn an_approved_plan_is_worked_through_and_ends_as_completed() {
     let plan = world.plan(1).await;
     assert_eq!(plan.status, PlanStatus::Completed);
     assert_eq!(plan.markdown(), "- [ ] one\n- [ ] two", "ticking never edits the approved text");
-    assert_eq!(outcome.plan.unwrap().status, PlanStatus::Completed);
+    assert_eq!(outcome.plan, None, "only what waits for a decision is put before the person");
+    assert!(outcome.reply.starts_with("All done.\n\nPlan 1 is **COMPLETED**"), "{}", outcome.reply);
+    assert!(outcome.reply.ends_with("2 of 2 steps are done."), "{}", outcome.reply);
     let systems: Vec<_> = world.model.requests().into_iter().map(|request| request.system).collect();
     assert!(systems[2].contains("approved by \"Ada\", with the note \"carefully\""), "{}", systems[2]);
     assert!(systems[3].contains("- Done: 1 of 2") && systems[3].contains("Next: step 2"), "{}", systems[3]);
-    assert_eq!(world.say("And now?").await.plan, None, "what was shown is not shown again");
+    assert_eq!(world.say("And now?").await.reply, "What next?", "what was said is not said again");
     assert!(world.model.last_request().system.contains("this plan is over; do not take it up again"));
     world.is_sound().await;
 }

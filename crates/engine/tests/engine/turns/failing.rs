@@ -93,7 +93,6 @@ async fn a_model_that_fails_ends_the_turn_in_words_and_the_next_one_works() {
         ModelErrorKind::TooManyRequests,
         ModelErrorKind::Unavailable,
         ModelErrorKind::Stalled,
-        ModelErrorKind::TooLong,
         ModelErrorKind::Refused,
         ModelErrorKind::Unreadable,
     ] {

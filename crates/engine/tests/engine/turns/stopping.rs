@@ -1,24 +1,28 @@
 //! Stop is at once, safe and final, wherever it is said.
 
+use std::sync::{Arc, OnceLock};
+
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::Event;
 use planwright_core::gate::ToolEffect;
-use planwright_core::turn::TurnEnd;
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::{ToolStatus, TurnEnd};
+use planwright_engine::agent::{Agent, Progress, Watcher};
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::props::{Act, Prop};
-use crate::world::{World, person, script};
+use crate::world::{World, person, script, statuses};
 
 #[tokio::test]
 async fn a_model_that_stalls_is_stopped_and_what_was_heard_is_kept() {
     let world = World::new([Reply::text("It begins with").then_hang(), Reply::text("Going on.")]).await;
-    let (watcher, mut told) = planwright_engine::agent::Watcher::new();
+    let (watcher, mut told) = Watcher::new();
     let (agent, session) = (world.agent.clone(), world.session.clone());
     let turn = tokio::spawn(async move { agent.send(&session, &person(), "Tell me", &watcher).await });
     let mut heard = String::new();
     while heard != "It begins with" {
-        if let planwright_engine::agent::Progress::Text(piece) = told.recv().await.unwrap() {
+        if let Progress::Text(piece) = told.recv().await.unwrap() {
             heard.push_str(&piece);
         }
     }
@@ -58,6 +62,31 @@ async fn a_tool_is_stopped_and_the_model_reads_that_nobody_knows_its_outcome() {
         world.has_a_valid_history();
         world.is_sound().await;
     }
+}
+
+#[tokio::test]
+async fn no_call_is_begun_after_a_stop() {
+    let reached: Arc<OnceLock<(Agent, SessionIdentity)>> = Arc::default();
+    let stopping = Arc::clone(&reached);
+    let first = Prop::new(
+        "first",
+        ToolEffect::Changes,
+        Act::Set(Arc::new(move || {
+            let (agent, session) = stopping.get().unwrap().clone();
+            tokio::spawn(async move { agent.stop(&session, &person()).await });
+        })),
+    );
+    let second = Prop::changing("second");
+    let model = ScriptedModel::new([Reply::call("first", json!({})).and_call("second", json!({}))]);
+    let world = World::with(model, |setup| {
+        setup.tool(&first);
+        setup.tool(&second);
+    })
+    .await;
+    reached.set((world.agent.clone(), world.session.clone())).unwrap();
+    assert_eq!(world.say("Ring both").await.end, TurnEnd::Stopped);
+    assert_eq!(statuses(&world.events().await), [ToolStatus::Done], "what was done is written down");
+    assert!(second.calls().is_empty());
 }
 
 #[tokio::test]
@@ -126,7 +155,7 @@ async fn another_process_ends_a_turn_whose_model_says_nothing() {
     assert!(other.stop(&world.session, &person()).await.unwrap());
     assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
     world.model.abandoned(1).await;
-    let watcher = planwright_engine::agent::Watcher::nobody();
+    let watcher = Watcher::nobody();
     assert_eq!(other.send(&world.session, &person(), "Hello", &watcher).await.unwrap().reply, "I am another.");
     world.is_sound().await;
 }
@@ -138,10 +167,10 @@ async fn a_message_that_waits_for_another_process_can_be_taken_back() {
     world.model.asked(1).await;
     let model = ScriptedModel::new([]);
     let other = world.another(&model, "the other").await;
-    let (watcher, mut told) = planwright_engine::agent::Watcher::new();
+    let (watcher, mut told) = Watcher::new();
     let (waiting, session) = (other.clone(), world.session.clone());
     let second = tokio::spawn(async move { waiting.send(&session, &person(), "Two", &watcher).await });
-    assert_eq!(told.recv().await, Some(planwright_engine::agent::Progress::WaitingForOthers));
+    assert_eq!(told.recv().await, Some(Progress::WaitingForOthers));
     // Whoever says stop means what is under way, wherever that is, and what waits behind it here.
     assert!(other.stop(&world.session, &person()).await.unwrap());
     let refused = second.await.unwrap().unwrap_err();

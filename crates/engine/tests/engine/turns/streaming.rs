@@ -47,12 +47,17 @@ async fn what_a_failed_attempt_said_does_not_count() {
 
 #[tokio::test]
 async fn what_a_failed_attempt_said_is_not_kept_when_the_turn_is_stopped() {
-    let reply = Reply::text("Not this.").tried_again("the line broke", Duration::ZERO).with_text("").then_hang();
+    let reply = Reply::text("The whole answer.").tried_again("the line broke", Duration::ZERO).then_hang();
     let world = World::new([reply]).await;
-    let turn = world.say_in_background("Hello");
-    world.model.asked(1).await;
+    let (watcher, mut told) = Watcher::new();
+    let (agent, session) = (world.agent.clone(), world.session.clone());
+    let turn = tokio::spawn(async move { agent.send(&session, &person(), "Hello", &watcher).await });
+    let mut heard = Vec::new();
+    while on_screen(&heard) != "The whole answer." {
+        heard.push(told.recv().await.unwrap());
+    }
     world.agent.stop(&world.session, &person()).await.unwrap();
-    assert_eq!(turn.await.unwrap().unwrap().reply, "*Stopped.*");
+    assert_eq!(turn.await.unwrap().unwrap().reply, "The whole answer.\n\n*Stopped.*");
 }
 
 #[tokio::test]

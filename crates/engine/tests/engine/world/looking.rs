@@ -73,7 +73,7 @@ pub(crate) fn turns(events: &[Event]) -> Vec<(String, TurnEnd)> {
                 assert_eq!(*turn, id);
                 turns.push((text, ending.end.clone()));
             }
-            Event::ConversationReset => open = None,
+            Event::ConversationReset { .. } => open = None,
             _ => {}
         }
     }

@@ -15,7 +15,7 @@ use crate::chat::lines;
 use crate::chat::stream::Stream;
 use crate::failure::Failure;
 use crate::terminal::palette::{BOLD, DIM};
-use crate::terminal::text::{Span, cut, fit, painted, shown_line};
+use crate::terminal::text::{Span, cut, fit, painted};
 use crate::terminal::{markdown, screen};
 
 /// A block that is longer is shown by its end, without being read as Markdown ten times a second.
@@ -48,7 +48,9 @@ struct Doing {
 /// What stands above, which says whether a blank line belongs between.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Above {
+    /// Nothing of ours yet.
     #[default]
+    Nothing,
     Prompt,
     Line,
     Block,
@@ -58,8 +60,8 @@ impl View for LiveView {
     fn tell(&mut self, progress: &Progress) -> Result<(), Failure> {
         let width = width();
         match progress {
-            Progress::WaitingForOthers => self.wait_for("waiting for another process", ""),
-            Progress::Accepted(_) | Progress::Resumed(_) => self.begin()?,
+            Progress::WaitingForOthers => self.wait_for("waiting for another process", "Ctrl+C stops its turn"),
+            Progress::Accepted(_) | Progress::Resumed(_) | Progress::Finished(_) => self.begin()?,
             Progress::ModelCalled => {
                 self.said.clear();
                 self.wait_for("thinking", "");
@@ -119,7 +121,10 @@ impl View for LiveView {
     fn give_up(&mut self) -> Result<(), Failure> {
         self.begin()?;
         self.doing = None;
-        let gap = if self.above == Above::Prompt { "" } else { "\n" };
+        let gap = match self.above {
+            Above::Nothing | Above::Prompt => "",
+            Above::Line | Above::Block => "\n",
+        };
         put(&self.erased(), gap)?;
         self.above = Above::Prompt;
         Ok(())
@@ -136,7 +141,7 @@ impl LiveView {
     }
 
     fn wait_for(&mut self, what: &str, about: &str) {
-        let (what, about) = (shown_line(what), shown_line(about));
+        let (what, about) = (lines::one_line(what), lines::one_line(about));
         self.doing = Some(Doing { what, about, since: Instant::now() });
     }
 
@@ -174,7 +179,11 @@ impl LiveView {
     }
 
     fn gap_before(&self, kind: Above) -> bool {
-        !(self.above == Above::Line && kind == Above::Line)
+        match self.above {
+            Above::Nothing => false,
+            Above::Line => kind != Above::Line,
+            Above::Prompt | Above::Block => true,
+        }
     }
 
     fn draw(&mut self) -> Result<(), Failure> {

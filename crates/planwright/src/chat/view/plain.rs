@@ -34,6 +34,7 @@ impl View for PlainView {
             | Progress::WaitingForOthers
             | Progress::Accepted(_)
             | Progress::Resumed(_)
+            | Progress::Finished(_)
             | Progress::ToolEnded { .. }
             | Progress::Compacting
             | Progress::Compacted { .. } => {}

@@ -102,7 +102,8 @@ impl<'a> Batch<'a> {
         let rows = connection.client.query(&connection.request_entries, &[&session_id, &first]).await?;
         let events = rows.iter().map(|row| rows::entry(row).map(|entry| entry.map(|entry| entry.event)));
         let events = events.collect::<Result<LedgerResult<Vec<Event>>, Error>>()?;
-        let done = Done { session_id, events: encode::set_damage_aside(events)? };
+        let last = first.unsigned_abs() + rows.len() as u64 - 1;
+        let done = Done { session_id, last, events: encode::set_damage_aside(events)? };
         self.done.insert(&submission.stamp.request, done);
         Ok(())
     }

@@ -1,0 +1,63 @@
+//! The conversation, put together from the journal and from what is remembered of it.
+
+use planwright_core::conversation::Conversation;
+use planwright_core::event::Event;
+use planwright_core::ids::TurnId;
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::Turn;
+
+use super::Agent;
+use crate::ledger::{Committed, LedgerResult};
+
+impl Agent {
+    /// The conversation up to what was just committed, and the turn that is open in it.
+    pub(super) async fn recall(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
+        let opened = committed.desk.opened()?;
+        let remembered = self.shared.memory.take(&committed.desk.identity, opened.opened_at);
+        let remembered = remembered.filter(|kept| kept.seq <= committed.seq);
+        let first = committed.seq + 1 - committed.events.len() as u64;
+        let just_begun = matches!(committed.events.as_slice(), [Event::TurnBegun { .. }]);
+        if let Some(kept) = remembered
+            && just_begun
+        {
+            let mut conversation = kept.conversation;
+            if kept.seq + 1 < first {
+                self.read(&committed.desk.identity, kept.seq + 1, first, &mut |seq, event| {
+                    conversation.take_in(seq, event);
+                })
+                .await?;
+            }
+            committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.take_in(seq, event));
+            return Ok((conversation, Turn::new(turn.clone())));
+        }
+        let mut conversation = Conversation::default();
+        let mut events = Vec::new();
+        self.read(&committed.desk.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
+            conversation.take_in(seq, event);
+            events.push(event.clone());
+        })
+        .await?;
+        Ok((conversation, Turn::replay(&events).unwrap_or_else(|| Turn::new(turn.clone()))))
+    }
+
+    /// Reads the conversation's entries from `from` up to, not including, `end`.
+    pub(super) async fn read(
+        &self,
+        session: &SessionIdentity,
+        mut from: u64,
+        end: u64,
+        each: &mut (dyn FnMut(u64, &Event) + Send),
+    ) -> LedgerResult<()> {
+        const PAGE: u32 = 1_000;
+        loop {
+            let entries = self.engine().ledger().conversation(session, from, PAGE).await?;
+            for entry in entries.iter().filter(|entry| entry.seq < end) {
+                each(entry.seq, &entry.event);
+            }
+            match entries.last() {
+                Some(last) if entries.len() == PAGE as usize && last.seq + 1 < end => from = last.seq + 1,
+                Some(_) | None => return Ok(()),
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Why a turn cannot go on.
+
+use planwright_core::gate::ToolEffect;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
+
+use crate::ledger::LedgerError;
+
+#[derive(Debug)]
+pub(in crate::agent) enum Halt {
+    /// A person said stop; this much had been said, and this was under way.
+    Stopped {
+        heard: String,
+        under_way: Option<TurnInput>,
+    },
+    ModelFailed {
+        message: String,
+    },
+    /// The model took longer than the turn may.
+    OutOfTime,
+    /// The turn was ended by somebody else, or somebody else has the session.
+    Elsewhere,
+    Ledger(LedgerError),
+}
+
+impl From<LedgerError> for Halt {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Refused(refusal)
+                if matches!(refusal.code, RefusalCode::Conflict | RefusalCode::WrongStatus | RefusalCode::NotFound) =>
+            {
+                Self::Elsewhere
+            }
+            error => Self::Ledger(error),
+        }
+    }
+}
+
+impl Halt {
+    /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
+    pub(in crate::agent) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
+        match self {
+            Self::Stopped { heard, .. } if effect != ToolEffect::ReadsOnly => {
+                let text = "Stopped in the middle: it is not known whether it was done.".to_owned();
+                let outcome = ToolOutcome { status: ToolStatus::Uncertain, text };
+                let under_way = Some(TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS });
+                Self::Stopped { heard, under_way }
+            }
+            halt => halt,
+        }
+    }
+}
+
+/// More than the words about a stopped call take.
+const STOPPED_TOKENS: u32 = 20;

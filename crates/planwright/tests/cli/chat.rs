@@ -1,0 +1,128 @@
+//! A conversation in a pipe, with the built-in model.
+
+use serde_json::Value;
+
+use crate::world::{Ran, World, ran};
+
+/// Each line is one message or command.
+fn talk(world: &World, arguments: &str, lines: &[&str]) -> Ran {
+    world.run_with_input(&format!("chat {arguments}"), &(lines.join("\n") + "\n"))
+}
+
+fn answers(ran: &Ran) -> Vec<Value> {
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_document_is_drafted_approved_and_carried_out() {
+    let world = World::new();
+    let lines = ["/plan on", "add a health endpoint", "/plan approve", "go on", "/plan status"];
+    let ran = talk(&world, "", &lines).done();
+    ran.says("Plan 1  READY  document\nAdd a health endpoint\ndigest ")
+        .says("☐ Add a health endpoint")
+        .says("/plan approve 1   /plan revise 1 WHAT TO CHANGE   /plan reject 1")
+        .says("Plan 1 is APPROVED")
+        .says("Plan 1 is COMPLETED: Add a health endpoint. 3 of 3 steps are done.")
+        .never_says("\u{1b}")
+        .complains("✔ plan_set_content")
+        .complains("✔ plan_progress");
+    assert_eq!(world.json("plan show 1")["status"], "COMPLETED");
+    world.run("verify").done();
+}
+
+#[test]
+fn calls_are_collected_and_some_of_them_approved() {
+    let world = World::new();
+    let lines = ["/plan on collect", "send the report", "/plan approve skip 1 -- only the note"];
+    talk(&world, "", &lines)
+        .done()
+        .says("1. `list_files`")
+        .says("Plan 1 is APPROVED")
+        .says("step 1 will not be done")
+        .complains("▪ write_file  rehearsal.md  planned, not run");
+    let plan = world.json("plan show 1");
+    assert_eq!((&plan["status"], &plan["style"]), (&"APPROVED".into(), &"collect".into()));
+    assert!(!world.path("users").exists(), "nothing has run");
+}
+
+#[test]
+fn a_proposal_is_built_revised_and_rejected() {
+    let world = World::new();
+    let lines = ["/plan on build", "move the tables", "/plan revise fewer steps", "/plan reject too risky", "/plans"];
+    talk(&world, "", &lines)
+        .done()
+        .says("Plan 1  READY  build")
+        .says("coder: Move the tables")
+        .says("Plan 2  READY  build")
+        .says("Plan 2 is REJECTED")
+        .says("SUPERSEDED");
+}
+
+#[test]
+fn the_plan_can_be_chosen_at_the_start() {
+    let world = World::new();
+    talk(&world, "--plan collect", &["send the report"]).done().says("Plan 1  READY  collect");
+    talk(&world, "--plan off", &["/plan status"]).done().says("Plan work is off");
+    world.run("chat --plan maybe").exits(2).complains("document, collect, build, off");
+}
+
+#[test]
+fn programs_get_one_object_per_answer() {
+    let world = World::new();
+    let ran = talk(&world, "--json", &["/plan on", "", "add a health endpoint", "/plan approve 7"]).exits(3);
+    assert_eq!(ran.stderr, "", "nothing disturbs a program");
+    let [on, drafted, refused] = answers(&ran).try_into().unwrap();
+    assert_eq!((&on["outcome"], &on["channel"]), (&"done".into(), &"cli".into()));
+    assert!(on.get("plan").is_none() && on.get("planId").is_none(), "{on}");
+    assert_eq!(drafted["outcome"], "answered");
+    assert_eq!(drafted["plan"]["status"], "READY");
+    assert_eq!(drafted["planId"], drafted["plan"]["planId"]);
+    assert_eq!(drafted["plan"]["digest"].as_str().unwrap().len(), 64);
+    assert_eq!(refused["outcome"], "refused");
+    assert_eq!(refused["sessionId"], on["sessionId"]);
+}
+
+#[test]
+fn a_message_on_the_command_line_is_answered_once() {
+    let world = World::new();
+    world.run("chat --plan document add a health endpoint").done().says("Plan 1  READY  document");
+    world.run("chat /plan show").done().says("Plan 1  READY").says("☐ Add a health endpoint");
+    // All of stdin is one message.
+    let ran = world.run_with_input("chat --plan document --json --session another-one -", "one\ntwo\n").done();
+    let [answer] = answers(&ran).try_into().unwrap();
+    assert!(answer["plan"]["markdown"].as_str().unwrap().contains("one"), "{answer}");
+}
+
+#[test]
+fn with_nothing_to_say_nothing_happens() {
+    let world = World::new();
+    let ran = world.run("chat").done();
+    assert_eq!(ran.stdout, "");
+    talk(&world, "", &["", "   ", "/quit", "/plna"]).done().never_says("plna");
+    talk(&world, "", &["/EXIT"]).done();
+}
+
+#[test]
+fn a_mistake_is_told_and_ends_it() {
+    let world = World::new();
+    talk(&world, "", &["/plna on", "/plan on"])
+        .exits(3)
+        .says("✘ There is no command `/plna`. Did you mean `/plan on`?");
+    talk(&world, "", &["/plan aprove"]).exits(3).says("`/plan approve`");
+    talk(&world, "", &["/plan approve 9", "/plan on"]).exits(3).never_says("COLLECTING");
+    talk(&world, "", &["/plan status"]).done().says("Plan work is off");
+    let long = "x ".repeat(200);
+    let limited = ran(world.command().env("PLANWRIGHT_LIMITS_MESSAGE_BYTES", "100").args(["chat", &long]));
+    limited.exits(2).complains("at most 100");
+    let error = ran(world.command().env("PLANWRIGHT_LIMITS_MESSAGE_BYTES", "100").args(["chat", "--json", &long]));
+    assert_eq!(error.exits(2).error_json()["code"], "LIMIT_EXCEEDED");
+}
+
+#[test]
+fn settings_reach_the_turn() {
+    let world = World::new();
+    world.write("planwright.toml", "[turn]\nmodel_calls = 1\n");
+    talk(&world, "--plan document", &["add a health endpoint"]).exits(6).says("`turn.model_calls`");
+    let ended = ran(world.command().env("PLANWRIGHT_TURN_MODEL_CALLS", "9").args(["chat", "add a health endpoint"]));
+    ended.done().says("READY");
+}

@@ -1,0 +1,126 @@
+//! A conversation with a model at a provider, as far as the program is concerned: keys, trouble, hostile text, crashes.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::provider::{Provider, Reply, last_message};
+use crate::world::{Ran, World, ran};
+
+fn chat(world: &World, provider: &Provider, arguments: &[&str]) -> Command {
+    let mut command = world.command();
+    command.envs(provider.variables()).arg("chat").args(arguments);
+    command
+}
+
+#[test]
+fn a_missing_key_says_what_to_do() {
+    let world = World::new();
+    let missing = world.run("chat --model openai:gpt-5 hello").exits(2);
+    missing.complains("set OPENAI_API_KEY").complains("PLANWRIGHT_MODEL=rehearsal");
+    let error = world.run("chat --model anthropic:claude --json hello").exits(2).error_json();
+    assert!(error["message"].as_str().unwrap().contains("ANTHROPIC_API_KEY"), "{error}");
+    world.run("chat --model gpt-5 hello").exits(2).complains("did you mean `openai:gpt-5`?");
+    world.run("chat --model nobody:x hello").exits(2).complains("no model provider");
+    // What is said on the command line counts.
+    ran(world.command().env("PLANWRIGHT_MODEL", "openai:gpt-5").args(["chat", "--model", "rehearsal", "hello"])).done();
+}
+
+#[test]
+fn the_answer_of_the_model_is_the_answer() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Text("It is **done**.\n\n- one\n- two".to_owned())]);
+    let answered = ran(&mut chat(&world, &provider, &["do", "it"])).done();
+    assert_eq!(answered.stdout, "It is done.\n\n• one\n• two\n");
+    assert_eq!(last_message(&provider.asked()), "do it");
+}
+
+#[test]
+fn what_is_said_beside_calls_is_progress() {
+    let world = World::new();
+    let call = Reply::Call {
+        said: "Let me write that.",
+        tool: "write_file",
+        arguments: json!({ "path": "a.md", "content": "x" }),
+    };
+    let refused = Reply::Call { said: "", tool: "read_file", arguments: json!({ "path": "../b.md" }) };
+    let provider = Provider::start(&[call, refused, Reply::Text("Written.".to_owned())]);
+    let answered = ran(&mut chat(&world, &provider, &["--session", "with-files", "write"])).done();
+    assert_eq!(answered.stdout, "Written.\n");
+    answered
+        .complains("Let me write that.")
+        .complains("✔ write_file  a.md")
+        .complains("✘ read_file  ../b.md  refused: ");
+    assert_eq!(std::fs::read_to_string(world.path("users/cli-with-files/files/a.md")).unwrap(), "x");
+}
+
+#[test]
+fn a_model_that_fails_is_told_about() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Status(401, r#"{"error":{"message":"no such key"}}"#)]);
+    let failed = ran(&mut chat(&world, &provider, &["hello"]));
+    failed.exits(6).says("✘ The model could not answer.");
+    let failed = ran(&mut chat(&world, &provider, &["--json", "hello"])).exits(6);
+    assert_eq!(failed.json()["outcome"], "model_failed");
+}
+
+const HOSTILE: &str =
+    "\u{1b}]0;owned\u{7}\u{1b}[2J# Title\u{202e}\n\n`\u{1b}[31m` <!-- hidden --> [bank](https://evil.example)";
+
+#[track_caller]
+fn harmless(ran: &Ran) {
+    for text in [&ran.stdout, &ran.stderr] {
+        let found = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(found, None, "{text:?}");
+    }
+}
+
+#[test]
+fn nothing_the_model_says_or_names_is_obeyed_by_a_terminal() {
+    let world = World::new();
+    let call = Reply::Call { said: HOSTILE, tool: "\u{1b}[2Jtool", arguments: json!({ "path": HOSTILE }) };
+    let provider = Provider::start(&[call, Reply::Text(HOSTILE.to_owned())]);
+    let ran = ran(chat(&world, &provider, &["hello"]).env("USER", "\u{1b}[2Jeve")).done();
+    harmless(&ran);
+    ran.says("⟦U+001B⟧[2J").says("<!-- hidden -->").says("https://evil.example").complains("⟦U+001B⟧[2Jtool");
+    harmless(&world.run("sessions").done());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_turn_that_a_kill_interrupted_goes_on() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Hold("I was just"), Reply::Text("Here I am again.".to_owned())]);
+    let mut command = chat(&world, &provider, &["--session", "interrupted", "are", "you", "there?"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    provider.asked();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Nobody waits in a test until the dead process's hold on the session runs out.
+    let store = rusqlite::Connection::open(world.store()).unwrap();
+    assert_eq!(store.execute("DELETE FROM lease", []).unwrap(), 1);
+    drop(store);
+
+    let resumed = ran(&mut chat(&world, &provider, &[])).done();
+    resumed.says("Here I am again.").complains("Going on with a turn that was interrupted.");
+    assert_eq!(last_message(&provider.asked()), "are you there?");
+    ran(&mut chat(&world, &provider, &["/status"])).done().says("idle");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_asked_to_end_stops_the_turn() {
+    for signal in ["TERM", "INT"] {
+        let world = World::new();
+        let provider = Provider::start(&[Reply::Hold("I was just")]);
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_planwright"), "chat", "hello"]);
+        command.env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada").envs(provider.variables());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        provider.asked();
+        assert!(Command::new("kill").arg(format!("-{signal}")).arg(child.id().to_string()).status().unwrap().success());
+        let ended: Ran = child.wait_with_output().unwrap().into();
+        ended.exits(3);
+        ran(world.command().args(["chat", "/status"])).done().says("idle");
+    }
+}

@@ -1,0 +1,67 @@
+//! Which session a chat is in, and sessions that go.
+
+use crate::world::{SESSION, World, ran};
+
+#[test]
+fn a_chat_goes_on_where_the_person_was_last() {
+    let world = World::new();
+    let first = world.run("chat --json --session first-session /status").done().json();
+    assert_eq!(first["sessionId"], "first-session");
+    assert_eq!(world.run("chat --json /status").done().json()["sessionId"], "first-session");
+    let new = world.run("chat --json /new").done().json();
+    assert_ne!(new["sessionId"], "first-session");
+    assert_eq!(world.run("chat --json /status").done().json()["sessionId"], new["sessionId"]);
+    assert_eq!(world.run("chat --json /switch first-session").done().json()["sessionId"], "first-session");
+    assert_eq!(world.run("chat --json /status").done().json()["sessionId"], "first-session");
+    // Somebody else is somewhere else.
+    let other = ran(world.command().env("USER", "bob").args(["chat", "--json", "/status"])).done().json();
+    assert_ne!(other["sessionId"], "first-session");
+    world.run("chat /switch nobody-has-it").exits(3).says("nobody-has-it");
+}
+
+#[test]
+fn a_session_of_another_channel_is_named_by_its_key() {
+    let world = World::with_plan();
+    let answer = world.run("chat --json --session session-one /plan show").done().json();
+    assert_eq!((&answer["channel"], &answer["plan"]["status"]), (&"mcp".into(), &"READY".into()));
+    world.run(&format!("chat --session {SESSION} /plan approve")).done().says("APPROVED");
+    world.run("chat --session short /status").exits(2).complains("8 to 64");
+}
+
+#[test]
+fn sessions_are_listed_with_what_they_are_about() {
+    let world = World::new();
+    world.run("chat --session about-health tell me about health").done();
+    world.run("sessions").done().says("cli:about-health").says("“tell me about health” 0 plans, none active");
+    assert_eq!(world.json("sessions")["sessions"][0]["topic"], "tell me about health");
+}
+
+#[test]
+fn a_deleted_session_is_gone_with_its_files() {
+    let world = World::new();
+    world.run("chat --session to-be-deleted hello").done();
+    let files = world.path("users/cli-to-be-deleted/files");
+    std::fs::create_dir_all(&files).unwrap();
+    std::fs::write(files.join("notes.md"), "text").unwrap();
+
+    world.run("sessions delete to-be-deleted").exits(2).complains("nobody can be asked").complains("--yes");
+    let error = world.run("sessions delete to-be-deleted --json").exits(2).error_json();
+    assert_eq!(error["code"], "INVALID_ARGUMENT");
+    assert!(files.exists());
+
+    let gone = world.json("sessions delete to-be-deleted --yes");
+    assert_eq!((&gone["sessionId"], &gone["deleted"]), (&"to-be-deleted".into(), &true.into()));
+    assert!(!files.exists());
+    world.run("sessions").done().never_says("to-be-deleted");
+    world.run("sessions delete to-be-deleted --yes").exits(4).complains("There is no session");
+    world.run("chat /status").done().never_says("to-be-deleted");
+    world.run("verify").done();
+}
+
+#[test]
+fn deleting_names_one_session_only() {
+    let world = World::with_plan();
+    world.run("sessions delete").exits(2).complains("<KEY>");
+    world.run("sessions --after 3 delete x").exits(2);
+    world.run(&format!("sessions delete {SESSION} --yes")).done().says("Session mcp:session-one is deleted.");
+}
