@@ -63,6 +63,14 @@ impl Agent {
         finish(tokio::spawn(work)).await
     }
 
+    /// Ends what is under way, or waits, in a session in this process. What another process does goes on.
+    pub async fn stop_here(&self, session: &SessionIdentity) {
+        if let Some(running) = self.shared.slots.running(session) {
+            running.stop.cancel();
+            running.over.cancelled().await;
+        }
+    }
+
     /// Ends the turn that is under way in a session, wherever it runs. Says whether there was one.
     pub async fn stop(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
         let running = self.shared.slots.running(session);

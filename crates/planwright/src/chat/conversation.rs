@@ -88,7 +88,7 @@ impl Conversation {
             }
             Err(failure) => {
                 // Nobody sees what the agent does any more, so it does not go on doing it.
-                let _ = timeout(PATIENCE, self.agent.stop(&self.place.session, &self.person)).await;
+                let _ = timeout(PATIENCE, self.agent.stop_here(&self.place.session)).await;
                 Err(failure)
             }
         }
@@ -114,8 +114,8 @@ impl Conversation {
                         return Ok(None);
                     }
                     stopping = true;
-                    let (agent, session, person) = (agent.clone(), place.session.clone(), person.clone());
-                    let stop = tokio::spawn(async move { agent.stop(&session, &person).await });
+                    let (agent, session) = (agent.clone(), place.session.clone());
+                    let stop = tokio::spawn(async move { agent.stop_here(&session).await });
                     match signal {
                         Signal::Interrupt => view.stopping()?,
                         Signal::Terminate => {

@@ -11,6 +11,7 @@ pub(crate) mod loss;
 pub(crate) mod plan_work;
 pub(crate) mod pointers;
 pub(crate) mod reading;
+pub(crate) mod renewing;
 pub(crate) mod repeating;
 pub(crate) mod submitting;
 pub(crate) mod upgrading;

@@ -38,6 +38,12 @@ macro_rules! contract {
 }
 
 contract! {
+    renewing {
+        a_lease_that_ran_out_and_nobody_took_is_kept,
+        a_lease_that_was_given_back_or_taken_is_not_renewed,
+        what_belongs_to_a_turn_is_refused_after_it,
+        a_repeated_request_is_answered_with_its_own_place_in_the_journal,
+    }
     submitting {
         a_commit_is_seen_through_a_second_handle_at_once,
         opening_again_finds_everything,

@@ -60,7 +60,7 @@ impl View for LiveView {
     fn tell(&mut self, progress: &Progress) -> Result<(), Failure> {
         let width = width();
         match progress {
-            Progress::WaitingForOthers => self.wait_for("waiting for another process", "Ctrl+C stops its turn"),
+            Progress::WaitingForOthers => self.wait_for("waiting for another process", "Ctrl+C stops waiting"),
             Progress::Accepted(_) | Progress::Resumed(_) | Progress::Finished(_) => self.begin()?,
             Progress::ModelCalled => {
                 self.said.clear();
