@@ -2,6 +2,7 @@
 
 mod crashes;
 mod sharing;
+mod telling;
 
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use planwright_core::plan::PlanStatus;
 use planwright_core::session::Session;
 
 use super::conversation::{Asked, Came, Conversation};
@@ -21,7 +22,9 @@ pub(crate) async fn run(mut conversation: Conversation, screen: Screen, history:
     let mut editor = LineEditor::new(history)?;
     let mut view = view::fitting(screen.json);
     screen.print(&welcome(&conversation).await?)?;
-    match heard(&mut conversation, Asked::Resume, view.as_mut()).await? {
+    // What waits for a decision is shown again: the one before may have ended before it could be read.
+    let first = if has_a_plan_to_decide(&conversation).await { Asked::Text("/plan show") } else { Asked::Resume };
+    match heard(&mut conversation, first, view.as_mut()).await? {
         Next::GoOn => {}
         Next::Leave => return Ok(Exit::Done),
     }
@@ -71,6 +74,13 @@ async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn
         }
         Came::Left => Ok(Next::Leave),
     }
+}
+
+/// A turn that was interrupted comes first; it ends with the plan.
+async fn has_a_plan_to_decide(conversation: &Conversation) -> bool {
+    let Ok(desk) = conversation.agent().engine().desk(conversation.session()).await else { return false };
+    let idle = desk.session.as_ref().is_some_and(|session| session.turn.is_none());
+    idle && desk.active().is_some_and(|plan| plan.status == PlanStatus::Ready)
 }
 
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.

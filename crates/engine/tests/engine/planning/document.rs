@@ -4,7 +4,7 @@ use planwright_core::event::Event;
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::{ToolStatus, TurnEnd};
-use planwright_llm::scripted::Reply;
+use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 use super::{report, set};
@@ -176,4 +176,19 @@ async fn the_system_prompt_is_the_same_byte_for_byte_while_nothing_changes() {
     assert_eq!(systems[1], systems[2]);
     assert_eq!(systems[2], systems[3]);
     assert!(systems[1].contains("use `plan_get`"), "{}", systems[1]);
+}
+
+#[tokio::test]
+async fn a_plan_that_the_model_cannot_read_whole_is_not_read_in_part() {
+    let model = ScriptedModel::new([Reply::call("plan_get", json!({})), Reply::text("It is too long.")]);
+    let world = World::with(model, |setup| setup.options.context_tokens = Some(8_000)).await;
+    world.hear("/plan on").await;
+    let text = "- [ ] a step that takes a few more words than are needed\n".repeat(450);
+    let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
+    let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");
+    world.engine().call_tool(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    world.say("What is the plan?").await;
+    let sent = script(&world.sent(2));
+    assert!(sent.last().unwrap().contains("LIMIT_EXCEEDED"), "{:?}", sent.last());
+    assert_eq!(world.plan(1).await.markdown(), text);
 }

@@ -132,3 +132,22 @@ async fn the_same_call_with_something_in_between_is_no_loop() {
     assert_eq!(world.say("Go").await.reply, "Done.");
     assert_eq!(prop.calls().len(), 6);
 }
+
+#[tokio::test]
+async fn a_model_that_never_ends_ends_with_the_time_there_is() {
+    let model = ScriptedModel::new([Reply::text("For ever and ").then_hang(), Reply::text("Here I am.")]);
+    let world = World::with(model, |setup| setup.policy.turn.time = Duration::from_millis(50)).await;
+    let outcome = world.say("Talk").await;
+    assert_eq!(outcome.end, TurnEnd::LimitReached { limit: TurnLimit::Time });
+    assert!(outcome.reply.contains("`turn.seconds`"), "{}", outcome.reply);
+    assert_eq!(world.say("Hello?").await.reply, "Here I am.");
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn what_a_provider_does_not_count_is_counted_for_it() {
+    let world = World::new([Reply::text("Two words.")]).await;
+    let usage = world.say("Hello").await.usage;
+    assert!(usage.input_tokens > 100, "the prompt and the tools are in it: {usage:?}");
+    assert!((2..20).contains(&usage.output_tokens), "{usage:?}");
+}
