@@ -192,3 +192,27 @@ Feature: Working by a plan in a conversation
     And the session is deleted
     Then the person arrives in "cli:talking01"
     And the deleted session has no files
+
+  Scenario: Approved calls are carried out exactly as they were recorded
+    Given the person types "/plan on collect"
+    And the model calls "write_file" with '{"path": "a.txt", "content": "one"}'
+    And in the same reply it calls "write_file" with '{"path": "b.txt", "content": "two"}'
+    And the model calls "plan_finalize" with '{}'
+    When the person says "Write two files"
+    And the person types "/plan approve skip 2"
+    Then plan 1 is APPROVED
+    And the session has no files
+    When the person types "/plan resume"
+    Then plan 1 is COMPLETED
+    And the person reads "1 done, 1 skipped"
+    And the file "a.txt" reads "one"
+    And there is no file "b.txt"
+
+  Scenario: Nothing is carried out that is not approved
+    Given the person types "/plan on collect"
+    And the model calls "write_file" with '{"path": "a.txt", "content": "one"}'
+    And the model calls "plan_finalize" with '{}'
+    When the person says "Write a file"
+    And the person types "/plan resume"
+    Then plan 1 is READY
+    And the session has no files

@@ -13,6 +13,7 @@ pub struct Policy {
     pub agents: AgentRegistry,
     pub document_tools: DocumentTools,
     pub turn: TurnLimits,
+    pub on_failure: OnFailure,
 }
 
 /// Which tools may run while a document is drafted.
@@ -22,6 +23,15 @@ pub enum DocumentTools {
     #[default]
     All,
     ReadOnly,
+}
+
+/// What becomes of the rest of a plan when one of its steps fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    #[default]
+    Stop,
+    GoOn,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

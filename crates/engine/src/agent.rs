@@ -8,12 +8,14 @@
 //! - `calling`: one tool call, through the gate
 //! - `guarding`: what panics has failed, and nothing else has
 //! - `context`: what the model is sent, and compaction
+//! - `executing`: an approved plan of recorded calls, carried out
 //! - `outcome`: how a turn ended, with the plan it shows
 //! - `commands`: what is typed with a slash
 
 mod calling;
 mod commands;
 mod context;
+mod executing;
 mod guarding;
 mod holding;
 mod memory;

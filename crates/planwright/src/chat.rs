@@ -12,7 +12,7 @@
 
 pub(crate) mod conversation;
 mod editor;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod pipe;
 mod quiet;
 mod signals;

@@ -4,7 +4,7 @@ mod decisions;
 mod looking;
 mod plans;
 
-pub(super) use plans::standing;
+pub(super) use plans::{line, standing, title};
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};

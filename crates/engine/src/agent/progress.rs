@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use planwright_core::ids::TurnId;
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
 use tokio::sync::mpsc;
 
@@ -38,6 +39,18 @@ pub enum Progress {
         status: ToolStatus,
         detail: String,
         took: Duration,
+    },
+    StepStarted {
+        position: usize,
+        total: usize,
+        about: String,
+    },
+    StepEnded {
+        position: usize,
+        total: usize,
+        about: String,
+        status: StepStatus,
+        note: Option<String>,
     },
     Compacting,
     Compacted {

@@ -121,7 +121,12 @@ impl Agent {
 
     /// Finishes an interrupted turn before another one begins. What it came to is told on the way; says whether there was
     /// one.
-    async fn finish_first(&self, session: &SessionIdentity, served: &Served, watcher: &Watcher) -> LedgerResult<bool> {
+    pub(super) async fn finish_first(
+        &self,
+        session: &SessionIdentity,
+        served: &Served,
+        watcher: &Watcher,
+    ) -> LedgerResult<bool> {
         let finished = self.finish_interrupted(session, served, Delivery::OnTheWay, watcher).await?;
         let found = finished.is_some();
         if let Some(outcome) = finished {
@@ -339,6 +344,6 @@ impl Run<'_> {
     }
 }
 
-async fn finish<T>(work: tokio::task::JoinHandle<LedgerResult<T>>) -> LedgerResult<T> {
+pub(super) async fn finish<T>(work: tokio::task::JoinHandle<LedgerResult<T>>) -> LedgerResult<T> {
     work.await.unwrap_or_else(|error| Err(LedgerError::Internal(format!("a turn broke off: {error}"))))
 }

@@ -4,6 +4,7 @@
 
 mod commands;
 mod compaction;
+mod executing;
 mod files;
 mod isolation;
 mod ledger;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::command::{Command, TurnCommand};
+use planwright_core::ids::PlanId;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnInput;
 use planwright_engine::agent::{Agent, Watcher};
@@ -59,6 +60,14 @@ impl Process {
         let (agent, session) = (self.agent.clone(), session.clone());
         self.runtime.as_ref().unwrap().spawn(async move {
             let _ = agent.resume(&session, &Watcher::nobody()).await;
+        })
+    }
+
+    /// Has it carry out a plan; nobody reads the answer.
+    pub(crate) fn carry_out(&self, session: &SessionIdentity, plan: &PlanId) -> JoinHandle<()> {
+        let (agent, session, plan) = (self.agent.clone(), session.clone(), plan.clone());
+        self.runtime.as_ref().unwrap().spawn(async move {
+            let _ = agent.carry_out_plan(&session, &person(), &plan, &Watcher::nobody()).await;
         })
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Conversation {
 pub(super) enum Asked<'a> {
     /// To hear what was said.
     Text(&'a str),
-    /// To go on with a turn that was interrupted, if there is one.
+    /// To go on with what was interrupted, if there is something.
     Resume,
 }
 
@@ -154,6 +154,9 @@ async fn ask(
 ) -> LedgerResult<Option<Answer>> {
     match asked {
         Asked::Text(text) => agent.hear(place, person, text, watcher).await.map(Some),
-        Asked::Resume => Ok(agent.resume(&place.session, watcher).await?.map(Answer::from)),
+        Asked::Resume => match agent.resume(&place.session, watcher).await? {
+            Some(outcome) => Ok(Some(outcome.into())),
+            None => agent.resume_execution(place, person, watcher).await,
+        },
     }
 }

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use anstyle::Style;
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
 use planwright_engine::agent::Progress;
 
-use crate::terminal::palette::{BOLD, DIM, ERROR, GOOD, WARNING};
+use crate::terminal::palette::{self, BOLD, DIM, ERROR, GOOD, WARNING};
 use crate::terminal::text::{Span, count, fit, painted, shown_line, wrap};
 
 /// Why something failed is told at some length, but not without end.
 const MOST_LINES: usize = 3;
 
 /// What stays on the screen of it; nothing for what only lasts a moment.
-pub(super) fn line(progress: &Progress, started: &str, width: usize) -> Option<String> {
+pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<String> {
     match progress {
         Progress::Resumed(_) => Some(note("↻", "Going on with a turn that was interrupted.", width)),
         Progress::WaitingForOthers => Some(note("…", "Another process works on this session; waiting for it.", width)),
@@ -26,7 +27,11 @@ pub(super) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
             Some(note("↻", &words, width))
         }
         Progress::ToolEnded { name, status, detail, took } => Some(tool(name, started, *status, detail, *took, width)),
-        Progress::Accepted(_)
+        Progress::StepEnded { position, total, about, status, note } => {
+            Some(step(*position, *total, about, *status, note.as_deref(), width))
+        }
+        Progress::StepStarted { .. }
+        | Progress::Accepted(_)
         | Progress::Finished(_)
         | Progress::ModelCalled
         | Progress::Text(_)
@@ -53,6 +58,19 @@ fn tool(name: &str, about: &str, status: ToolStatus, detail: &str, took: Duratio
             spans.push(Span::plain("  "));
             spans.push(Span::new(&text, style));
         }
+    }
+    marked(mark, style, &spans, width)
+}
+
+/// `✔ 2/5  write_file notes.md`
+fn step(position: usize, total: usize, about: &str, status: StepStatus, note: Option<&str>, width: usize) -> String {
+    let (mark, style) = palette::step(status);
+    let why = note.map_or_else(String::new, |note| format!("{}: {note}", status.as_str().to_lowercase()));
+    let why = fit(&one_line(&why), width.saturating_mul(MOST_LINES));
+    let mut spans = vec![Span::new(&format!("{position}/{total}"), DIM), Span::plain("  ")];
+    spans.push(Span::new(&fit(&one_line(about), width.saturating_mul(MOST_LINES)), BOLD));
+    if !why.is_empty() {
+        spans.extend([Span::plain("  "), Span::new(&why, style)]);
     }
     marked(mark, style, &spans, width)
 }

@@ -2,7 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
-use planwright_core::policy::DocumentTools;
+use planwright_core::policy::{DocumentTools, OnFailure};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
@@ -24,6 +24,7 @@ pub(super) struct File {
 #[serde(deny_unknown_fields)]
 pub(super) struct PlanSection {
     pub(super) tools: Option<DocumentTools>,
+    pub(super) on_failure: Option<OnFailure>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use planwright_core::agents::AgentRegistry;
-use planwright_core::policy::{DocumentTools, Limits, Policy};
+use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy};
 use planwright_core::turn::TurnLimits;
 use planwright_core::visible::quoted;
 
@@ -19,6 +19,7 @@ pub(super) fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
         agents: agents(file.agents, path)?,
         document_tools: document_tools(&file.plan)?,
         turn: turn(&file.turn)?,
+        on_failure: on_failure(&file.plan)?,
     })
 }
 
@@ -48,6 +49,15 @@ fn limits(section: &LimitsSection) -> Result<Limits, Failure> {
         message_bytes: message_bytes.map_or(usual.message_bytes, NonZeroUsize::get),
         ..usual
     })
+}
+
+fn on_failure(section: &PlanSection) -> Result<OnFailure, Failure> {
+    let named = variable("PLANWRIGHT_PLAN_ON_FAILURE", |text| match text {
+        "stop" => Ok(OnFailure::Stop),
+        "go_on" => Ok(OnFailure::GoOn),
+        other => Err(format!("{} is neither `stop` nor `go_on`", quoted(other))),
+    })?;
+    Ok(named.or(section.on_failure).unwrap_or_default())
 }
 
 fn document_tools(section: &PlanSection) -> Result<DocumentTools, Failure> {

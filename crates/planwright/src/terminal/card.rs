@@ -184,7 +184,12 @@ pub(crate) fn next(plan: &Plan, standing: Standing, invocation: &Invocation) -> 
             "The agent has your feedback and drafts again.".to_owned()
         }
         (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) => "The agent is drafting it.".to_owned(),
-        (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
+        (PlanStatus::Approved | PlanStatus::Executing | PlanStatus::PartiallyCompleted, _)
+            if plan.style() == PlanStyle::Collect =>
+        {
+            format!("Its calls are approved. To carry them out: {}", command("resume"))
+        }
+        (PlanStatus::Approved, _) if plan.style() == PlanStyle::Build => {
             "It is approved. This version of Planwright does not carry out such plans by itself yet.".to_owned()
         }
         (PlanStatus::Approved, Standing::Active) => "The agent may begin.".to_owned(),

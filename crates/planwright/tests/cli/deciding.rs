@@ -64,16 +64,42 @@ fn resuming_a_document_makes_it_active_again() {
 }
 
 #[test]
-fn what_this_version_does_not_run_is_not_pretended_to_run() {
+fn calls_of_tools_that_are_not_here_stay_approved() {
     let world = World::new();
     world.turn_on(SESSION, PlanStyle::Collect);
     world.agent_calls(SESSION, "send_mail", json!({ "to": "a" })).unwrap();
     world.agent_calls(SESSION, "plan_finalize", json!({})).unwrap();
-    world.run(&format!("plan approve --digest {}", world.digest())).done().says("does not carry out");
-    world.run("plan resume 1").exits(6).complains("does not carry out such plans yet");
+    world.run(&format!("plan approve --digest {}", world.digest())).done().says("plan resume 1");
+    world.run("plan resume 1").exits(6).complains("calls `send_mail`, and there is no such tool here");
     let error = world.run("plan resume 1 --json").exits(6).error_json();
     assert_eq!(error["code"], "UNAVAILABLE");
     assert_eq!(world.status(), "APPROVED");
+}
+
+#[test]
+fn approved_calls_are_carried_out_step_by_step() {
+    let world = World::new();
+    world.turn_on(SESSION, PlanStyle::Collect);
+    world.agent_calls(SESSION, "write_file", json!({ "path": "a.txt", "content": "one" })).unwrap();
+    world.agent_calls(SESSION, "read_file", json!({ "path": "missing.txt" })).unwrap();
+    world.agent_calls(SESSION, "plan_finalize", json!({})).unwrap();
+    world.run(&format!("plan approve --digest {}", world.digest())).done();
+    let ran = world.run("plan resume 1").exits(3);
+    let ran = ran.says("PARTIALLY_COMPLETED").says("1 of 2 done").complains("1/2").complains("2/2");
+    ran.complains("failed: ");
+    let folder = only_folder(&world.path("users")).join("files");
+    assert_eq!(std::fs::read_to_string(folder.join("a.txt")).unwrap(), "one");
+    std::fs::write(folder.join("missing.txt"), "here").unwrap();
+    world.run("plan resume 1").done().says("COMPLETED").says("2 of 2 done");
+    world.run("plan resume 1").exits(3);
+    world.run("verify").done();
+}
+
+fn only_folder(parent: &std::path::Path) -> std::path::PathBuf {
+    let mut found = std::fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path());
+    let only = found.next().unwrap();
+    assert!(found.next().is_none());
+    only
 }
 
 #[test]

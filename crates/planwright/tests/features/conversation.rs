@@ -248,3 +248,14 @@ fn instructed(world: &mut World, text: String) {
 fn once_instructed(world: &mut World, text: String) {
     assert!(world.talk.model.requests().iter().any(|request| request.system.contains(&text)));
 }
+
+#[then(expr = "the file {string} reads {string}")]
+fn file_reads(world: &mut World, path: String, text: String) {
+    let file = world.talk.files().folder(&world.session()).join(path);
+    assert_eq!(std::fs::read_to_string(file).expect("the file is there"), text);
+}
+
+#[then(expr = "there is no file {string}")]
+fn no_file(world: &mut World, path: String) {
+    assert!(!world.talk.files().folder(&world.session()).join(path).exists());
+}

@@ -10,6 +10,7 @@ use planwright_core::session::SessionIdentity;
 
 use super::Answer;
 use super::plans::{line, title};
+use crate::agent::executing::summary;
 use crate::agent::outcome::PlanCard;
 use crate::agent::{Agent, Watcher};
 use crate::ledger::{LedgerError, LedgerResult};
@@ -93,10 +94,15 @@ impl Agent {
         session: &SessionIdentity,
         by: &Actor,
         plan: Option<&PlanReference>,
+        watcher: &Watcher,
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
-        let plan = self.engine().resume(session, by, &plan.id).await?;
-        Ok(Answer::words(session, format!("{} Say `go on` and the agent begins.", line(&plan))))
+        if plan.style() == PlanStyle::Document {
+            let plan = self.engine().resume(session, by, &plan.id).await?;
+            return Ok(Answer::words(session, format!("{} Say `go on` and the agent begins.", line(&plan))));
+        }
+        let plan = self.carry_out_plan(session, by, &plan.id, watcher).await?;
+        Ok(Answer::words(session, summary(&plan)))
     }
 }
 
@@ -109,11 +115,10 @@ fn approved(plan: &Plan) -> String {
             steps.get(skip.position.saturating_sub(1)).map_or_else(String::new, |step| title(&step.description));
         text.push_str(&format!("\n- step {} will not be done ({}): {words}", skip.position, skip.why));
     }
-    text.push_str(match plan.style() {
-        PlanStyle::Document => "\n\nSay `go on` and the agent begins.",
-        PlanStyle::Collect | PlanStyle::Build => {
-            "\n\nThis version of Planwright does not carry out such plans by itself yet."
-        }
+    text.push_str(&match plan.style() {
+        PlanStyle::Document => "\n\nSay `go on` and the agent begins.".to_owned(),
+        PlanStyle::Collect => format!("\n\n`/plan resume {}` carries it out.", plan.number),
+        PlanStyle::Build => "\n\nThis version of Planwright does not carry out such plans by itself yet.".to_owned(),
     });
     text
 }

@@ -57,7 +57,7 @@ impl Agent {
             PlanCommand::Reject { plan, reason } => self.reject(session, by, plan.as_ref(), reason).await,
             PlanCommand::Revise { plan, feedback } => self.revise(session, by, plan.as_ref(), feedback, watcher).await,
             PlanCommand::Cancel { plan, reason } => self.cancel(session, by, plan.as_ref(), reason).await,
-            PlanCommand::Resume { plan } => self.resume_plan(session, by, plan.as_ref()).await,
+            PlanCommand::Resume { plan } => self.resume_plan(session, by, plan.as_ref(), watcher).await,
         }
     }
 
@@ -155,12 +155,12 @@ fn begin(style: PlanStyle) -> &'static str {
     }
 }
 
-pub(super) fn line(plan: &Plan) -> String {
+pub(in crate::agent) fn line(plan: &Plan) -> String {
     format!("Plan {} is **{}**: {}.", plan.number, plan.status, title(&plan.display_title()))
 }
 
 /// A title in one line that no Markdown of its own disturbs.
-pub(super) fn title(text: &str) -> String {
+pub(in crate::agent) fn title(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in visible(text).replace(['\n', '\t'], " ").chars() {
         if "\\`*_[]<>#|~".contains(c) {

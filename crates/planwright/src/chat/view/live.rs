@@ -87,7 +87,8 @@ impl View for LiveView {
                 self.about.clone_from(detail);
                 self.wait_for(name, detail);
             }
-            Progress::ToolEnded { .. } | Progress::Compacted { .. } => self.doing = None,
+            Progress::StepStarted { about, .. } => self.wait_for("carrying out", about),
+            Progress::ToolEnded { .. } | Progress::StepEnded { .. } | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
         if let Some(line) = lines::line(progress, &self.about, width) {

@@ -36,6 +36,8 @@ impl View for PlainView {
             | Progress::Resumed(_)
             | Progress::Finished(_)
             | Progress::ToolEnded { .. }
+            | Progress::StepStarted { .. }
+            | Progress::StepEnded { .. }
             | Progress::Compacting
             | Progress::Compacted { .. } => {}
         }

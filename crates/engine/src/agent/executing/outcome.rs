@@ -1,0 +1,39 @@
+//! What an execution came to, counted.
+
+use planwright_core::plan::Plan;
+use planwright_core::plan::execution::StepStatus;
+
+use crate::agent::commands::{line, title};
+
+/// The plan's line, the counts, and every step that did not simply go well. Markdown.
+pub(in crate::agent) fn summary(plan: &Plan) -> String {
+    let mut text = line(plan);
+    let Some(execution) = &plan.execution else { return text };
+    let count = |status: StepStatus| execution.steps.iter().filter(|run| run.status == status).count();
+    let counts: Vec<_> = [
+        (StepStatus::Completed, "done"),
+        (StepStatus::Failed, "failed"),
+        (StepStatus::Skipped, "skipped"),
+        (StepStatus::Uncertain, "uncertain"),
+        (StepStatus::Pending, "not begun"),
+        (StepStatus::InProgress, "under way"),
+    ]
+    .into_iter()
+    .filter(|(status, _)| count(*status) > 0)
+    .map(|(status, word)| format!("{} {word}", count(status)))
+    .collect();
+    text.push_str(&format!(" {}.", counts.join(", ")));
+    for (run, position) in execution.steps.iter().zip(1..) {
+        let word = match run.status {
+            StepStatus::Failed => "failed",
+            StepStatus::Uncertain => "is uncertain",
+            StepStatus::Completed | StepStatus::Skipped | StepStatus::Pending | StepStatus::InProgress => continue,
+        };
+        let why = run.note.as_deref().map_or_else(String::new, |note| format!(": {}", title(note)));
+        text.push_str(&format!("\n- step {position} {word}, {}{why}", title(&run.description)));
+    }
+    if let Some((position, _)) = (1..).zip(&execution.steps).find(|(_, run)| run.status == StepStatus::Uncertain) {
+        text.push_str(&format!("\n\nNobody knows whether step {position} was done, so nothing behind it is begun."));
+    }
+    text
+}
