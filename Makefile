@@ -25,6 +25,7 @@ bench: toolchain ## Measure the distance to the limits (docs/performance.md)
 	PLANWRIGHT_POSTGRES_DURABLE=1 scripts/with-postgres target/release/planwright-bench commits target
 	target/release/planwright-bench size target
 	target/release/planwright-bench turns target
+	target/release/planwright-bench steps target
 	target/release/planwright-bench mcp target/release/planwright
 
 FUZZ_SECONDS ?= 60

@@ -4,6 +4,7 @@
 //! `planwright-bench commits [FOLDER]`   durable commits on SQLite, and on PostgreSQL if `PLANWRIGHT_TEST_POSTGRES` is set
 //! `planwright-bench size [FOLDER]`      the same with 10 and with 100,000 plans in the store
 //! `planwright-bench turns [FOLDER]`     turns beside the model: sessions, history, bytes and memory
+//! `planwright-bench steps [FOLDER]`     approved calls carried out
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 
 mod bare;
@@ -11,6 +12,7 @@ mod commits;
 mod ledger;
 mod mcp;
 mod size;
+mod steps;
 mod turns;
 
 use std::path::PathBuf;
@@ -24,8 +26,11 @@ fn main() -> anyhow::Result<()> {
         "commits" => runtime.block_on(commits::run(&scratch(folder)?)),
         "size" => runtime.block_on(size::run(&scratch(folder)?)),
         "turns" => runtime.block_on(turns::run(&scratch(folder)?)),
+        "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
-        _ => anyhow::bail!("say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER] or mcp PLANWRIGHT"),
+        _ => anyhow::bail!(
+            "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER] or mcp PLANWRIGHT"
+        ),
     }
 }
 

@@ -149,7 +149,7 @@ fn memory() -> anyhow::Result<u64> {
 
 /// A model that takes no time.
 #[derive(Debug)]
-struct AtOnce;
+pub(crate) struct AtOnce;
 
 #[async_trait]
 impl Model for AtOnce {

@@ -1,5 +1,6 @@
 //! One tool call: the arguments are read, the gate is asked, and then it runs, is written down, or is refused.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use planwright_core::conversation::{CountTokens as _, clip};
@@ -228,5 +229,8 @@ fn said(outcome: &ToolOutcome) -> String {
     let message = serde_json::from_str::<Value>(&outcome.text)
         .ok()
         .and_then(|answer| answer.get("message")?.as_str().map(str::to_owned));
-    visible(&message.unwrap_or_else(|| outcome.text.clone())).into_owned()
+    let message = message.unwrap_or_else(|| outcome.text.clone());
+    // Our own refusals have what they quote made visible already.
+    let hides = matches!(visible(&message.replace('⟦', "")), Cow::Owned(_));
+    if hides { visible(&message).into_owned() } else { message }
 }

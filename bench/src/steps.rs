@@ -1,0 +1,101 @@
+//! How fast an approved plan of recorded calls is carried out when its tool takes no time: two commits a step, one
+//! after another.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use planwright_core::actor::Actor;
+use planwright_core::gate::ToolEffect;
+use planwright_core::model::ToolSpec;
+use planwright_core::plan::PlanStyle;
+use planwright_core::plan::approval::Selection;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::agent::{Agent, AgentOptions, Watcher};
+use planwright_engine::core as planwright_core;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_engine::toolbox::{Tool, Toolbox};
+use planwright_engine::tools::Arguments;
+use planwright_store::Location;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::bare::{self, Rows};
+use crate::ledger;
+use crate::turns::AtOnce;
+
+const TIME: Duration = Duration::from_secs(2);
+
+pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
+    let bare = bare::group_commits(folder.path(), Rows::LikeTheLedger, 1, TIME).await?;
+    println!("bare commits with the same rows, one after another: {bare:.0}/s");
+    println!("{:>6} {:>10} {:>12} {:>16}", "steps", "steps/s", "commits/s", "commits / bare");
+    for steps in [10, 100, 400] {
+        let rate = rate(folder, steps).await?;
+        println!("{steps:>6} {rate:>10.0} {:>12.0} {:>16.2}", 2.0 * rate, 2.0 * rate / bare);
+    }
+    Ok(())
+}
+
+async fn rate(folder: &TempDir, steps: usize) -> anyhow::Result<f64> {
+    let engine = ledger::open(&Location::Sqlite(folder.path().join(format!("steps-{steps}.db")))).await?;
+    let files = FileTools::new(folder.path().join("users"), FileLimits::default());
+    let tool: Arc<dyn Tool> = Arc::new(Nothing::new());
+    let options = AgentOptions::new("bench");
+    let agent = Agent::new(engine.clone(), Arc::new(AtOnce), files, Toolbox::new([tool]), options);
+    let session = SessionIdentity::new(Channel::Cli, ConversationKey::new("bench-steps")?);
+    let person = Actor::person("bench", "bench");
+    engine.open(&session, &person).await?;
+    let start = Instant::now();
+    let (mut done, mut working) = (0, Duration::ZERO);
+    while start.elapsed() < TIME {
+        engine.enable_plan_mode(&session, &person, PlanStyle::Collect).await?;
+        for n in 0..steps {
+            let arguments = json!({ "n": n }).as_object().cloned().unwrap_or_default();
+            engine.call_tool(&session, &ledger::agent(), Nothing::NAME, arguments).await?;
+        }
+        engine.call_tool(&session, &ledger::agent(), "plan_finalize", Arguments::new()).await?;
+        let plan = engine.active_plan(&session).await?;
+        engine.approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await?;
+        let begun = Instant::now();
+        agent.carry_out_plan(&session, &person, &plan.id, &Watcher::nobody()).await?;
+        working += begun.elapsed();
+        done += steps;
+    }
+    Ok(done as f64 / working.as_secs_f64())
+}
+
+/// A tool that takes no time and may not be repeated.
+#[derive(Debug)]
+struct Nothing {
+    spec: ToolSpec,
+}
+
+impl Nothing {
+    const NAME: &str = "nothing";
+
+    fn new() -> Self {
+        let (name, description) = (Self::NAME.to_owned(), "Does nothing.".to_owned());
+        Self { spec: ToolSpec { name, description, input_schema: json!({ "type": "object" }) } }
+    }
+}
+
+#[async_trait]
+impl Tool for Nothing {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn effect(&self) -> ToolEffect {
+        ToolEffect::Changes
+    }
+
+    fn check(&self, _: &Arguments) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    async fn call(&self, _: &SessionIdentity, _: Arguments) -> Result<Value, Refusal> {
+        Ok(json!({}))
+    }
+}
