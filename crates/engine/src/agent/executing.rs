@@ -45,7 +45,7 @@ impl Agent {
             let served = queued.served().await;
             agent.finish_first(&session, &served, &watcher).await?;
             let mut execution = agent.begin_execution(&session, &by, &plan, &served, &watcher).await?;
-            execution.to_its_end().await
+            execution.work().await
         };
         super::running::finish(tokio::spawn(work)).await
     }
@@ -177,7 +177,7 @@ impl From<LedgerError> for Halt {
 }
 
 impl Execution<'_> {
-    async fn to_its_end(&mut self) -> LedgerResult<Arc<Plan>> {
+    async fn work(&mut self) -> LedgerResult<Arc<Plan>> {
         let outcome = match self.steps().await {
             // A step that nobody knows the end of waits for a person; the execution stays open.
             Ok(()) if uncertain(self.runs()).is_some() => Ok(()),
