@@ -44,7 +44,7 @@ use crate::toolbox::files::FileTools;
 pub use commands::Answer;
 pub use outcome::{PlanCard, TurnOutcome};
 pub use progress::{Progress, Watcher};
-pub use sessions::Place;
+pub use sessions::{Place, Seen};
 
 /// A cheap handle on the agent; clones share everything.
 #[derive(Debug, Clone)]

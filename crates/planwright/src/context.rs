@@ -76,7 +76,10 @@ impl Context {
 
     /// An agent on this store with the files in the data folder.
     pub(crate) fn agent(&self, model: Arc<dyn Model>) -> Agent {
-        let files = FileTools::new(self.data.join("users"), FileLimits::default());
+        // A page of a file that the model cannot read whole would be cut, and the next one begin too late.
+        let page = (model.context_tokens() as usize / 4).clamp(1_024, 32 * 1_024);
+        let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
+        let files = FileTools::new(self.data.join("users"), limits);
         Agent::new(self.engine.clone(), model, files, Toolbox::default(), AgentOptions::of_this_process())
     }
 

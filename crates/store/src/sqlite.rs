@@ -79,6 +79,7 @@ impl SqliteLedger {
                     LedgerError::Unavailable(format!("the folder {} cannot be made: {error}", folder.display()))
                 })?;
             }
+            make_private(&path);
             let connection = connection::open(&path)?;
             Ok(Self { writer: Writer::start(connection, path.clone())?, readers: Readers::new(path) })
         };
@@ -86,6 +87,16 @@ impl SqliteLedger {
             .await
             .map_err(|error| LedgerError::Internal(format!("opening the store failed: {error}")))?
     }
+}
+
+/// What people say to an agent is nobody else's business. A file that is there keeps the rights it has; one that cannot be
+/// made here is explained when it is opened.
+fn make_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
 }
 
 #[async_trait]

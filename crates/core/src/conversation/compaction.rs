@@ -18,7 +18,7 @@ pub struct Compaction {
     pub summary: String,
     pub tokens: u32,
     pub by: Summarizer,
-    /// How many messages it stands for.
+    /// How many messages it stands for, with those of the summary before it.
     pub messages: u32,
 }
 
@@ -70,7 +70,9 @@ impl Cut {
     pub fn compaction(&self, conversation: &Conversation, summary: String, tokens: u32, by: Summarizer) -> Compaction {
         let seq = |index: usize| conversation.items.get(index).map(|item| item.seq);
         let kept_from = seq(self.index).unwrap_or_default();
-        let messages = u32::try_from(self.dropped(conversation).count()).unwrap_or(u32::MAX);
+        let before = conversation.summary.as_ref().map_or(0, |summary| summary.messages);
+        let dropped = u32::try_from(self.dropped(conversation).count()).unwrap_or(u32::MAX);
+        let messages = before.saturating_add(dropped);
         Compaction { kept_from, pinned: self.pinned.and_then(seq), summary, tokens, by, messages }
     }
 

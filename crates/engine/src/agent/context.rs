@@ -28,6 +28,8 @@ use crate::model::{Listener, ModelError, ModelErrorKind, Silent};
 const FINISHED: usize = 5;
 /// The smallest number of tokens that a conversation is worth having in.
 const SMALLEST_ROOM: u32 = 512;
+/// What `/compact` leaves of the conversation, besides the summary.
+const KEPT_BY_HAND: u32 = 400;
 /// The most a summary may have.
 const SUMMARY_TOKENS: u32 = 1_200;
 
@@ -103,11 +105,20 @@ impl Agent {
         let tokens = self.shared.tokens.count(text);
         let desk = self.engine().desk(session).await?;
         // What it leads to needs room as well.
-        let most = self.frame(&desk).await?.room / 2;
+        let frame = self.frame(&desk).await?;
+        let (most, context) = (frame.room / 2, self.context_tokens());
         if tokens <= most {
             return Ok(tokens);
         }
-        let context = self.context_tokens();
+        if frame.room < SMALLEST_ROOM {
+            let needed = frame.fixed + output_tokens(context) + 2 * SMALLEST_ROOM;
+            return Err(Refusal::limit(format!(
+                "A context of {context} tokens is too small: the prompt and the tools alone take {}. \
+                 Set `context_tokens` to {needed} or more, if the model takes that much.",
+                frame.fixed
+            ))
+            .into());
+        }
         Err(Refusal::limit(format!(
             "The message has about {tokens} tokens; with a context of {context} at most {most} are taken. \
              Put long text into a file, or raise `context_tokens` if the model takes more."
@@ -160,7 +171,7 @@ impl Agent {
     ) -> LedgerResult<Option<Compaction>> {
         let frame = self.frame(desk).await?;
         // What was said last stays, if it is not much.
-        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(2_000)) else { return Ok(None) };
+        let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
         watcher.tell(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }

@@ -2,6 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
+use planwright_core::turn::Shown;
 
 use super::Agent;
 use super::progress::Watcher;
@@ -12,13 +13,30 @@ use crate::ledger::LedgerResult;
 pub struct Place {
     pub transport: TransportChat,
     pub session: SessionIdentity,
+    pub seen: Seen,
+}
+
+/// Who knows which version of a plan the person saw last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Seen {
+    /// The session, for whatever shows answers to one person in one place.
+    #[default]
+    KnownToSession,
+    /// The surface: several of them may be in the session, and what one shows is not seen at the others.
+    KnownHere(Option<Shown>),
+}
+
+impl Place {
+    pub fn new(transport: TransportChat, session: SessionIdentity) -> Self {
+        Self { transport, session, seen: Seen::default() }
+    }
 }
 
 impl Agent {
     /// The session a transport is in: the one that was chosen last and is still there, else a new one.
     pub async fn arrive(&self, transport: &TransportChat, channel: Channel, by: &Actor) -> LedgerResult<Place> {
         match self.engine().ledger().pointed(transport).await? {
-            Some(session) => Ok(Place { transport: transport.clone(), session }),
+            Some(session) => Ok(Place::new(transport.clone(), session)),
             None => self.new_place(transport, channel, by).await,
         }
     }
@@ -33,7 +51,7 @@ impl Agent {
     pub async fn enter(&self, transport: &TransportChat, session: &SessionIdentity, by: &Actor) -> LedgerResult<Place> {
         self.engine().open(session, by).await?;
         self.engine().ledger().point(transport, session).await?;
-        Ok(Place { transport: transport.clone(), session: session.clone() })
+        Ok(Place::new(transport.clone(), session.clone()))
     }
 
     /// Removes a session with everything that belongs to it. Transports that were in it are in the one before.

@@ -69,7 +69,7 @@ fn tell_tales(request: &ModelRequest) -> Reply {
 async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
     let mut dice = Dice(number as u64);
     let session = session(&format!("session-{number:04}"));
-    let place = Place { transport: TransportChat(format!("cli:person-{number}")), session: session.clone() };
+    let place = Place::new(TransportChat(format!("cli:person-{number}")), session.clone());
     agents[0].engine().open(&session, &person()).await.unwrap();
     let mut read = String::new();
     for step in 0..STEPS {

@@ -127,7 +127,7 @@ impl World {
     }
 
     pub(crate) fn place(&self) -> Place {
-        Place { transport: TransportChat("cli:tester".to_owned()), session: self.session.clone() }
+        Place::new(TransportChat("cli:tester".to_owned()), self.session.clone())
     }
 
     pub(crate) fn engine(&self) -> &Engine {

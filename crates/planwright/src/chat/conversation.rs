@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::{Agent, Answer, Place, Progress, Watcher};
+use planwright_core::turn::Shown;
+use planwright_engine::agent::{Agent, Answer, Place, Progress, Seen, Watcher};
 use planwright_engine::ledger::LedgerResult;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -53,6 +54,17 @@ impl Conversation {
         Ok(Self { agent, person, place, signals: Signals::new()? })
     }
 
+    /// Only what is shown at this terminal counts as seen from now on.
+    pub(super) fn watch_what_is_seen(&mut self) {
+        self.place.seen = Seen::KnownHere(None);
+    }
+
+    fn note_seen(&mut self, answer: &Answer) {
+        if let (Seen::KnownHere(seen), Some(card)) = (&mut self.place.seen, &answer.plan) {
+            *seen = Some(Shown { plan: card.plan_id.clone(), digest: card.digest });
+        }
+    }
+
     pub(super) fn agent(&self) -> &Agent {
         &self.agent
     }
@@ -80,6 +92,7 @@ impl Conversation {
             Ok(Some(Ok(Some(answer)))) => {
                 self.place.session = answer.session.clone();
                 view.answer(&answer)?;
+                self.note_seen(&answer);
                 Ok(Came::Answer(Box::new(answer)))
             }
             Ok(Some(Err(error))) => {

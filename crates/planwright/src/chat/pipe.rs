@@ -30,6 +30,7 @@ impl Messages {
                 Self::One(text) => Some(std::mem::take(text)).filter(|text| !text.is_empty()),
                 Self::Lines(lines) => tokio::select! {
                     line = lines.next_line() => {
+                        let line = line.map(|line| line.map(without_mark));
                         line.map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?
                     }
                     _ = signals.next() => None,
@@ -58,6 +59,11 @@ pub(crate) async fn run(mut conversation: Conversation, mut messages: Messages, 
         exit = said(&mut conversation, &text, view.as_mut()).await?;
     }
     Ok(exit)
+}
+
+/// Some editors begin a file with a mark that is no part of its text.
+fn without_mark(line: String) -> String {
+    line.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(line)
 }
 
 async fn said(conversation: &mut Conversation, text: &str, view: &mut dyn View) -> Outcome {

@@ -19,6 +19,7 @@ use crate::terminal::text::{Span, paint, painted, shown_line, wrap};
 const LEAVE_HINT: &str = "Ctrl+C again leaves.";
 
 pub(crate) async fn run(mut conversation: Conversation, screen: Screen, history: PathBuf) -> Outcome {
+    conversation.watch_what_is_seen();
     let mut editor = LineEditor::new(history)?;
     let mut view = view::fitting(screen.json);
     screen.print(&welcome(&conversation).await?)?;

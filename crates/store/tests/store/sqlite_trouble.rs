@@ -10,7 +10,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::Engine;
-use planwright_engine::ledger::LedgerError;
+use planwright_engine::ledger::{Ledger as _, LedgerError};
 use planwright_store::SqliteLedger;
 
 use crate::commands::*;
@@ -165,4 +165,21 @@ async fn a_folder_that_may_not_be_written_is_unavailable() {
     fs::set_permissions(folder.path(), Permissions::from_mode(0o555)).unwrap();
     unavailable(SqliteLedger::open(&folder.path().join("planwright.db")).await, "planwright.db");
     unavailable(SqliteLedger::open(&folder.path().join("deeper/planwright.db")).await, "deeper");
+}
+
+#[tokio::test]
+async fn a_new_store_is_nobody_elses_business() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let path = folder.path().join("planwright.db");
+    let ledger = SqliteLedger::open(&path).await.unwrap();
+    ledger.submit(submission(&session("cli:k3yk3y8x"), "open", open())).await.unwrap();
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0, "{}", entry.path().display());
+    }
+    drop(ledger);
+    fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+    SqliteLedger::open(&path).await.unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640, "a file keeps its rights");
 }

@@ -12,22 +12,27 @@ use super::Answer;
 use super::plans::{line, title};
 use crate::agent::executing::summary;
 use crate::agent::outcome::PlanCard;
-use crate::agent::{Agent, Watcher};
+use crate::agent::{Agent, Place, Seen, Watcher};
 use crate::ledger::{LedgerError, LedgerResult};
 
 impl Agent {
     pub(super) async fn approve_shown(
         &self,
-        session: &SessionIdentity,
+        place: &Place,
         by: &Actor,
         plan: Option<&PlanReference>,
         selection: Selection,
         note: Option<String>,
     ) -> LedgerResult<Answer> {
+        let session = &place.session;
         let plan = self.engine().find_plan(session, plan).await?;
         // What cannot be approved is refused without being sent: meanwhile it might have become what can.
         plan.permits(Action::Approve)?;
-        let shown = self.engine().session(session).await?.shown.filter(|shown| shown.plan == plan.id);
+        let shown = match &place.seen {
+            Seen::KnownToSession => self.engine().session(session).await?.shown,
+            Seen::KnownHere(shown) => shown.clone(),
+        };
+        let shown = shown.filter(|shown| shown.plan == plan.id);
         let Some(digest) = shown.map(|shown| shown.digest) else {
             return self.show_first(session, by, &plan, "You have not seen this version here yet.").await;
         };

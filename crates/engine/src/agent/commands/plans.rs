@@ -52,7 +52,7 @@ impl Agent {
             }
             PlanCommand::Files(_) => Ok(Answer::refusal(session, not_in_this_version(&SlashCommand::Plan(command)))),
             PlanCommand::Approve { plan, selection, note } => {
-                self.approve_shown(session, by, plan.as_ref(), selection, note).await
+                self.approve_shown(place, by, plan.as_ref(), selection, note).await
             }
             PlanCommand::Reject { plan, reason } => self.reject(session, by, plan.as_ref(), reason).await,
             PlanCommand::Revise { plan, feedback } => self.revise(session, by, plan.as_ref(), feedback, watcher).await,
@@ -88,7 +88,7 @@ impl Agent {
             .iter()
             .map(|plan| {
                 let mark = if active.as_ref() == Some(&plan.id) { " ← active" } else { "" };
-                format!("{}. **{}** {}{mark}", plan.number, plan.status, title(&plan.title))
+                format!("- plan {} **{}** {}{mark}", plan.number, plan.status, title(&plan.title))
             })
             .collect();
         lines.extend(page.damaged.iter().map(|row| format!("- {} cannot be read: {}", row.what, row.reason)));

@@ -143,7 +143,10 @@ async fn plan_off_parks_and_plan_done_cancels_what_is_empty() {
     assert_eq!(world.hear("/plan done").await.reply, "Plan work is off.");
     assert_eq!(world.plan(2).await.status, PlanStatus::Cancelled);
     let list = world.hear("/plans").await.reply;
-    assert!(list.contains("2. **CANCELLED**") && list.contains("1. **READY**") && !list.contains("active"), "{list}");
+    assert!(
+        list.contains("plan 2 **CANCELLED**") && list.contains("plan 1 **READY**") && !list.contains("active"),
+        "{list}"
+    );
     // Five times on and off leaves nothing behind that counts.
     for _ in 0..5 {
         assert!(!world.hear("/plan on").await.refused);
