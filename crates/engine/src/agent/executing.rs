@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Agent;
 use super::commands::Answer;
-use super::holding::Held;
+use super::holding::{Held, is_not_ours};
 use super::progress::Watcher;
 use super::sessions::Place;
 use super::slots::{Running, Served};
@@ -165,14 +165,7 @@ enum Halt {
 
 impl From<LedgerError> for Halt {
     fn from(error: LedgerError) -> Self {
-        match error {
-            LedgerError::Refused(refusal)
-                if matches!(refusal.code, RefusalCode::Conflict | RefusalCode::WrongStatus | RefusalCode::NotFound) =>
-            {
-                Self::Elsewhere
-            }
-            error => Self::Ledger(error),
-        }
+        if is_not_ours(&error) { Self::Elsewhere } else { Self::Ledger(error) }
     }
 }
 

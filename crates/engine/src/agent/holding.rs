@@ -6,7 +6,7 @@ use std::time::Duration;
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::ids::{RequestId, TurnId};
-use planwright_core::refusal::Refusal;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -161,6 +161,20 @@ async fn ended_elsewhere(ledger: &dyn Ledger, session: &SessionIdentity, turn: O
         if open.is_none_or(|open| open.id != *turn) {
             return;
         }
+    }
+}
+
+/// Whether what was to be written belongs to something that is over, gone, or somebody else's by now.
+pub(super) fn is_not_ours(error: &LedgerError) -> bool {
+    match error {
+        LedgerError::Refused(refusal) => {
+            matches!(refusal.code, RefusalCode::Conflict | RefusalCode::WrongStatus | RefusalCode::NotFound)
+        }
+        LedgerError::Leased(_)
+        | LedgerError::Unavailable(_)
+        | LedgerError::TooNew { .. }
+        | LedgerError::Damaged { .. }
+        | LedgerError::Internal(_) => false,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Why a turn cannot go on.
 
 use planwright_core::gate::ToolEffect;
-use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 
+use crate::agent::holding::is_not_ours;
 use crate::ledger::LedgerError;
 
 #[derive(Debug)]
@@ -25,14 +25,7 @@ pub(in crate::agent) enum Halt {
 
 impl From<LedgerError> for Halt {
     fn from(error: LedgerError) -> Self {
-        match error {
-            LedgerError::Refused(refusal)
-                if matches!(refusal.code, RefusalCode::Conflict | RefusalCode::WrongStatus | RefusalCode::NotFound) =>
-            {
-                Self::Elsewhere
-            }
-            error => Self::Ledger(error),
-        }
+        if is_not_ours(&error) { Self::Elsewhere } else { Self::Ledger(error) }
     }
 }
 
