@@ -51,7 +51,7 @@ fn messages() {
         ("/etc/passwd is broken", "/etc/passwd is broken"),
         ("/usr/bin", "/usr/bin"),
         ("/plan/on", "/plan/on"),
-        ("/home/", "/home/"),
+        ("/srv/", "/srv/"),
         ("/s/old/new/g", "/s/old/new/g"),
         ("/* a comment */", "/* a comment */"),
         ("/2 of them", "/2 of them"),

@@ -1,6 +1,5 @@
 //! `/status`, `/sessions` and `/tools`: what there is, and how it stands.
 
-use jiff::{Timestamp, Unit};
 use planwright_core::conversation::Conversation;
 use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
 use planwright_core::session::{Channel, SessionIdentity};
@@ -8,6 +7,7 @@ use planwright_core::session::{Channel, SessionIdentity};
 use super::Answer;
 use super::plans::{plan_work, title};
 use crate::agent::Agent;
+use crate::clock::ago;
 use crate::ledger::{LedgerResult, Page, StoredSession};
 
 /// How many sessions are listed in a chat.
@@ -21,7 +21,7 @@ impl Agent {
         let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
         self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
         let turn = match &opened.turn {
-            Some(turn) => format!("at work since {}", ago(turn.begun_at, self.engine().now())),
+            Some(turn) => format!("at work, begun {}", ago(turn.begun_at, self.engine().now())),
             None => "idle".to_owned(),
         };
         let summarised = conversation
@@ -103,17 +103,4 @@ impl Agent {
 
 fn topic(topic: Option<&str>) -> String {
     topic.map_or_else(String::new, |topic| format!(" “{}”", title(topic)))
-}
-
-/// `3 minutes ago`. Clocks of two machines differ a little, so the near future is now.
-fn ago(at: Timestamp, now: Timestamp) -> String {
-    let seconds = now.since(at).and_then(|span| span.total(Unit::Second)).unwrap_or_default();
-    let units = [(86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute")];
-    match units.into_iter().find(|(length, _)| seconds >= *length) {
-        None => "just now".to_owned(),
-        Some((length, name)) => {
-            let count = (seconds / length).floor();
-            if count == 1.0 { format!("1 {name} ago") } else { format!("{count} {name}s ago") }
-        }
-    }
 }

@@ -38,7 +38,7 @@ async fn status_is_the_session_at_a_glance() {
     let turn = world.say_in_background("More");
     world.model.asked(2).await;
     let status = world.hear("/status").await.reply;
-    assert!(status.contains("agent: at work since"), "it answers while a turn is under way: {status}");
+    assert!(status.contains("agent: at work, begun just now"), "it answers while a turn is under way: {status}");
     world.hear("/stop").await;
     assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
 }
