@@ -59,8 +59,9 @@ fn check_fitted(conversation: &Conversation, room: u32, measure: Measure) -> Res
     let Some(words) = words else { return Ok(()) };
     prop_assert!(messages.contains(&words), "the newest words are not whole");
     let whole = conversation.messages();
-    // What we say ourselves is estimated.
-    let estimated = 80 * whole.len() as u32;
+    // What we say ourselves is estimated, the mark before each line of a summary too.
+    let lines = conversation.summary.as_ref().map_or(0, |summary| summary.summary.lines().count());
+    let estimated = (80 * whole.len() + 4 * lines) as u32;
     if counted(&whole, measure) + estimated <= room {
         prop_assert_eq!(&messages, &whole, "there was room for all of it");
     }
