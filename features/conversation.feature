@@ -162,8 +162,9 @@ Feature: Working by a plan in a conversation
     Then plan 1 is READY
     And the person is shown plan 1
     And the plan that is shown says "Something else"
+    And plan 1 is not approved
     When the person types "/plan approve"
-    Then plan 1 is APPROVED
+    Then the approval of plan 1 was given by the person "ann"
 
   Scenario: After a restart the conversation and the plan are as they were
     Given the person types "/plan on"
@@ -199,10 +200,8 @@ Feature: Working by a plan in a conversation
     And in the same reply it calls "write_file" with '{"path": "b.txt", "content": "two"}'
     And the model calls "plan_finalize" with '{}'
     When the person says "Write two files"
-    And the person types "/plan approve skip 2"
-    Then plan 1 is APPROVED
-    And the session has no files
-    When the person types "/plan resume"
+    Then the session has no files
+    When the person types "/plan approve skip 2"
     Then plan 1 is COMPLETED
     And the person reads "1 done, 1 skipped"
     And the file "a.txt" reads "one"

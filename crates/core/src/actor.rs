@@ -49,6 +49,11 @@ impl Actor {
         Self::new(ActorKind::Agent, name, through)
     }
 
+    /// The rule that acts, by the name of its setting.
+    pub fn policy(rule: impl Into<String>, through: impl Into<String>) -> Self {
+        Self::new(ActorKind::Policy, rule, through)
+    }
+
     pub fn system(through: impl Into<String>) -> Self {
         Self::new(ActorKind::System, "planwright", through)
     }

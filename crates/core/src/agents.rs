@@ -1,37 +1,120 @@
-//! The specialists that steps can be given to. The planner is one of the agents and never one of them.
-
-use serde::{Deserialize, Serialize};
+//! The specialists that steps can be given to and that the planner can ask. The planner is one of the agents and never one
+//! of them.
 
 use crate::refusal::{Refusal, RefusalCode};
-use crate::visible::quoted;
+use crate::visible::{quoted, visible};
 
 pub const PLANNER: &str = "planner";
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+const NAME_CHARACTERS: usize = 64;
+/// The planner reads this line of every specialist in every request.
+const ABOUT_CHARACTERS: usize = 200;
+const PROMPT_BYTES: usize = 32 * 1024;
+
+const USUAL: [(&str, &str); 6] = [
+    ("coder", include_str!("prompt/agents/coder.md")),
+    ("tester", include_str!("prompt/agents/tester.md")),
+    ("reviewer", include_str!("prompt/agents/reviewer.md")),
+    ("researcher", include_str!("prompt/agents/researcher.md")),
+    ("architect", include_str!("prompt/agents/architect.md")),
+    ("writer", include_str!("prompt/agents/writer.md")),
+];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Specialist {
+    pub name: String,
+    /// What it is good at, in one line for the planner.
+    pub about: String,
+    /// Who it is and how it works, for itself.
+    pub prompt: String,
+}
+
+impl Specialist {
+    /// From the text of a prompt file. Its first line says what the specialist is good at, with or without the mark of a
+    /// heading; the rest is its prompt. A text of one line is both.
+    pub fn from_text(name: &str, text: &str) -> Self {
+        let text = text.trim_start_matches('\u{feff}').trim();
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let about = first.trim_start_matches('#').trim();
+        let rest = rest.trim();
+        let prompt = if rest.is_empty() { about } else { rest };
+        Self { name: name.to_owned(), about: about.to_owned(), prompt: prompt.to_owned() }
+    }
+
+    /// One of those that are there if nothing else is configured.
+    pub fn usual(name: &str) -> Option<Self> {
+        USUAL.iter().find(|(usual, _)| *usual == name).map(|(name, text)| Self::from_text(name, text))
+    }
+
+    /// A usual one, or else one of whom only the name is known.
+    pub fn named(name: &str) -> Self {
+        let general = || Self::from_text(name, &include_str!("prompt/agents/named.md").replace("{name}", name));
+        Self::usual(name).unwrap_or_else(general)
+    }
+
+    pub fn check(&self) -> Result<(), Refusal> {
+        let Self { name, about, prompt } = self;
+        if name.trim().is_empty() || name != name.trim() || !on_one_line(name) {
+            return Err(Refusal::invalid(format!("{} is not a name for an agent", quoted(name))));
+        }
+        if name == PLANNER {
+            return Err(Refusal::invalid("`planner` is always there and cannot be a specialist"));
+        }
+        if name.chars().count() > NAME_CHARACTERS {
+            return Err(Refusal::invalid(format!(
+                "{} is too long for a name; at most {NAME_CHARACTERS} characters are taken",
+                quoted(name)
+            )));
+        }
+        if prompt.trim().is_empty() {
+            return Err(Refusal::invalid(format!("the prompt of {} is blank", quoted(name))));
+        }
+        if prompt.len() > PROMPT_BYTES {
+            let bytes = prompt.len();
+            return Err(Refusal::invalid(format!(
+                "the prompt of {} has {bytes} bytes; at most {PROMPT_BYTES} are taken",
+                quoted(name)
+            )));
+        }
+        if about.trim().is_empty() {
+            return Err(Refusal::invalid(format!("the line about {} is blank", quoted(name))));
+        }
+        if !on_one_line(about) || about.chars().count() > ABOUT_CHARACTERS {
+            return Err(Refusal::invalid(format!(
+                "what {} is good at (its first line, if nothing else says it) has to be one line of at most \
+                 {ABOUT_CHARACTERS} characters",
+                quoted(name)
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Nothing in it breaks the line, hides or moves other text.
+fn on_one_line(text: &str) -> bool {
+    !text.contains(['\n', '\t', '\r']) && visible(text) == text
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRegistry {
-    specialists: Vec<String>,
+    specialists: Vec<Specialist>,
 }
 
 impl Default for AgentRegistry {
     fn default() -> Self {
-        let names = ["coder", "tester", "reviewer", "researcher", "architect", "writer"];
-        Self { specialists: names.map(str::to_owned).to_vec() }
+        Self { specialists: USUAL.iter().map(|(name, text)| Specialist::from_text(name, text)).collect() }
     }
 }
 
 impl AgentRegistry {
-    pub fn new(specialists: impl IntoIterator<Item = String>) -> Result<Self, Refusal> {
-        let mut known: Vec<String> = Vec::new();
-        for name in specialists {
-            if name.trim().is_empty() || name != name.trim() {
-                return Err(Refusal::invalid(format!("{} is not a name for an agent", quoted(&name))));
+    pub fn new(specialists: impl IntoIterator<Item = Specialist>) -> Result<Self, Refusal> {
+        let mut known: Vec<Specialist> = Vec::new();
+        for specialist in specialists {
+            specialist.check()?;
+            if known.iter().any(|other| other.name == specialist.name) {
+                return Err(Refusal::invalid(format!("{} is there twice", quoted(&specialist.name))));
             }
-            if name == PLANNER {
-                return Err(Refusal::invalid("`planner` is always there and cannot be a specialist"));
-            }
-            if !known.contains(&name) {
-                known.push(name);
-            }
+            known.push(specialist);
         }
         if known.is_empty() {
             return Err(Refusal::invalid("at least one agent is needed"));
@@ -39,19 +122,25 @@ impl AgentRegistry {
         Ok(Self { specialists: known })
     }
 
-    pub fn specialists(&self) -> &[String] {
+    pub fn specialists(&self) -> &[Specialist] {
         &self.specialists
     }
 
-    /// Whether a step may name this agent.
-    pub fn assignable(&self, name: &str) -> Result<(), Refusal> {
-        if self.specialists.iter().any(|known| known == name) {
-            return Ok(());
+    pub fn get(&self, name: &str) -> Option<&Specialist> {
+        self.specialists.iter().find(|specialist| specialist.name == name)
+    }
+
+    /// Every name, as it is listed in a sentence.
+    pub fn names(&self) -> String {
+        self.specialists.iter().map(|specialist| specialist.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The agent that a step names, if it may name it.
+    pub fn assignable(&self, name: &str) -> Result<&Specialist, Refusal> {
+        if let Some(specialist) = self.get(name) {
+            return Ok(specialist);
         }
         let reason = if name == PLANNER { "the planner cannot be given a step" } else { "there is no such agent" };
-        Err(Refusal::new(
-            RefusalCode::UnknownAgent,
-            format!("{}: {reason}; agents are {}", quoted(name), self.specialists.join(", ")),
-        ))
+        Err(Refusal::new(RefusalCode::UnknownAgent, format!("{}: {reason}; agents are {}", quoted(name), self.names())))
     }
 }

@@ -8,7 +8,7 @@ use crate::plan::content::PlanContent;
 use crate::plan::execution::{Execution, StepRun, StepStatus};
 use crate::plan::{Ending, Feedback, Plan, PlanStatus};
 use crate::session::Session;
-use crate::turn::OpenTurn;
+use crate::turn::{OpenTurn, Purpose};
 
 impl Desk {
     pub fn apply(&mut self, event: &Event, stamp: &Stamp) {
@@ -112,32 +112,50 @@ impl Desk {
 impl Session {
     fn apply_to_conversation(&mut self, event: &Event, stamp: &Stamp) {
         match event {
-            Event::TurnBegun { turn, text, .. } => {
-                self.turn = Some(OpenTurn::begun(turn.clone(), stamp.at));
-                self.topic.get_or_insert_with(|| topic(text));
+            Event::TurnBegun { turn, text, purpose, .. } => {
+                let begun = OpenTurn::begun(turn.clone(), stamp.at, purpose.clone());
+                match (purpose, &mut self.turn) {
+                    (Purpose::Question { asked_by, .. }, Some(open)) if open.id == *asked_by => {
+                        open.question = Some(Box::new(begun));
+                    }
+                    (Purpose::Question { .. }, _) => {}
+                    (Purpose::Answer, _) => {
+                        self.turn = Some(begun);
+                        self.topic.get_or_insert_with(|| topic(text));
+                    }
+                    (Purpose::Document { .. } | Purpose::Step { .. }, _) => self.turn = Some(begun),
+                }
             }
-            Event::TurnEnded { ending, .. } => {
-                self.turn = None;
+            Event::TurnEnded { turn, ending } => {
+                match &mut self.turn {
+                    Some(open) if open.id != *turn => open.question = None,
+                    Some(_) | None => self.turn = None,
+                }
                 if ending.shown.is_some() {
                     self.shown.clone_from(&ending.shown);
                 }
             }
-            Event::Compacted(compaction) => self.history_from = compaction.reads_from(),
+            Event::Compacted(compaction) => {
+                self.history_from = compaction.reads_from();
+                self.kept_from = compaction.kept_from;
+            }
             Event::PlanShown(shown) => self.shown = Some(shown.clone()),
             // What was said before stays in the journal; the model does not read it any more.
             Event::ConversationReset { history_from } => {
                 self.history_from = *history_from;
+                self.kept_from = 0;
                 self.turn = None;
                 self.shown = None;
                 self.topic = None;
             }
-            Event::TurnResumed { .. } => {
-                if let Some(open) = &mut self.turn {
+            Event::TurnResumed { turn } => {
+                if let Some(open) = self.turn.as_mut().and_then(|open| open.named_mut(turn)) {
                     open.resumed += 1;
                 }
             }
             _ => {
-                if let (Some(open), Some(input)) = (&mut self.turn, event.turn_input()) {
+                let open = event.turn().and_then(|turn| self.turn.as_mut()?.named_mut(turn));
+                if let (Some(open), Some(input)) = (open, event.turn_input()) {
                     open.take_in(&input);
                 }
             }
@@ -190,14 +208,16 @@ impl Plan {
             Event::MetadataSet { change, .. } => self.set_metadata(change),
             Event::StepAdded { index, step, .. } => {
                 if let PlanContent::Build(built) = &mut self.content {
-                    built.steps.insert((*index).min(built.steps.len()), step.clone());
+                    let index = (*index).min(built.steps.len());
+                    built.steps.insert(index, step.clone());
                     self.steps_made += 1;
                 }
             }
             Event::StepUpdated { index, step, .. } => {
                 if let PlanContent::Build(built) = &mut self.content {
                     built.steps.retain(|other| other.id != step.id);
-                    built.steps.insert((*index).min(built.steps.len()), step.clone());
+                    let index = (*index).min(built.steps.len());
+                    built.steps.insert(index, step.clone());
                 }
             }
             Event::StepRemoved { step, .. } => {
@@ -217,7 +237,7 @@ impl Plan {
             }
             Event::PlanApproved { approval, .. } => {
                 self.status = PlanStatus::Approved;
-                self.approval = Some(approval.clone());
+                self.approval = Some(approval.clone().into());
                 self.feedback = None;
             }
             Event::PlanRejected { reason, .. } => {
@@ -253,6 +273,10 @@ impl Plan {
             }
             Event::StepEnded { step, outcome, .. } => {
                 if let Some(run) = self.run_mut(step) {
+                    if outcome.status == StepStatus::Pending {
+                        let known = (run.status == StepStatus::Uncertain).then(|| run.note.take()).flatten();
+                        run.tried(known.or_else(|| outcome.note.clone()));
+                    }
                     run.status = outcome.status;
                     run.note.clone_from(&outcome.note);
                     run.evidence.clone_from(&outcome.evidence);

@@ -9,7 +9,7 @@ use crate::plan::approval::Selection;
 use crate::plan::content::PlanContent;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{Digest, Origin, PlanStatus, PlanStyle};
-use crate::turn::{Ending, Shown, TurnInput};
+use crate::turn::{Ending, Purpose, Shown, TurnInput};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
@@ -45,6 +45,7 @@ pub enum TurnCommand {
     Begin {
         text: String,
         tokens: u32,
+        purpose: Purpose,
     },
     /// Takes up the turn that somebody else left open.
     Resume {
@@ -116,6 +117,7 @@ pub enum Decision {
         digest: Digest,
         selection: Selection,
         note: Option<String>,
+        then: AfterApproval,
     },
     Reject {
         plan: PlanId,
@@ -133,20 +135,42 @@ pub enum Decision {
     Resume {
         plan: PlanId,
     },
-    /// What becomes of a step nobody knows the end of.
+    /// What becomes of a step that nobody knows the end of, or that failed.
     Settle {
         plan: PlanId,
         step: StepId,
-        choice: UncertainChoice,
+        choice: StuckChoice,
     },
+}
+
+/// What an approval leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterApproval {
+    /// Somebody begins the work later.
+    Wait,
+    /// The work begins with the approval, in the same entry of the journal or not at all.
+    CarryOut,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UncertainChoice {
+pub enum StuckChoice {
     Retry,
     Skip,
     Stop,
+}
+
+impl StuckChoice {
+    pub const ALL: [Self; 3] = [Self::Retry, Self::Skip, Self::Stop];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Skip => "skip",
+            Self::Stop => "stop",
+        }
+    }
 }
 
 /// What carries a plan out.
@@ -155,18 +179,12 @@ pub enum RunCommand {
     Start {
         plan: PlanId,
     },
-    /// The intent: written before a step's work begins.
-    BeginStep {
+    /// The outcome of steps, written after their work, and the intent of those that come next, written before it.
+    Advance {
         plan: PlanId,
         execution: ExecutionId,
-        step: StepId,
-    },
-    /// The outcome: written after it.
-    EndStep {
-        plan: PlanId,
-        execution: ExecutionId,
-        step: StepId,
-        outcome: Outcome,
+        ended: Vec<EndedStep>,
+        begun: Vec<StepId>,
     },
     /// Ends the execution by what was done.
     Finish {
@@ -175,6 +193,13 @@ pub enum RunCommand {
     },
     /// An agent's own report on the active document plan.
     Report(ProgressReport),
+    /// A specialist's report on the step it was given.
+    ReportOnStep {
+        plan: PlanId,
+        execution: ExecutionId,
+        step: StepId,
+        report: ProgressReport,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,6 +207,12 @@ pub struct Outcome {
     pub status: StepStatus,
     pub note: Option<String>,
     pub evidence: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedStep {
+    pub step: StepId,
+    pub outcome: Outcome,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -209,6 +240,7 @@ impl Command {
     pub fn subject(&self) -> Option<&PlanId> {
         match self {
             Self::Turn(TurnCommand::Show(shown)) => Some(&shown.plan),
+            Self::Turn(TurnCommand::Begin { purpose, .. }) => purpose.plan(),
             Self::Session(_) | Self::Draft(_) | Self::Turn(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
@@ -234,8 +266,8 @@ impl RunCommand {
     pub fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Start { plan }
-            | Self::BeginStep { plan, .. }
-            | Self::EndStep { plan, .. }
+            | Self::Advance { plan, .. }
+            | Self::ReportOnStep { plan, .. }
             | Self::Finish { plan, .. } => Some(plan),
             Self::Report(_) => None,
         }

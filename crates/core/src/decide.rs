@@ -3,28 +3,32 @@
 mod decision;
 mod drafting;
 mod importing;
+mod resuming;
 mod running;
 mod session;
 mod turn;
 
+use crate::actor::ActorKind;
 use crate::command::Command;
 use crate::desk::{Desk, Stamp};
 use crate::event::{Creation, Event, Succession};
 use crate::ids::PlanId;
-use crate::plan::{Plan, PlanContent, PlanStyle};
+use crate::plan::{Plan, PlanContent, PlanStatus, PlanStyle};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
+use crate::turn::{OpenTurn, Purpose};
 
 pub fn decide(desk: &Desk, command: &Command, stamp: &Stamp, policy: &Policy) -> Result<Vec<Event>, Refusal> {
     let case = Case { desk, stamp, policy };
-    match command {
+    let events = match command {
         Command::Session(command) => case.session(command),
         Command::Draft(command) => case.draft(command),
         Command::Decide(decision) => case.decision(decision),
         Command::Run(command) => case.run(command),
         Command::Turn(command) => case.turn(command),
         Command::Import(imported) => case.import(imported),
-    }
+    }?;
+    Ok(case.stopping_work(events))
 }
 
 /// Everything a decision may look at.
@@ -36,6 +40,34 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// Whoever works on a plan that a person stops is stopped with it, before anything else happens.
+    fn stopping_work(&self, mut events: Vec<Event>) -> Vec<Event> {
+        let open = self.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let stops = |event: &Event| match event {
+            Event::ConversationReset { .. } => true,
+            Event::PlanCancelled { plan, .. }
+            | Event::PlanSuperseded { plan, .. }
+            | Event::ExecutionFinished { plan, .. } => open.is_some_and(|open| self.works_on(open, plan)),
+            _ => false,
+        };
+        // An agent that rewrites or finishes the document it works from ends its turn itself.
+        let itself = self.stamp.by.kind != ActorKind::Person
+            && !open.is_some_and(|open| matches!(open.purpose, Purpose::Step { .. }));
+        if !itself && events.iter().any(stops) {
+            events.splice(0..0, self.end_open_turn(open));
+        }
+        events
+    }
+
+    fn works_on(&self, open: &OpenTurn, plan: &PlanId) -> bool {
+        let carried_out = |plan: &Plan| plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
+        match &open.purpose {
+            Purpose::Document { plan: own } | Purpose::Step { plan: own, .. } => own == plan,
+            Purpose::Answer => self.desk.active().is_some_and(|active| active.id == *plan && carried_out(active)),
+            Purpose::Question { .. } => false,
+        }
+    }
+
     /// The id of whatever this command creates.
     fn new_plan_id(&self) -> PlanId {
         PlanId::from(&self.stamp.request)

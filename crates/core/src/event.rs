@@ -9,7 +9,7 @@ use crate::mode::ModeEnd;
 use crate::model::ModelReply;
 use crate::plan::content::{AgentStep, RecordedCall};
 use crate::plan::{Approval, Execution, PlanContent, PlanStatus, PlanStyle};
-use crate::turn::{Ending, Shown, ToolOutcome, TurnInput};
+use crate::turn::{Ending, Purpose, Shown, ToolOutcome, TurnInput};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -33,6 +33,8 @@ pub enum Event {
         turn: TurnId,
         text: String,
         tokens: u32,
+        #[serde(default, skip_serializing_if = "Purpose::is_answer")]
+        purpose: Purpose,
     },
     /// Somebody else takes an interrupted turn up again.
     TurnResumed {
@@ -140,6 +142,17 @@ pub enum Event {
     },
 }
 
+/// How much of a plan an event changes. Whatever else it is, the time of the plan's last change goes with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanChange<'a> {
+    /// Anything but how the steps of its execution went.
+    Plan,
+    /// The plan and how each of its steps went.
+    Everything,
+    /// How this one step went.
+    Run(&'a StepId),
+}
+
 /// A new plan, and what it begins with if it takes another one's place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Creation {
@@ -195,6 +208,18 @@ impl Event {
         }
     }
 
+    /// The turn it belongs to.
+    pub const fn turn(&self) -> Option<&TurnId> {
+        match self {
+            Self::TurnBegun { turn, .. }
+            | Self::TurnResumed { turn }
+            | Self::ModelReplied { turn, .. }
+            | Self::ToolEnded { turn, .. }
+            | Self::TurnEnded { turn, .. } => Some(turn),
+            _ => None,
+        }
+    }
+
     /// What it tells the turn it belongs to.
     pub fn turn_input(&self) -> Option<TurnInput> {
         match self {
@@ -240,6 +265,39 @@ impl Event {
             | Self::StepBegun { .. }
             | Self::StepEnded { .. }
             | Self::ExecutionFinished { .. } => false,
+        }
+    }
+
+    /// What it changes of the plan it is about; `None` if that stays as it is.
+    pub const fn plan_change(&self) -> Option<PlanChange<'_>> {
+        match self {
+            Self::SessionOpened
+            | Self::ConversationReset { .. }
+            | Self::PlanModeEnabled { .. }
+            | Self::PlanModeDisabled { .. }
+            | Self::TurnBegun { .. }
+            | Self::TurnResumed { .. }
+            | Self::ModelReplied { .. }
+            | Self::ToolEnded { .. }
+            | Self::TurnEnded { .. }
+            | Self::Compacted(_)
+            | Self::PlanShown(_) => None,
+            Self::PlanCreated(_)
+            | Self::ContentSet { .. }
+            | Self::StepRecorded { .. }
+            | Self::MetadataSet { .. }
+            | Self::StepAdded { .. }
+            | Self::StepUpdated { .. }
+            | Self::StepRemoved { .. }
+            | Self::PlanFinalized { .. }
+            | Self::PlanApproved { .. }
+            | Self::PlanRejected { .. }
+            | Self::RevisionRequested { .. }
+            | Self::PlanCancelled { .. }
+            | Self::PlanSuperseded { .. }
+            | Self::ExecutionFinished { .. } => Some(PlanChange::Plan),
+            Self::PlanImported { .. } | Self::ExecutionStarted { .. } => Some(PlanChange::Everything),
+            Self::StepBegun { step, .. } | Self::StepEnded { step, .. } => Some(PlanChange::Run(step)),
         }
     }
 

@@ -132,6 +132,25 @@ pub fn advertised_plan_tools(situation: &Situation) -> impl Iterator<Item = Plan
 }
 
 pub fn authorize_plan_tool(situation: &Situation, tool: PlanTool) -> Result<(), Refusal> {
+    match situation.caller {
+        Caller::Conversation => authorize_in_conversation(situation, tool),
+        Caller::Execution => authorize_in_execution(situation, tool),
+        Caller::Specialist => {
+            Err(Refusal::policy_denied(format!("{} is not for a specialist that is asked.", tool.name())))
+        }
+    }
+}
+
+/// Whoever does a step of a plan reports on it, and does nothing else to plans.
+fn authorize_in_execution(situation: &Situation, tool: PlanTool) -> Result<(), Refusal> {
+    let step = (situation.style, situation.status) == (Some(PlanStyle::Build), Some(PlanStatus::Executing));
+    if step && tool == PlanTool::Progress {
+        return Ok(());
+    }
+    Err(Refusal::policy_denied(format!("{} is not for whoever carries out a step of a plan.", tool.name())))
+}
+
+fn authorize_in_conversation(situation: &Situation, tool: PlanTool) -> Result<(), Refusal> {
     let row = tool.row();
     let Some(style) = situation.style else {
         return Err(Refusal::policy_denied(format!(
@@ -151,6 +170,17 @@ pub fn authorize_plan_tool(situation: &Situation, tool: PlanTool) -> Result<(), 
         )));
     }
     Ok(())
+}
+
+/// The tool that asks a specialist a question.
+pub const ASK_AGENT: &str = "ask_agent";
+
+/// Whether specialists can be asked: while a plan is built, by whoever builds it. A specialist does not ask others.
+pub fn authorize_asking(situation: &Situation) -> Result<(), Refusal> {
+    if (situation.caller, situation.style) == (Caller::Conversation, Some(PlanStyle::Build)) {
+        return Ok(());
+    }
+    Err(Refusal::policy_denied(format!("{ASK_AGENT} is only there while a plan is built.")))
 }
 
 /// What becomes of a call to a tool that is not about plans.
@@ -177,7 +207,7 @@ pub fn judge_other_tool(situation: &Situation, name: &str, effect: ToolEffect) -
 
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &Situation, name: &str) -> Result<(), Refusal> {
-    if PlanTool::named(name).is_some() || name.starts_with("plan_") {
+    if PlanTool::named(name).is_some() || name.starts_with("plan_") || name == ASK_AGENT {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }
     check_tool_name(name)?;

@@ -9,6 +9,7 @@
 //! - [`slash`]: what a person types: a message, a command, or a mistake
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
+//! - [`shared`]: what copies of a plan have in common
 
 pub mod actor;
 pub mod agents;
@@ -26,10 +27,12 @@ pub mod legacy;
 pub mod mode;
 pub mod model;
 pub mod plan;
+pub mod planner;
 pub mod policy;
 pub mod prompt;
 pub mod refusal;
 pub mod session;
+pub mod shared;
 pub mod slash;
 pub mod turn;
 pub mod visible;

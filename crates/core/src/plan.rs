@@ -21,6 +21,7 @@ use crate::actor::Actor;
 use crate::ids::{PlanId, StepId};
 use crate::refusal::Refusal;
 use crate::session::{SessionIdentity, TransportChat};
+use crate::shared::Shared;
 use crate::visible::quoted;
 
 pub use approval::Approval;
@@ -90,7 +91,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Feedback>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Approval>,
+    pub approval: Option<Shared<Approval>>,
     /// Why it was rejected or cancelled, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,

@@ -14,6 +14,7 @@ pub struct Policy {
     pub document_tools: DocumentTools,
     pub turn: TurnLimits,
     pub on_failure: OnFailure,
+    pub standing_approval: StandingApproval,
 }
 
 /// Which tools may run while a document is drafted.
@@ -32,6 +33,16 @@ pub enum OnFailure {
     #[default]
     Stop,
     GoOn,
+}
+
+/// Whether plans are approved by a rule, without a person.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StandingApproval {
+    #[default]
+    Off,
+    /// Plans whose every step only reads.
+    ReadOnly,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

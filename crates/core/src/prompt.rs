@@ -2,7 +2,9 @@
 //! that changes by itself, so that it stays the same byte for byte while nothing happens and providers can keep it.
 
 mod plan_block;
+pub mod specialist;
 
+use crate::agents::Specialist;
 use crate::desk::Desk;
 use crate::plan::PlanStatus;
 
@@ -17,7 +19,7 @@ pub struct PlanLine {
 }
 
 /// The system prompt. `finished` are the plans of the session that are over, the newest first; a few are enough.
-pub fn system(desk: &Desk, finished: &[PlanLine], specialists: &[String]) -> String {
+pub fn system(desk: &Desk, finished: &[PlanLine], specialists: &[Specialist]) -> String {
     let mut text = include_str!("prompt/identity.md").trim_end().to_owned();
     text.push_str("\n\n");
     text.push_str(&plan_block(desk, finished, specialists));

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::ids::PlanId;
 use crate::mode::PlanModeState;
 use crate::refusal::Refusal;
 use crate::turn::{OpenTurn, Shown};
@@ -178,12 +179,24 @@ pub struct Session {
     /// The journal's number from which on the model reads the conversation; 0 is the beginning.
     #[serde(default)]
     pub history_from: u64,
+    /// The first entry that the last compaction kept as it is; 0 if there was none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kept_from: u64,
     /// The version of a plan that the person saw last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl Session {
+    /// The plan that the turn under way carries out.
+    pub fn worked_on(&self) -> Option<&PlanId> {
+        self.turn.as_ref()?.purpose.plan()
+    }
+
     pub fn opened(identity: SessionIdentity, at: Timestamp) -> Self {
         let plan_mode = PlanModeState::off(identity.clone(), at);
         Self {
@@ -194,6 +207,7 @@ impl Session {
             topic: None,
             turn: None,
             history_from: 0,
+            kept_from: 0,
             shown: None,
         }
     }

@@ -4,6 +4,7 @@
 
 mod limits;
 mod machine;
+mod purpose;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use crate::plan::Digest;
 
 pub use limits::{TurnLimit, TurnLimits};
 pub use machine::{Effect, Over, PendingCall, Turn};
+pub use purpose::Purpose;
 
 /// Something that happened in a turn and goes into the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +84,10 @@ impl From<TurnEnd> for Ending {
     }
 }
 
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -143,22 +149,42 @@ pub struct Shown {
 pub struct OpenTurn {
     pub id: TurnId,
     pub begun_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Purpose::is_answer")]
+    pub purpose: Purpose,
     /// Calls the model made in it, and how many of them have an outcome. They end in the order they were made.
     pub calls: u32,
     pub ended: u32,
     /// How often it was taken up again after a crash.
     pub resumed: u32,
+    /// Nobody knows whether one of its calls was carried out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub uncertain: bool,
+    /// The question to a specialist that it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Box<OpenTurn>>,
 }
 
 impl OpenTurn {
-    pub fn begun(id: TurnId, at: Timestamp) -> Self {
-        Self { id, begun_at: at, calls: 0, ended: 0, resumed: 0 }
+    pub fn begun(id: TurnId, at: Timestamp, purpose: Purpose) -> Self {
+        Self { id, begun_at: at, purpose, calls: 0, ended: 0, resumed: 0, uncertain: false, question: None }
+    }
+
+    /// This turn or the question it waits for, whichever has this name.
+    pub fn named(&self, id: &TurnId) -> Option<&Self> {
+        if self.id == *id { Some(self) } else { self.question.as_ref()?.named(id) }
+    }
+
+    pub(crate) fn named_mut(&mut self, id: &TurnId) -> Option<&mut Self> {
+        if self.id == *id { Some(self) } else { self.question.as_mut()?.named_mut(id) }
     }
 
     pub(crate) fn take_in(&mut self, input: &TurnInput) {
         match input {
             TurnInput::Replied { reply, .. } => self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
-            TurnInput::ToolEnded { .. } => self.ended += 1,
+            TurnInput::ToolEnded { outcome, .. } => {
+                self.ended += 1;
+                self.uncertain |= outcome.status == ToolStatus::Uncertain;
+            }
         }
     }
 }

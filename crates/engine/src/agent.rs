@@ -6,12 +6,14 @@
 //! - `recalling`, `memory`: the conversation, from the journal and from what is remembered of it
 //! - `running`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
 //! - `calling`: one tool call, through the gate
+//! - `asking`: a question to a specialist, in a turn of its own
 //! - `guarding`: what panics has failed, and nothing else has
 //! - `context`: what the model is sent, and compaction
 //! - `executing`: an approved plan of recorded calls, carried out
 //! - `outcome`: how a turn ended, with the plan it shows
 //! - `commands`: what is typed with a slash
 
+mod asking;
 mod calling;
 mod commands;
 mod context;
@@ -33,6 +35,7 @@ use std::time::Duration;
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, Input};
+use planwright_core::turn::Purpose;
 
 use crate::engine::Engine;
 use crate::ledger::LedgerResult;
@@ -41,7 +44,7 @@ use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
 
-pub use commands::Answer;
+pub use commands::{Answer, Approving, standing_now};
 pub use outcome::{PlanCard, TurnOutcome};
 pub use progress::{Progress, Watcher};
 pub use sessions::{Place, Seen};
@@ -124,7 +127,13 @@ impl Agent {
     }
 
     /// The one that acts when the model does.
-    fn actor(&self, session: &SessionIdentity) -> Actor {
-        Actor::agent(self.model().name(), session.channel.as_str())
+    fn actor_for(&self, session: &SessionIdentity, purpose: &Purpose) -> Actor {
+        let name = match purpose {
+            Purpose::Answer | Purpose::Document { .. } => self.model().name().to_owned(),
+            Purpose::Step { agent, .. } | Purpose::Question { agent, .. } => {
+                format!("{agent}, {}", self.model().name())
+            }
+        };
+        Actor::agent(name, session.channel.as_str())
     }
 }

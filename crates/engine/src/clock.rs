@@ -1,6 +1,7 @@
 //! Where time and ids come from, and how times are said. Tests put their own in.
 
 use std::fmt;
+use std::time::Duration;
 
 use jiff::{Timestamp, Unit};
 use planwright_core::ids::RequestId;
@@ -57,6 +58,21 @@ pub fn ago(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// The time from one moment to a later one. Clocks of two machines differ a little, so it is never less than nothing.
+pub fn between(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::try_from(to.duration_since(from)).unwrap_or_default()
+}
+
+/// `0.3s`, `12s`, `3m 20s`, `2h 05m`
+pub fn lasted(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => format!("{:.1}s", time.as_secs_f32()),
+        whole @ 10..60 => format!("{whole}s"),
+        whole @ 60..3_600 => format!("{}m {:02}s", whole / 60, whole % 60),
+        whole => format!("{}h {:02}m", whole / 3_600, whole % 3_600 / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::ToSpan as _;
@@ -76,5 +92,21 @@ mod tests {
         ] {
             assert_eq!(ago(now - before, now), said);
         }
+    }
+
+    #[test]
+    fn times_that_something_took_are_told_roughly() {
+        for (milliseconds, said) in
+            [(0, "0.0s"), (300, "0.3s"), (12_700, "12s"), (200_000, "3m 20s"), (7_500_000, "2h 05m")]
+        {
+            assert_eq!(lasted(Duration::from_millis(milliseconds)), said);
+        }
+    }
+
+    #[test]
+    fn no_time_is_less_than_nothing() {
+        let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+        assert_eq!(between(now, now + 90.seconds()), Duration::from_secs(90));
+        assert_eq!(between(now + 90.seconds(), now), Duration::ZERO);
     }
 }

@@ -1,5 +1,6 @@
 //! The use cases: everything a surface may ask for, the same for all of them.
 
+mod following;
 mod history;
 mod importing;
 mod reading;
@@ -10,10 +11,10 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, SessionCommand};
+use planwright_core::command::{AfterApproval, Command, Decision, SessionCommand, StuckChoice};
 use planwright_core::desk::Stamp;
 use planwright_core::gate::PlanTool;
-use planwright_core::ids::{PlanId, RequestId, TurnId};
+use planwright_core::ids::{PlanId, RequestId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::policy::Policy;
@@ -24,7 +25,8 @@ use crate::clock::{Clock, Ids, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
 use crate::tools::ToolDefinition;
 
-pub use history::{History, HistoryItem, PlanVersion};
+pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
+pub use history::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
 pub use verifying::{ChainReport, VerifyReport};
 
@@ -99,7 +101,7 @@ impl Engine {
         self.ids.next()
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
@@ -149,7 +151,7 @@ impl Engine {
         self.submit(session, by, Command::Session(SessionCommand::Reset { history_from: head + 1 })).await
     }
 
-    /// Approves exactly the text with this digest, all of its steps or some.
+    /// Approves exactly the text with this digest, all of its steps or some. The work is begun by somebody later.
     pub async fn approve(
         &self,
         session: &SessionIdentity,
@@ -159,7 +161,35 @@ impl Engine {
         selection: Selection,
         note: Option<String>,
     ) -> LedgerResult<Arc<Plan>> {
-        self.decide(session, by, Decision::Approve { plan: plan.clone(), digest, selection, note }).await
+        let then = AfterApproval::Wait;
+        self.decide(session, by, Decision::Approve { plan: plan.clone(), digest, selection, note, then }).await
+    }
+
+    /// The same, and the plan is being carried out from then on: whoever calls this does it, or another process does
+    /// after a crash.
+    pub async fn approve_and_begin(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        digest: Digest,
+        selection: Selection,
+        note: Option<String>,
+    ) -> LedgerResult<Arc<Plan>> {
+        let then = AfterApproval::CarryOut;
+        self.decide(session, by, Decision::Approve { plan: plan.clone(), digest, selection, note, then }).await
+    }
+
+    /// Says what becomes of a step that nobody knows the end of, or that failed.
+    pub async fn settle(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        step: &StepId,
+        choice: StuckChoice,
+    ) -> LedgerResult<Arc<Plan>> {
+        self.decide(session, by, Decision::Settle { plan: plan.clone(), step: step.clone(), choice }).await
     }
 
     pub async fn reject(

@@ -167,7 +167,8 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The sessions that have this key, one per channel at most.
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>>;
 
-    /// The session, its active plan and, if it is in this session, the plan that is named.
+    /// The session, its active plan, the one that its turn carries out and, if it is in this session, the plan that is
+    /// named.
     async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk>;
 
     /// The plans of a session whose number or id the reference could mean; few are enough.

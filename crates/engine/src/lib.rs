@@ -16,6 +16,8 @@ pub mod tokens;
 pub mod toolbox;
 pub mod tools;
 pub mod view;
+mod who;
 
 pub use engine::Engine;
 pub use planwright_core as core;
+pub use who::who;

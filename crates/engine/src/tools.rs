@@ -9,8 +9,9 @@ mod results;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
 use planwright_core::gate::{self, Caller, PlanTool, Situation};
-use planwright_core::ids::StepId;
+use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::PlanStyle;
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
@@ -30,6 +31,14 @@ pub struct ToolDefinition {
     pub description: String,
     pub input_schema: Value,
     pub reads_only: bool,
+}
+
+/// A step that somebody was given to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GivenStep<'a> {
+    pub(crate) plan: &'a PlanId,
+    pub(crate) execution: &'a ExecutionId,
+    pub(crate) step: &'a StepId,
 }
 
 impl Engine {
@@ -52,7 +61,7 @@ impl Engine {
     fn define(&self, tool: PlanTool, style: PlanStyle) -> ToolDefinition {
         ToolDefinition {
             name: tool.name(),
-            description: arguments::description(tool, self.policy().agents.specialists()),
+            description: arguments::description(tool, &self.policy().agents),
             input_schema: arguments::schema(tool, style),
             reads_only: matches!(tool, PlanTool::Get | PlanTool::List),
         }
@@ -117,6 +126,21 @@ impl Engine {
         };
         let committed = self.submit_as(asking, command).await?;
         Ok((self.answer(tool, step, &committed)?, Some(committed)))
+    }
+
+    /// `plan_progress` from whoever does a step of a plan: it is about that step and about no other.
+    pub(crate) async fn report_on_step(
+        &self,
+        asking: Asking<'_>,
+        given: GivenStep<'_>,
+        arguments: Arguments,
+    ) -> LedgerResult<(Value, StepStatus, Committed)> {
+        let report = progress_report(arguments)?;
+        let status = report.outcome.status;
+        let (plan, execution, step) = (given.plan.clone(), given.execution.clone(), given.step.clone());
+        let command = Command::Run(RunCommand::ReportOnStep { plan, execution, step, report });
+        let committed = self.submit_as(asking, command).await?;
+        Ok((self.answer(PlanTool::Progress, None, &committed)?, status, committed))
     }
 
     fn answer(&self, tool: PlanTool, step: Option<StepId>, committed: &Committed) -> LedgerResult<Value> {
@@ -209,14 +233,16 @@ fn changing_command(tool: PlanTool, arguments: Arguments) -> Result<Command, Ref
             DraftCommand::RemoveStep { step: StepId::new(parse::<arguments::RemoveStep>(tool, arguments)?.step_id)? }
         }
         PlanTool::Submit => DraftCommand::Submit { summary: parse::<arguments::Summary>(tool, arguments)?.summary },
-        PlanTool::Progress => {
-            let given: arguments::Progress = parse(tool, arguments)?;
-            let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
-            return Ok(Command::Run(RunCommand::Report(ProgressReport { step: given.step, outcome })));
-        }
+        PlanTool::Progress => return Ok(Command::Run(RunCommand::Report(progress_report(arguments)?))),
         PlanTool::Get | PlanTool::List => return Err(Refusal::invalid(format!("{} changes nothing.", tool.name()))),
     };
     Ok(Command::Draft(draft))
+}
+
+fn progress_report(arguments: Arguments) -> Result<ProgressReport, Refusal> {
+    let given: arguments::Progress = parse(PlanTool::Progress, arguments)?;
+    let outcome = Outcome { status: given.status.into(), note: given.note, evidence: given.evidence };
+    Ok(ProgressReport { step: given.step, outcome })
 }
 
 fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T, Refusal> {

@@ -1,5 +1,10 @@
 //! Plans and sessions as JSON, in the words of the public contract: camelCase, the same for every surface.
 
+mod counts;
+mod decisions;
+mod executions;
+mod happenings;
+
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::mode::PlanModeState;
@@ -12,6 +17,11 @@ use serde_json::Value;
 
 use crate::engine::{HistoryItem, PlanVersion};
 use crate::ledger::PlanSummary;
+
+pub use counts::Counts;
+pub use decisions::DecisionView;
+pub use executions::{ExecutionView, StepRunView};
+pub use happenings::HappeningView;
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -95,6 +105,8 @@ pub struct PlanView {
     pub markdown: String,
     pub steps: Vec<StepView>,
     pub progress: Option<Progress>,
+    /// The latest execution, counted; its steps are among `steps`.
+    pub execution: Option<ExecutionView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     pub supersedes: Option<String>,
@@ -128,11 +140,17 @@ pub struct StepView {
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalView {
+    #[serde(skip)]
+    pub actor: Actor,
     pub by: String,
     /// `person`, or `policy` for a standing rule.
     pub given: &'static str,
@@ -144,7 +162,7 @@ pub struct ApprovalView {
     pub note: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkippedView {
     pub step: String,
@@ -155,6 +173,7 @@ pub struct SkippedView {
 impl From<&Approval> for ApprovalView {
     fn from(approval: &Approval) -> Self {
         Self {
+            actor: approval.by.clone(),
             by: approval.by.name.clone(),
             given: approval.by.kind.as_str(),
             through: approval.by.through.clone(),
@@ -190,11 +209,12 @@ impl From<&Plan> for PlanView {
             markdown: plan.markdown(),
             steps: steps(plan),
             progress: plan.execution.as_ref().map(Execution::progress),
+            execution: plan.execution.as_ref().map(ExecutionView::counted),
             details: details(plan),
             supersedes: plan.supersedes.as_ref().map(ToString::to_string),
             superseded_by: plan.superseded_by.as_ref().map(ToString::to_string),
             feedback: plan.feedback.as_ref().map(|feedback| feedback.text.clone()),
-            approval: plan.approval.as_ref().map(ApprovalView::from),
+            approval: plan.approval.as_deref().map(ApprovalView::from),
             ended_because: plan.ending.as_ref().and_then(|ending| ending.reason.clone()),
             created_at: plan.created_at,
             updated_at: plan.updated_at,
@@ -224,6 +244,8 @@ pub fn steps(plan: &Plan) -> Vec<StepView> {
                 verification: None,
                 note: None,
                 evidence: None,
+                started_at: None,
+                finished_at: None,
             };
             if let Some(left) = left_out {
                 view.status = StepStatus::Skipped;
@@ -233,6 +255,7 @@ pub fn steps(plan: &Plan) -> Vec<StepView> {
                 view.status = run.status;
                 view.note.clone_from(&run.note);
                 view.evidence.clone_from(&run.evidence);
+                (view.started_at, view.finished_at) = (run.started_at, run.finished_at);
             }
             match &plan.content {
                 PlanContent::Document(_) => {}

@@ -1,6 +1,6 @@
 //! The built-in model. It is offline and deterministic, says that it is not a language model, and drives the real tools:
-//! it drafts a small plan from the words of the request, so that the whole way from request to approval to execution can
-//! be tried without a key.
+//! it drafts a small plan from the words of the request and rehearses carrying it out, as the planner and as its
+//! specialists, so that the whole way from request to approval to execution can be tried without a key.
 //!
 //! It keeps nothing: what it does next follows from the request alone, in which it finds its own calls and their results.
 
@@ -9,9 +9,11 @@ mod carry_out;
 mod collect;
 mod document;
 mod draft;
+mod opening;
 mod plan;
 mod say;
 mod scene;
+mod specialist;
 mod summary;
 mod wish;
 
@@ -96,6 +98,9 @@ fn tokens(bytes: usize) -> u64 {
 }
 
 fn next(scene: &Scene<'_>) -> Next {
+    if let Some(next) = specialist::if_it_is_one(scene) {
+        return next;
+    }
     if let Some(text) = summary::if_asked_for(scene) {
         return Next::Say(text);
     }

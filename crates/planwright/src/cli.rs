@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use planwright_core::command::StuckChoice;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Digest, PlanStyle};
 
@@ -91,6 +92,11 @@ pub(crate) enum ColorWhen {
 const PLANS: &str = "A plan is named by its number in the session, its id, or any unique piece of its id of six \
 characters or more. Without a name, the active plan is meant.";
 
+const WATCH: &str = "\
+It only looks: another process carries the plan out, and Ctrl+C leaves it to that. It ends when the execution ends, with \
+exit code 0 if the plan is COMPLETED and 3 if it is anything else: partially completed, cancelled, rejected, superseded, or \
+not begun with --no-wait. With --json every event is one object on a line of its own.";
+
 const CHAT: &str = "\
 In a terminal you are asked for one message after another; Ctrl+C stops the agent, /help lists the commands, /quit \
 leaves. A line that ends in a backslash goes on in the next one, and pasted text stays one message.
@@ -157,8 +163,11 @@ pub(crate) enum PlanCommand {
     Off,
     /// End plan work: an empty plan is cancelled, a running one is closed by what was done
     Done,
-    /// Say whether plan work is on, and how far the active plan is
+    /// Say whether plan work is on, what is being carried out, since when, and what is next
     Status,
+    /// Follow a plan while it is carried out, whoever does it
+    #[command(after_help = WATCH)]
+    Watch(WatchArgs),
     /// List the plans of the session, the newest first
     List {
         /// Only plans with a smaller number, for the next page
@@ -173,7 +182,8 @@ pub(crate) enum PlanCommand {
         #[arg(long)]
         raw: bool,
     },
-    /// Approve a plan, after showing it and asking
+    /// Approve a plan, after showing it and asking, and carry it out
+    #[command(after_help = "A plan that another program's agent drafted over MCP is left to that agent.")]
     Approve(ApproveArgs),
     /// Reject a plan
     #[command(after_help = "Words after `--` are the reason: planwright plan reject 3 -- too risky on a Friday")]
@@ -184,20 +194,27 @@ pub(crate) enum PlanCommand {
     /// Cancel a plan; if it is running, it stops
     #[command(after_help = "Words after `--` are the reason: planwright plan cancel 3 -- no longer needed")]
     Cancel(ReasonArgs),
-    /// Go on with an approved or partially completed plan
-    Resume {
-        /// Its number, its id, or six or more characters of its id [default: the active plan]
-        plan: Option<PlanReference>,
-    },
+    /// Go on with an approved or partially completed plan, from the first step not done
+    Resume(ResumeArgs),
     /// Show what changed between two versions of a plan, or between two plans
     Diff(DiffArgs),
     /// Write a plan as Markdown
     Export(ExportArgs),
-    /// Show everything that happened to a plan
+    /// Show everything that happened to a plan: every version, decision and execution
     History {
         /// Its number, its id, or six or more characters of its id [default: the active plan]
         plan: Option<PlanReference>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Its number, its id, or six or more characters of its id [default: the active plan, else the one that is being
+    /// carried out]
+    pub(crate) plan: Option<PlanReference>,
+    /// Do not wait for a plan that has not begun
+    #[arg(long)]
+    pub(crate) no_wait: bool,
 }
 
 #[derive(Debug, Args)]
@@ -216,6 +233,31 @@ pub(crate) struct ApproveArgs {
     /// Approve exactly this text, without being asked: all 64 digits, as `plan show` shows them
     #[arg(long, value_name = "HEX")]
     pub(crate) digest: Option<Digest>,
+    /// Only approve it; `plan resume` or the chat carries it out
+    #[arg(long)]
+    pub(crate) later: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// Its number, its id, or six or more characters of its id [default: the active plan]
+    pub(crate) plan: Option<PlanReference>,
+    /// Do the step it stopped at again
+    #[arg(long, conflicts_with_all = ["skip", "stop"])]
+    pub(crate) retry: bool,
+    /// Go on without the step it stopped at, and without those that need it
+    #[arg(long, conflicts_with = "stop")]
+    pub(crate) skip: bool,
+    /// End the execution at the step it stopped at
+    #[arg(long)]
+    pub(crate) stop: bool,
+}
+
+impl ResumeArgs {
+    pub(crate) fn choice(&self) -> Option<StuckChoice> {
+        let given = [(self.retry, StuckChoice::Retry), (self.skip, StuckChoice::Skip), (self.stop, StuckChoice::Stop)];
+        given.into_iter().find_map(|(given, choice)| given.then_some(choice))
+    }
 }
 
 #[derive(Debug, Args)]

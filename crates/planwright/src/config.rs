@@ -1,9 +1,11 @@
 //! What the flags, the environment, the configuration file and the defaults come to, in this order.
 //!
+//! - `agents`: who steps can be given to
 //! - `file`: `planwright.toml` as it is written
 //! - `policy`: what of it decides how plans and turns go
 //! - `variables`: the environment, and how mistakes in it are told
 
+mod agents;
 mod file;
 mod policy;
 mod variables;

@@ -1,4 +1,5 @@
-//! How things look in a terminal. Everything here turns values into text; only [`screen`] writes and asks.
+//! How things look in a terminal. Everything here turns values into text; only [`screen`] and [`live`] write, and only
+//! [`screen`] asks.
 //!
 //! What a plan says was written by somebody else, so it passes [`text::shown`] on its way in and no control character
 //! leaves [`text::Span`] on its way out.
@@ -7,6 +8,7 @@ pub(crate) mod card;
 pub(crate) mod chat_card;
 pub(crate) mod diff;
 pub(crate) mod history;
+pub(crate) mod live;
 pub(crate) mod markdown;
 pub(crate) mod palette;
 pub(crate) mod screen;
@@ -14,3 +16,4 @@ pub(crate) mod sessions;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod time;
+pub(crate) mod watching;

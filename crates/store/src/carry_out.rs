@@ -1,23 +1,25 @@
 //! What both stores do with a command once the session's state is in hand: decide, apply, seal.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use planwright_core::command::{Command, RunCommand, SessionCommand};
 use planwright_core::decide;
 use planwright_core::desk::Desk;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::Submission;
+
+use crate::runs::Rewrite;
 
 /// What is to be written for one submission.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) events: Vec<Event>,
     pub(crate) entries: Vec<SealedEntry>,
-    /// The plans whose stored form changes.
-    pub(crate) plans: BTreeSet<PlanId>,
+    /// The plans whose stored form changes, and what of it.
+    pub(crate) plans: BTreeMap<PlanId, Rewrite>,
 }
 
 /// Decides and, if the command is not refused, moves `desk` and `head` on. A refusal leaves both as they were.
@@ -30,16 +32,32 @@ pub(crate) fn carry_out(desk: &mut Desk, head: &mut Head, submission: &Submissio
     }
     let events = decide(desk, &submission.command, &submission.stamp, &submission.policy)?;
     let mut entries = Vec::with_capacity(events.len());
-    let mut plans = BTreeSet::new();
+    let mut plans = BTreeMap::<_, Rewrite>::new();
     for event in &events {
         desk.apply(event, &submission.stamp);
         entries.push(head.seal(&submission.session, &submission.stamp, event));
-        plans.extend(event.plan().cloned());
+        if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
+            plans.entry(plan.clone()).or_default().note(change);
+        }
     }
     Ok(Prepared { events, entries, plans })
 }
 
 impl Prepared {
+    /// What the outcomes of steps add to plans that were weighed before, at the most. `None` if a plan says something
+    /// else now, so that it has to be weighed again.
+    pub(crate) fn bytes_added(&self) -> Option<usize> {
+        let mut added = 0;
+        for (event, entry) in self.events.iter().zip(&self.entries) {
+            match event.plan_change() {
+                Some(PlanChange::Plan | PlanChange::Everything) => return None,
+                Some(PlanChange::Run(_)) => added += entry.body.len(),
+                None => {}
+            }
+        }
+        Some(added)
+    }
+
     /// The plans that were not there before.
     pub(crate) fn made(&self) -> impl Iterator<Item = &PlanId> {
         self.events.iter().filter_map(|event| match event {

@@ -1,5 +1,7 @@
 //! State as it is stored: JSON text, which keeps every character there is and can be read without this program.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use planwright_core::journal::{Entry, EntryHash, Head};
 use planwright_core::plan::Plan;
@@ -7,8 +9,13 @@ use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::visible::quoted;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page};
 
+/// A plan without the runs of its execution, which have rows of their own.
 pub(crate) fn plan_to_text(plan: &Plan) -> LedgerResult<String> {
-    serde_json::to_string(plan)
+    let mut plan = Cow::Borrowed(plan);
+    if plan.execution.is_some() {
+        plan.to_mut().execution.iter_mut().for_each(|execution| execution.steps.clear());
+    }
+    serde_json::to_string(&plan)
         .map_err(|error| LedgerError::Internal(format!("plan {} cannot be written: {error}", plan.id)))
 }
 
@@ -91,6 +98,12 @@ pub(crate) fn orphaned_plan(id: &str) -> DamagedRow {
 
 fn orphan(what: String) -> DamagedRow {
     DamagedRow { what, reason: "the session's row is missing".to_owned() }
+}
+
+/// Outcomes of steps that no plan leads to any more.
+pub(crate) fn orphaned_runs(plan: &str) -> DamagedRow {
+    let what = format!("outcomes of plan {plan} that has no row");
+    DamagedRow { what, reason: "the plan's row is missing".to_owned() }
 }
 
 /// Puts a row on the page, or its damage beside it.

@@ -3,6 +3,7 @@
 //! - [`Location`]: where the data is
 //! - [`open`]: the ledger there, its schema brought up to date
 //! - `carry_out`: what both do with a command, once the session's state is in hand
+//! - `runs`: how the steps of a plan went, in rows of their own
 //! - `leasing`: who may write while somebody works on the session
 //! - `transport`: what a pointer may be named after
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
@@ -13,6 +14,7 @@ mod encode;
 mod leasing;
 mod location;
 mod postgres;
+mod runs;
 mod sqlite;
 mod transport;
 

@@ -1,7 +1,7 @@
 //! The ledger in a PostgreSQL database, which any number of machines may share.
 //!
 //! - `connect`, `connection`: what the URL says; a pool for readers, a connection of its own for each writer
-//! - `schema`: migrations
+//! - `schema`, `moving`: migrations
 //! - `lanes`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
 //! - `readers`: everything that only looks
@@ -17,6 +17,7 @@ mod deleting;
 mod errors;
 mod lanes;
 mod leases;
+mod moving;
 mod pointers;
 mod readers;
 mod rows;

@@ -5,6 +5,7 @@
 //! - `submitting`: one command inside the writer's transaction
 //! - `desks`: sessions the writer keeps in memory
 //! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
+//! - `runs`: how the steps of plans went
 //! - `reading`: everything that only looks
 
 mod connection;
@@ -15,6 +16,7 @@ mod leases;
 mod pointers;
 mod reading;
 mod rows;
+mod runs;
 mod submitting;
 mod writer;
 

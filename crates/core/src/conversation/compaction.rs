@@ -117,7 +117,7 @@ impl Cut {
                     calls.iter().for_each(|call| *tools.entry(&call.name).or_default() += 1);
                     answer = Some(text.as_str()).filter(|text| !text.trim().is_empty()).or(answer);
                 }
-                Said::Result { .. } | Said::Note { .. } => {}
+                Said::Result { .. } | Said::Note { .. } | Said::Reminder { .. } => {}
             }
         }
         let mut parts = Vec::new();
@@ -145,7 +145,7 @@ impl Cut {
 fn told(item: &Item, most: usize) -> String {
     match &item.said {
         Said::Person { text } => format!("Person: {}", short(text, most)),
-        Said::Note { text } => format!("Note: {}", short(text, most)),
+        Said::Note { text } | Said::Reminder { text } => format!("Note: {}", short(text, most)),
         Said::Result { outcome } => {
             let how = if outcome.status.is_failure() { "failed" } else { "came to" };
             format!("It {how}: {}", short(&outcome.text, most / 4))

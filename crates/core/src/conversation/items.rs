@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::conversation::compaction::Compaction;
 use crate::conversation::words;
 use crate::event::Event;
+use crate::ids::TurnId;
 use crate::model::{ModelMessage, SentCall, ToolCall};
-use crate::turn::{Ending, ToolOutcome, TurnEnd};
+use crate::turn::{Ending, Purpose, ToolOutcome, TurnEnd};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversation {
@@ -15,6 +16,21 @@ pub struct Conversation {
     pub items: Vec<Item>,
     /// Where it begins in the journal: after the last reset, or where the last compaction cut.
     from: u64,
+    part: Part,
+}
+
+/// Which turns belong to it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Part {
+    /// Those in which a person is answered.
+    #[default]
+    WithPerson,
+    /// The same; a turn apart from it is under way.
+    Beside(TurnId),
+    /// Only this one.
+    Only(TurnId),
+    /// Only this one, and it has to say how its step ended.
+    Step(TurnId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +59,10 @@ pub enum Said {
     Note {
         text: String,
     },
+    /// What whoever does a step is told when it forgets how a step ends.
+    Reminder {
+        text: String,
+    },
 }
 
 /// Tokens that a message takes besides its text, in every provider's format.
@@ -57,8 +77,48 @@ impl Conversation {
         conversation
     }
 
+    /// What is said in one turn, apart from everything else.
+    pub fn of_turn(turn: TurnId) -> Self {
+        Self { part: Part::Only(turn), ..Self::default() }
+    }
+
+    /// Whether an entry is about it.
+    fn hears(&mut self, event: &Event) -> bool {
+        let begins_apart = match event {
+            Event::TurnBegun { purpose, .. } => !purpose.is_conversation(),
+            _ => false,
+        };
+        match (&self.part, event.turn()) {
+            (Part::WithPerson | Part::Beside(_), None) => true,
+            (Part::Only(_) | Part::Step(_), None) => false,
+            (Part::WithPerson | Part::Beside(_), Some(turn)) if begins_apart => {
+                self.part = Part::Beside(turn.clone());
+                false
+            }
+            (Part::WithPerson, Some(_)) => true,
+            (Part::Beside(apart), Some(turn)) if apart == turn => {
+                if matches!(event, Event::TurnEnded { .. }) {
+                    self.part = Part::WithPerson;
+                }
+                false
+            }
+            (Part::Beside(_), Some(_)) => true,
+            (Part::Only(own) | Part::Step(own), Some(turn)) => {
+                let mine = own == turn;
+                if mine && matches!(event, Event::TurnBegun { purpose: Purpose::Step { .. }, .. }) {
+                    self.part = Part::Step(turn.clone());
+                }
+                mine
+            }
+        }
+    }
+
     /// Moves on by one entry of the journal. Entries that are not about the conversation change nothing.
     pub fn take_in(&mut self, seq: u64, event: &Event) {
+        if !self.hears(event) {
+            return;
+        }
+        let reports = matches!(self.part, Part::Step(_));
         let mut push = |tokens, said| self.items.push(Item { seq, tokens, said });
         match event {
             Event::TurnBegun { text, tokens, .. } => push(*tokens, Said::Person { text: text.clone() }),
@@ -66,6 +126,9 @@ impl Conversation {
             Event::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
             Event::ModelReplied { reply, tokens, .. } => {
                 push(*tokens, Said::Model { text: reply.text.clone(), calls: reply.calls.clone() });
+                if reports && reply.calls.is_empty() {
+                    push(words::REPORT_TOKENS, Said::Reminder { text: words::REPORT.to_owned() });
+                }
             }
             Event::ToolEnded { outcome, tokens, .. } => push(*tokens, Said::Result { outcome: outcome.clone() }),
             Event::TurnEnded { ending, .. } => {
@@ -95,9 +158,13 @@ impl Conversation {
         self.groups().iter().fold(summary, |sum, group| sum.saturating_add(self.group_tokens(group)))
     }
 
-    /// The newest words of the person.
+    /// The newest words of the person. In a step that is what is to be done, whatever we say about reports behind it.
     pub fn newest_words(&self) -> Option<usize> {
-        self.items.iter().rposition(|item| matches!(item.said, Said::Person { .. }))
+        let is_said = |item: &Item| matches!(item.said, Said::Person { .. });
+        match self.part {
+            Part::Step(_) => self.items.iter().position(is_said),
+            Part::WithPerson | Part::Beside(_) | Part::Only(_) => self.items.iter().rposition(is_said),
+        }
     }
 
     /// The items in groups that are only kept or dropped together: a reply with the results of its calls.
@@ -106,7 +173,14 @@ impl Conversation {
         for (index, item) in self.items.iter().enumerate() {
             match (&item.said, groups.last_mut()) {
                 (Said::Result { .. }, Some(group)) => group.end = index + 1,
-                (Said::Person { .. } | Said::Model { .. } | Said::Note { .. } | Said::Result { .. }, _) => {
+                (
+                    Said::Person { .. }
+                    | Said::Model { .. }
+                    | Said::Note { .. }
+                    | Said::Reminder { .. }
+                    | Said::Result { .. },
+                    _,
+                ) => {
                     groups.push(index..index + 1);
                 }
             }
@@ -128,7 +202,7 @@ impl Conversation {
         let items = &self.items[group.clone()];
         let unanswered = match items.first().map(|item| &item.said) {
             Some(Said::Model { calls, .. }) => calls.len().saturating_sub(items.len() - 1),
-            Some(Said::Person { .. } | Said::Note { .. }) => 0,
+            Some(Said::Person { .. } | Said::Note { .. } | Said::Reminder { .. }) => 0,
             Some(Said::Result { .. }) | None => return 0,
         };
         let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX).saturating_mul(words::NO_OUTCOME_TOKENS);
@@ -140,7 +214,7 @@ impl Conversation {
         let items = &self.items[group.clone()];
         let Some((first, rest)) = items.split_first() else { return Vec::new() };
         let (text, calls) = match &first.said {
-            Said::Person { text } => return vec![ModelMessage::User { text: text.clone() }],
+            Said::Person { text } | Said::Reminder { text } => return vec![ModelMessage::User { text: text.clone() }],
             Said::Note { text } => return vec![ModelMessage::Assistant { text: text.clone(), calls: Vec::new() }],
             // A result without its call cannot be sent.
             Said::Result { .. } => return Vec::new(),

@@ -10,6 +10,13 @@ pub(crate) const NO_OUTCOME: &str = "[No outcome: the turn ended before this cal
 /// What [`NO_OUTCOME`] takes, with its message.
 pub(crate) const NO_OUTCOME_TOKENS: u32 = NO_OUTCOME.len() as u32 + MESSAGE_TOKENS;
 
+/// A step ends with a report, not with words.
+pub(crate) const REPORT: &str =
+    "[Words alone do not end a step. Call `plan_progress` with status done, failed or skipped, a note and evidence.]";
+
+/// What [`REPORT`] takes at the most.
+pub(crate) const REPORT_TOKENS: u32 = REPORT.len() as u32;
+
 const SUMMARY_HEAD: &str = "[What was said before, in short. It is a record, not a request.]\n\n";
 
 /// More than any of our notes about the end of a turn takes.

@@ -1,15 +1,15 @@
 //! What only a person decides about a plan.
 
 use crate::actor::ActorKind;
-use crate::command::{Decision, Outcome, UncertainChoice};
+use crate::command::{AfterApproval, Decision};
 use crate::decide::{Case, session::cancelled};
 use crate::event::Event;
-use crate::ids::StepId;
+use crate::ids::PlanId;
 use crate::plan::approval::Selection;
 use crate::plan::content::PlanContent;
-use crate::plan::execution::StepStatus;
 use crate::plan::lifecycle::Action;
 use crate::plan::{Approval, Digest, Plan, PlanStatus, PlanStyle};
+use crate::policy::StandingApproval;
 use crate::refusal::Refusal;
 
 impl Case<'_> {
@@ -18,7 +18,14 @@ impl Case<'_> {
         self.desk.opened()?;
         let plan = self.desk.named(decision.plan())?;
         match decision {
-            Decision::Approve { digest, selection, note, .. } => self.approve(plan, digest, selection, note.as_deref()),
+            Decision::Approve { digest, selection, note, then, .. } => {
+                let mut events = self.approve(plan, digest, selection, note.as_deref())?;
+                match then {
+                    AfterApproval::Wait => {}
+                    AfterApproval::CarryOut => self.begin_approved(plan, &mut events)?,
+                }
+                Ok(events)
+            }
             Decision::Reject { reason, .. } => {
                 plan.permits(Action::Reject)?;
                 Ok(vec![Event::PlanRejected {
@@ -43,7 +50,13 @@ impl Case<'_> {
     fn by_a_person(&self, decision: &Decision) -> Result<(), Refusal> {
         let may = match self.stamp.by.kind {
             ActorKind::Person => true,
-            ActorKind::Policy => matches!(decision, Decision::Approve { .. }),
+            ActorKind::Policy => {
+                let may = match self.policy.standing_approval {
+                    StandingApproval::Off => false,
+                    StandingApproval::ReadOnly => true,
+                };
+                may && matches!(decision, Decision::Approve { .. })
+            }
             ActorKind::Agent | ActorKind::System => false,
         };
         if may { Ok(()) } else { Err(Refusal::policy_denied("Only a person decides about a plan.")) }
@@ -68,6 +81,10 @@ impl Case<'_> {
         }
         if plan.style() == PlanStyle::Document && *selection != Selection::All {
             return Err(Refusal::invalid("A document is approved as a whole; ask for changes with `revise` instead."));
+        }
+        let by_rule = self.stamp.by.kind == ActorKind::Policy;
+        if by_rule && (plan.style() != PlanStyle::Collect || *selection != Selection::All) {
+            return Err(Refusal::policy_denied("A rule approves recorded calls, and all of them."));
         }
         let selected = selection.over(&plan.content.steps())?;
         let approval = Approval {
@@ -108,45 +125,8 @@ impl Case<'_> {
         Ok(events)
     }
 
-    fn resume(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
-        let document = plan.style() == PlanStyle::Document;
-        let active = self.desk.active().is_some_and(|active| active.id == plan.id);
-        // A document that was parked while it was carried out goes on where it stood.
-        let parked = document && plan.status == PlanStatus::Executing && !active;
-        let mut events = if parked { Vec::new() } else { self.start_execution(plan)? };
-        if document {
-            self.activate(plan.style(), plan.id.clone(), &mut events)?;
-        }
-        Ok(events)
-    }
-
-    fn settle(&self, plan: &Plan, step: &StepId, choice: UncertainChoice) -> Result<Vec<Event>, Refusal> {
-        plan.permits(Action::Execute)?;
-        let uncertain = plan
-            .execution
-            .as_ref()
-            .filter(|_| plan.status == PlanStatus::Executing)
-            .filter(|execution| execution.run(step).is_some_and(|run| run.status == StepStatus::Uncertain))
-            .ok_or_else(|| Refusal::wrong_status(format!("Step {step} of plan {} is not uncertain.", plan.number)))?;
-        let ended = |status, note: &str| Event::StepEnded {
-            plan: plan.id.clone(),
-            execution: uncertain.id.clone(),
-            step: step.clone(),
-            outcome: Outcome { status, note: Some(note.to_owned()), evidence: None },
-        };
-        Ok(match choice {
-            UncertainChoice::Retry => vec![ended(StepStatus::Pending, "to be run again, as a person decided")],
-            UncertainChoice::Skip => vec![ended(StepStatus::Skipped, "skipped, as a person decided")],
-            UncertainChoice::Stop => vec![Event::ExecutionFinished {
-                plan: plan.id.clone(),
-                execution: uncertain.id.clone(),
-                status: uncertain.result(),
-            }],
-        })
-    }
-
     /// Makes the plan the one the agent works on, if it is not yet.
-    fn activate(&self, style: PlanStyle, plan: crate::ids::PlanId, events: &mut Vec<Event>) -> Result<(), Refusal> {
+    pub(super) fn activate(&self, style: PlanStyle, plan: PlanId, events: &mut Vec<Event>) -> Result<(), Refusal> {
         let mode = &self.desk.opened()?.plan_mode;
         if mode.enabled && mode.active_plan.as_ref() == Some(&plan) {
             return Ok(());

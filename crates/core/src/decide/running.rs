@@ -1,7 +1,10 @@
 //! Carrying a plan out: intent before a step, outcome after it, and an end by what was done.
 
-use crate::command::{Outcome, ProgressReport, RunCommand};
+use std::collections::BTreeMap;
+
+use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
 use crate::decide::Case;
+use crate::decide::resuming::skipped;
 use crate::event::Event;
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
@@ -15,10 +18,12 @@ impl Case<'_> {
         self.desk.opened()?;
         match command {
             RunCommand::Start { plan } => self.start_execution(self.desk.named(plan)?),
-            RunCommand::BeginStep { plan, execution, step } => self.begin_step(plan, execution, step),
-            RunCommand::EndStep { plan, execution, step, outcome } => self.end_step(plan, execution, step, outcome),
+            RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
             RunCommand::Finish { plan, execution } => self.finish(plan, execution),
             RunCommand::Report(report) => self.report(report),
+            RunCommand::ReportOnStep { plan, execution, step, report } => {
+                self.report_on_step(plan, execution, step, report)
+            }
         }
     }
 
@@ -29,67 +34,111 @@ impl Case<'_> {
                 return Err(plan.wrong_status("a second execution cannot begin"));
             }
         }
-        let execution = Execution::starting(plan, ExecutionId::from(&self.stamp.request), self.stamp.at);
+        Ok(self.started(plan, self.execution_of(plan)))
+    }
+
+    pub(super) fn execution_of(&self, plan: &Plan) -> Execution {
+        Execution::starting(plan, ExecutionId::from(&self.stamp.request), self.stamp.at)
+    }
+
+    pub(super) fn started(&self, plan: &Plan, execution: Execution) -> Vec<Event> {
         // A text whose every step is ticked already leaves nothing to do.
         let end = execution.is_settled().then(|| finished(plan, &execution));
         let mut events = vec![Event::ExecutionStarted { plan: plan.id.clone(), execution }];
         events.extend(end);
+        events
+    }
+
+    fn advance(
+        &self,
+        plan: &PlanId,
+        execution: &ExecutionId,
+        ended: &[EndedStep],
+        begun: &[StepId],
+    ) -> Result<Vec<Event>, Refusal> {
+        let (plan, running) = self.running(plan, execution)?;
+        let mut ahead = Ahead::of(running);
+        let mut events = Vec::with_capacity(ended.len() + begun.len());
+        for ended in ended {
+            let event = self.end_step(plan, &ahead, ended)?;
+            ahead.moved.insert(&ended.step, ended.outcome.status);
+            events.push(event);
+        }
+        for step in begun {
+            let event = self.begin_step(plan, &ahead, step)?;
+            ahead.moved.insert(step, StepStatus::InProgress);
+            events.push(event);
+        }
         Ok(events)
     }
 
-    fn begin_step(&self, plan: &PlanId, execution: &ExecutionId, step: &StepId) -> Result<Vec<Event>, Refusal> {
-        let (running, run) = self.step_of(plan, execution, step)?;
-        self.check_needs_done(plan, running, step)?;
-        match run.status {
-            StepStatus::Pending => Ok(vec![Event::StepBegun {
-                plan: plan.clone(),
-                execution: execution.clone(),
+    fn begin_step(&self, plan: &Plan, ahead: &Ahead<'_>, step: &StepId) -> Result<Event, Refusal> {
+        let status = ahead.status(plan, step)?;
+        check_needs_done(plan, ahead, step)?;
+        match status {
+            StepStatus::Pending => Ok(Event::StepBegun {
+                plan: plan.id.clone(),
+                execution: ahead.running.id.clone(),
                 step: step.clone(),
                 note: None,
-            }]),
+            }),
             StepStatus::InProgress
             | StepStatus::Completed
             | StepStatus::Failed
             | StepStatus::Skipped
-            | StepStatus::Uncertain => Err(already(step, run.status)),
+            | StepStatus::Uncertain => Err(already(step, status)),
         }
     }
 
-    /// A step builds on the outcome of those it needs.
-    fn check_needs_done(&self, plan: &PlanId, running: &Execution, step: &StepId) -> Result<(), Refusal> {
-        let steps = self.desk.named(plan)?.content.steps();
-        let needs = steps.iter().find(|other| other.id == *step).map(|step| step.needs.as_slice()).unwrap_or_default();
-        let done = |need: &&StepId| running.run(need).is_some_and(|run| run.status == StepStatus::Completed);
-        match needs.iter().find(|need| !done(need)) {
-            Some(need) => Err(Refusal::wrong_status(format!("Step {step} needs step {need}, which is not done."))),
-            None => Ok(()),
-        }
-    }
-
-    fn end_step(
-        &self,
-        plan: &PlanId,
-        execution: &ExecutionId,
-        step: &StepId,
-        outcome: &Outcome,
-    ) -> Result<Vec<Event>, Refusal> {
-        let (running, run) = self.step_of(plan, execution, step)?;
-        self.check_outcome(running, outcome)?;
-        let fits = match run.status {
+    fn end_step(&self, plan: &Plan, ahead: &Ahead<'_>, ended: &EndedStep) -> Result<Event, Refusal> {
+        let EndedStep { step, outcome } = ended;
+        let status = ahead.status(plan, step)?;
+        // What was done is written down, however much it is altogether: it must not be done again for want of room.
+        self.check_texts(outcome)?;
+        let fits = match status {
             StepStatus::InProgress => outcome.status != StepStatus::InProgress,
             StepStatus::Pending => matches!(outcome.status, StepStatus::Skipped | StepStatus::Failed),
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped | StepStatus::Uncertain => false,
         };
-        if !fits {
-            return Err(already(step, run.status));
-        }
-        let (plan, execution, step, outcome) = (plan.clone(), execution.clone(), step.clone(), outcome.clone());
-        Ok(vec![Event::StepEnded { plan, execution, step, outcome }])
+        if fits { Ok(step_ended(plan, ahead.running, step, outcome.clone())) } else { Err(already(step, status)) }
     }
 
     fn finish(&self, plan: &PlanId, execution: &ExecutionId) -> Result<Vec<Event>, Refusal> {
         let (plan, running) = self.running(plan, execution)?;
         Ok(vec![finished(plan, running)])
+    }
+
+    /// A specialist says how far it is with the step it was given, and with no other.
+    fn report_on_step(
+        &self,
+        plan: &PlanId,
+        execution: &ExecutionId,
+        step: &StepId,
+        report: &ProgressReport,
+    ) -> Result<Vec<Event>, Refusal> {
+        let (plan, running) = self.running(plan, execution)?;
+        let own = running.steps.iter().position(|run| run.step == *step).map(|index| index + 1);
+        if report.step.is_some() && report.step != own {
+            return Err(Refusal::policy_denied("Only the step that was given is reported on here."));
+        }
+        let status = Ahead::of(running).status(plan, step)?;
+        self.check_outcome(running, &report.outcome)?;
+        if status != StepStatus::InProgress {
+            return Err(already(step, status));
+        }
+        match report.outcome.status {
+            StepStatus::InProgress => Ok(vec![Event::StepBegun {
+                plan: plan.id.clone(),
+                execution: execution.clone(),
+                step: step.clone(),
+                note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
+            }]),
+            StepStatus::Completed | StepStatus::Failed => {
+                Ok(vec![step_ended(plan, running, step, report.outcome.clone())])
+            }
+            StepStatus::Skipped => Ok(skipped(plan, running, step, report.outcome.clone())),
+            StepStatus::Pending | StepStatus::Uncertain => Err(not_reported()),
+        }
     }
 
     /// An agent that works from a document says what it did. Its first report begins the execution; the last open
@@ -101,7 +150,7 @@ impl Case<'_> {
             (Some(execution), PlanStatus::Executing) => execution.clone(),
             _ => {
                 events.extend(self.start_execution(plan)?);
-                Execution::starting(plan, ExecutionId::from(&self.stamp.request), self.stamp.at)
+                self.execution_of(plan)
             }
         };
         self.check_outcome(&execution, &report.outcome)?;
@@ -123,15 +172,10 @@ impl Case<'_> {
                 step,
                 note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
             },
-            StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => Event::StepEnded {
-                plan: plan.id.clone(),
-                execution: execution.id.clone(),
-                step,
-                outcome: report.outcome.clone(),
-            },
-            StepStatus::Pending | StepStatus::Uncertain => {
-                return Err(Refusal::invalid("A step is reported as in_progress, done, failed or skipped."));
+            StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => {
+                step_ended(plan, &execution, &step, report.outcome.clone())
             }
+            StepStatus::Pending | StepStatus::Uncertain => return Err(not_reported()),
         });
         execution.steps[index].status = report.outcome.status;
         if execution.is_settled() {
@@ -142,40 +186,72 @@ impl Case<'_> {
 
     /// What is reported is kept with the plan, so it has limits, one by one and altogether.
     fn check_outcome(&self, execution: &Execution, outcome: &Outcome) -> Result<(), Refusal> {
-        let texts = || [&outcome.note, &outcome.evidence].into_iter().flatten();
-        for text in texts() {
-            self.policy.limits.check_line("report", text)?;
-        }
-        self.policy.limits.check_plan(execution.size() + texts().map(String::len).sum::<usize>())
+        self.check_texts(outcome)?;
+        self.policy.limits.check_plan(execution.size() + texts(outcome).map(String::len).sum::<usize>())
     }
 
-    fn running(&self, plan: &PlanId, execution: &ExecutionId) -> Result<(&Plan, &Execution), Refusal> {
+    fn check_texts(&self, outcome: &Outcome) -> Result<(), Refusal> {
+        texts(outcome).try_for_each(|text| self.policy.limits.check_line("report", text))
+    }
+
+    pub(super) fn running(&self, plan: &PlanId, execution: &ExecutionId) -> Result<(&Plan, &Execution), Refusal> {
         let plan = self.desk.named(plan)?;
         match (&plan.execution, plan.status) {
             (Some(running), PlanStatus::Executing) if running.id == *execution => Ok((plan, running)),
             _ => Err(plan.wrong_status("this execution is over")),
         }
     }
+}
 
-    fn step_of(
-        &self,
-        plan: &PlanId,
-        execution: &ExecutionId,
-        step: &StepId,
-    ) -> Result<(&Execution, &StepRun), Refusal> {
-        let (plan, running) = self.running(plan, execution)?;
-        let run =
-            running.run(step).ok_or_else(|| Refusal::not_found(format!("Plan {} has no step {step}.", plan.number)))?;
-        Ok((running, run))
+fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
+    [&outcome.note, &outcome.evidence].into_iter().flatten()
+}
+
+/// An execution, and what a command has done to it so far.
+struct Ahead<'a> {
+    running: &'a Execution,
+    moved: BTreeMap<&'a StepId, StepStatus>,
+}
+
+impl<'a> Ahead<'a> {
+    fn of(running: &'a Execution) -> Self {
+        Self { running, moved: BTreeMap::new() }
+    }
+
+    fn status(&self, plan: &Plan, step: &StepId) -> Result<StepStatus, Refusal> {
+        let found = self.moved.get(step).copied().or_else(|| Some(self.running.run(step)?.status));
+        found.ok_or_else(|| Refusal::not_found(format!("Plan {} has no step {step}.", plan.number)))
     }
 }
 
-fn finished(plan: &Plan, execution: &Execution) -> Event {
+/// A step builds on the outcome of those it needs.
+fn check_needs_done(plan: &Plan, ahead: &Ahead<'_>, step: &StepId) -> Result<(), Refusal> {
+    let undone = |need: &&StepId| ahead.status(plan, need).is_ok_and(|status| status != StepStatus::Completed);
+    match plan.content.needs(step).iter().find(undone) {
+        Some(need) => Err(Refusal::wrong_status(format!("Step {step} needs step {need}, which is not done."))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
     Event::ExecutionFinished { plan: plan.id.clone(), execution: execution.id.clone(), status: execution.result() }
+}
+
+pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Event {
+    Event::StepEnded { plan: plan.id.clone(), execution: execution.id.clone(), step: step.clone(), outcome }
+}
+
+/// The step that is in progress, if one is.
+pub(super) fn in_progress(execution: &Execution) -> Option<&StepRun> {
+    execution.steps.iter().find(|run| run.status == StepStatus::InProgress)
 }
 
 fn already(step: &StepId, status: StepStatus) -> Refusal {
     Refusal::wrong_status(format!("Step {step} is {} already.", status.as_str()))
+}
+
+fn not_reported() -> Refusal {
+    Refusal::invalid("A step is reported as in_progress, done, failed or skipped.")
 }
 
 /// The step that is named, else the one in progress, else the first one still open.

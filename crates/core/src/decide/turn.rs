@@ -1,42 +1,74 @@
 //! What is said in a conversation, and the turns it leads to.
 
-use crate::command::TurnCommand;
+use crate::command::{Outcome, TurnCommand};
 use crate::conversation::Compaction;
 use crate::decide::Case;
+use crate::decide::running::{in_progress, step_ended};
 use crate::event::Event;
 use crate::ids::TurnId;
+use crate::plan::execution::StepStatus;
+use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
-use crate::turn::{Ending, OpenTurn, Shown, TurnEnd, TurnInput};
+use crate::turn::{Ending, OpenTurn, Purpose, Shown, ToolStatus, TurnEnd, TurnInput};
 
 impl Case<'_> {
     pub(super) fn turn(&self, command: &TurnCommand) -> Result<Vec<Event>, Refusal> {
         match command {
-            TurnCommand::Begin { text, tokens } => self.begin_turn(text, *tokens),
+            TurnCommand::Begin { text, tokens, purpose } => self.begin_turn(text, *tokens, purpose),
             TurnCommand::Resume { turn } => {
                 self.open_turn(turn)?;
                 Ok(vec![Event::TurnResumed { turn: turn.clone() }])
             }
             TurnCommand::Record { turn, inputs, ending } => self.record(turn, inputs, ending.as_ref()),
-            TurnCommand::Stop => self.stop(),
+            TurnCommand::Stop => Ok(self.end_open_turn(self.desk.opened()?.turn.as_ref())),
             TurnCommand::Compact(compaction) => self.compact(compaction),
             TurnCommand::Show(shown) => self.show(shown),
         }
     }
 
-    fn begin_turn(&self, text: &str, tokens: u32) -> Result<Vec<Event>, Refusal> {
-        let session = self.desk.opened()?;
-        if session.turn.is_some() {
-            return Err(Refusal::conflict("A turn is under way in this session; `/stop` ends it."));
+    fn begin_turn(&self, text: &str, tokens: u32, purpose: &Purpose) -> Result<Vec<Event>, Refusal> {
+        let open = self.desk.opened()?.turn.as_ref();
+        match (purpose, open) {
+            // A specialist does not ask others.
+            (Purpose::Question { asked_by, .. }, Some(open))
+                if open.id == *asked_by && open.question.is_none() && open.purpose.is_conversation() => {}
+            (Purpose::Question { .. }, _) => return Err(Refusal::conflict("Nobody waits for an answer to this.")),
+            (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, Some(_)) => {
+                return Err(Refusal::conflict("A turn is under way in this session; `/stop` ends it."));
+            }
+            (Purpose::Answer, None) => {
+                filled("message", text)?;
+                self.policy.limits.check_message(text)?;
+            }
+            (Purpose::Document { plan }, None) => self.check_executing(plan)?,
+            (Purpose::Step { plan, execution, step, agent }, None) => {
+                self.policy.agents.assignable(agent)?;
+                let (plan, running) = self.running(plan, execution)?;
+                let given = running.run(step).is_some_and(|run| run.status == StepStatus::InProgress);
+                if !given || plan.style() != PlanStyle::Build {
+                    return Err(plan.wrong_status("this step is not the one to do"));
+                }
+            }
         }
-        filled("message", text)?;
-        self.policy.limits.check_message(text)?;
-        Ok(vec![Event::TurnBegun { turn: TurnId::from(&self.stamp.request), text: text.to_owned(), tokens }])
+        let turn = TurnId::from(&self.stamp.request);
+        Ok(vec![Event::TurnBegun { turn, text: text.to_owned(), tokens, purpose: purpose.clone() }])
+    }
+
+    /// Only the active document is worked on in the conversation.
+    fn check_executing(&self, plan: &crate::ids::PlanId) -> Result<(), Refusal> {
+        let plan = self.desk.named(plan)?;
+        let active = self.desk.active().is_some_and(|active| active.id == plan.id);
+        if active && plan.status == PlanStatus::Executing && plan.style() == PlanStyle::Document {
+            Ok(())
+        } else {
+            Err(plan.wrong_status("it is not being carried out"))
+        }
     }
 
     fn open_turn(&self, turn: &TurnId) -> Result<&OpenTurn, Refusal> {
-        let open = self.desk.opened()?.turn.as_ref();
-        open.filter(|open| open.id == *turn).ok_or_else(|| Refusal::wrong_status("This turn has ended."))
+        let open = self.desk.opened()?.turn.as_ref().and_then(|open| open.named(turn));
+        open.ok_or_else(|| Refusal::wrong_status("This turn has ended."))
     }
 
     fn record(&self, turn: &TurnId, inputs: &[TurnInput], ending: Option<&Ending>) -> Result<Vec<Event>, Refusal> {
@@ -52,26 +84,76 @@ impl Case<'_> {
                 }
                 TurnInput::Replied { .. } | TurnInput::ToolEnded { .. } => {}
             }
+            events.extend(question_left(&mut open));
             open.take_in(input);
             events.push(Event::of_turn(turn, input));
+            events.extend(self.doubted(&open, input));
         }
         if let Some(ending) = ending {
+            events.extend(question_left(&mut open));
+            events.extend(self.step_left(&open, ending, inputs.last()));
             events.push(Event::TurnEnded { turn: turn.clone(), ending: ending.clone() });
         }
         Ok(events)
     }
 
-    fn stop(&self) -> Result<Vec<Event>, Refusal> {
-        let open = self.desk.opened()?.turn.as_ref();
-        Ok(open.map_or_else(Vec::new, |open| {
-            vec![Event::TurnEnded { turn: open.id.clone(), ending: TurnEnd::Stopped.into() }]
-        }))
+    /// A step of a document during which something happened that nobody knows the end of. A person says what to do.
+    fn doubted(&self, open: &OpenTurn, input: &TurnInput) -> Option<Event> {
+        let TurnInput::ToolEnded { outcome, .. } = input else { return None };
+        if outcome.status != ToolStatus::Uncertain || !open.purpose.is_conversation() {
+            return None;
+        }
+        let plan = self.desk.active().filter(|plan| plan.status == PlanStatus::Executing)?;
+        let execution = plan.execution.as_ref()?;
+        let step = in_progress(execution)?.step.clone();
+        let outcome = Outcome { status: StepStatus::Uncertain, note: Some(outcome.text.clone()), evidence: None };
+        Some(step_ended(plan, execution, &step, outcome))
+    }
+
+    /// The step that the turn was for, if the turn ends without a word about it.
+    fn step_left(&self, open: &OpenTurn, ending: &Ending, last: Option<&TurnInput>) -> Option<Event> {
+        let Purpose::Step { plan, execution, step, agent } = &open.purpose else { return None };
+        let (plan, running) = self.running(plan, execution).ok()?;
+        running.run(step).filter(|run| run.status == StepStatus::InProgress)?;
+        let (status, note) = match &ending.end {
+            _ if open.uncertain => (StepStatus::Uncertain, "it is not known whether its last call was carried out"),
+            TurnEnd::Stopped => (StepStatus::Pending, "stopped in the middle"),
+            TurnEnd::Interrupted => (StepStatus::Uncertain, "interrupted too often to be ended"),
+            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => {
+                (StepStatus::Failed, "it did not say how the step ended")
+            }
+            TurnEnd::LimitReached { .. } | TurnEnd::Looping | TurnEnd::NoAnswer | TurnEnd::ModelFailed { .. } => {
+                (StepStatus::Failed, "it did not come to its end")
+            }
+        };
+        let said = match (&ending.end, last) {
+            // What it said instead of a report.
+            (TurnEnd::Answered, Some(TurnInput::Replied { reply, .. })) => reply.text.trim(),
+            _ => ending.text.trim(),
+        };
+        let most = self.policy.limits.line_bytes / 2;
+        let said = &said[..said.floor_char_boundary(most)];
+        let note = if said.is_empty() { format!("{agent}: {note}") } else { format!("{agent}: {note}. {said}") };
+        let outcome = Outcome { status, note: Some(note), evidence: None };
+        Some(step_ended(plan, running, step, outcome))
+    }
+
+    /// Ends the turn that is under way, with the question it waits for and the step it is for.
+    pub(super) fn end_open_turn(&self, open: Option<&OpenTurn>) -> Vec<Event> {
+        let Some(open) = open else { return Vec::new() };
+        // Whoever works on it elsewhere may be in the middle of a call.
+        let open = &OpenTurn { uncertain: open.uncertain || open.ended < open.calls, ..open.clone() };
+        let ending = Ending::from(TurnEnd::Stopped);
+        let ended = |open: &OpenTurn| Event::TurnEnded { turn: open.id.clone(), ending: ending.clone() };
+        let question = open.question.as_deref().map(ended);
+        question.into_iter().chain(self.step_left(open, &ending, None)).chain([ended(open)]).collect()
     }
 
     fn compact(&self, compaction: &Compaction) -> Result<Vec<Event>, Refusal> {
         let session = self.desk.opened()?;
         filled("summary", &compaction.summary)?;
-        if compaction.kept_from <= session.history_from || compaction.reads_from() < session.history_from {
+        let late = compaction.kept_from <= session.history_from || compaction.kept_from < session.kept_from;
+        if late || compaction.reads_from() < session.history_from {
             return Err(Refusal::conflict("The conversation was compacted further already."));
         }
         Ok(vec![Event::Compacted(compaction.clone())])
@@ -82,6 +164,12 @@ impl Case<'_> {
         self.desk.named(&shown.plan)?;
         Ok(if session.shown.as_ref() == Some(shown) { Vec::new() } else { vec![Event::PlanShown(shown.clone())] })
     }
+}
+
+/// A turn that goes on, or ends, does not wait for an answer any more.
+fn question_left(open: &mut OpenTurn) -> Option<Event> {
+    let question = open.question.take()?;
+    Some(Event::TurnEnded { turn: question.id, ending: Ending::from(TurnEnd::Interrupted) })
 }
 
 impl Event {

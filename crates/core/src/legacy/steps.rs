@@ -50,7 +50,7 @@ pub(super) fn beside_document(steps: &[OlderStep]) -> Vec<StepRun> {
             run.description = format!("{description}: {call}");
         }
         if StepId::is_made_here(&step.id) {
-            run.step = free_id(&mut taken, &format!("older-{}", step.id)).unwrap_or(run.step);
+            run.step = free_id(&mut taken, &format!("older-{}", step.id)).unwrap_or_else(|_| run.step.clone());
         }
         runs.push(run);
     }

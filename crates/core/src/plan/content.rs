@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::ids::StepId;
 use crate::plan::{PlanStyle, markdown};
+use crate::shared::Shared;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "style", rename_all = "lowercase")]
@@ -23,7 +24,7 @@ pub struct Document {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collected {
     pub summary: Option<String>,
-    pub steps: Vec<RecordedCall>,
+    pub steps: Shared<Vec<RecordedCall>>,
 }
 
 /// A tool call that was written down instead of being run.
@@ -43,7 +44,7 @@ pub struct Built {
     pub risks: Vec<String>,
     pub verification: Vec<String>,
     pub files: Vec<String>,
-    pub steps: Vec<AgentStep>,
+    pub steps: Shared<Vec<AgentStep>>,
 }
 
 /// A piece of work for one specialist.
@@ -98,6 +99,16 @@ impl PlanContent {
             Self::Document(document) => markdown::steps(&document.markdown),
             Self::Collect(collected) => collected.steps.iter().map(RecordedCall::as_step).collect(),
             Self::Build(built) => built.steps.iter().map(AgentStep::as_step).collect(),
+        }
+    }
+
+    /// The steps whose outcome this one builds on.
+    pub fn needs(&self, id: &StepId) -> &[StepId] {
+        match self {
+            Self::Document(_) | Self::Collect(_) => &[],
+            Self::Build(built) => {
+                built.steps.iter().find(|step| step.id == *id).map(|step| step.needs.as_slice()).unwrap_or_default()
+            }
         }
     }
 

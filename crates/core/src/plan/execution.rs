@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{ExecutionId, StepId};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::shared::Shared;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -49,13 +50,18 @@ pub struct Execution {
     pub id: ExecutionId,
     /// Its number among the executions of the plan, from 1.
     pub number: u32,
+    /// A store keeps them beside the rest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRun>,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,
 }
 
+/// How a step went, as one execution and the next one share it.
+pub type StepRun = Shared<Run>;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepRun {
+pub struct Run {
     pub step: StepId,
     pub description: String,
     pub status: StepStatus,
@@ -65,7 +71,20 @@ pub struct StepRun {
     pub evidence: Option<String>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
+    /// What came of it before, the latest last; of many only the latest are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Attempt>,
 }
+
+/// A try that did not do the step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    pub status: StepStatus,
+    pub note: Option<String>,
+}
+
+/// How many earlier attempts are kept with a step.
+const ATTEMPTS: usize = 3;
 
 /// How far an execution has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +103,7 @@ pub struct NextStep {
 
 impl StepRun {
     pub fn pending(step: StepId, description: String) -> Self {
-        Self {
+        Run {
             step,
             description,
             status: StepStatus::Pending,
@@ -92,7 +111,17 @@ impl StepRun {
             evidence: None,
             started_at: None,
             finished_at: None,
+            attempts: Vec::new(),
         }
+        .into()
+    }
+
+    /// It is to be done again; what came of it this time is remembered.
+    pub(crate) fn tried(&mut self, note: Option<String>) {
+        let status = self.status;
+        self.attempts.push(Attempt { status, note });
+        let older = self.attempts.len().saturating_sub(ATTEMPTS);
+        self.attempts.drain(..older);
     }
 
     /// What the next execution takes over from this one. A call that was begun may have had its effect, so it is not
@@ -107,11 +136,13 @@ impl StepRun {
             },
             StepStatus::InProgress => match style {
                 PlanStyle::Document => None,
-                PlanStyle::Collect | PlanStyle::Build => Some(Self {
-                    status: StepStatus::Uncertain,
-                    note: Some("begun in an earlier execution, which ended before its outcome was known".to_owned()),
-                    ..self.clone()
-                }),
+                PlanStyle::Collect | PlanStyle::Build => {
+                    let mut run = self.clone();
+                    run.status = StepStatus::Uncertain;
+                    run.note =
+                        Some("begun in an earlier execution, which ended before its outcome was known".to_owned());
+                    Some(run)
+                }
             },
             StepStatus::Pending | StepStatus::Failed => None,
         }
@@ -131,11 +162,20 @@ impl Execution {
             .steps()
             .into_iter()
             .map(|step| {
-                if let Some(kept) = runs.get(&step.id).and_then(|run| run.kept(plan.style())) {
+                let before = runs.get(&step.id);
+                if let Some(kept) = before.and_then(|run| run.kept(plan.style())) {
                     return kept;
                 }
                 let skipped = left_out.and_then(|skipped| skipped.iter().find(|left| left.step == step.id));
                 let mut run = StepRun::pending(step.id, step.description);
+                if let Some(before) = before {
+                    run.attempts.clone_from(&before.attempts);
+                    if before.status == StepStatus::Failed {
+                        run.status = before.status;
+                        run.tried(before.note.clone());
+                        run.status = StepStatus::Pending;
+                    }
+                }
                 if let Some(left) = skipped {
                     run.status = StepStatus::Skipped;
                     run.note = Some(left.why.to_string());
@@ -159,6 +199,12 @@ impl Execution {
         self.steps.iter().find(|run| run.step == *step)
     }
 
+    /// The step that keeps it from going on by itself: one that nobody knows the end of, else one that failed.
+    pub fn stuck_at(&self) -> Option<(usize, &StepRun)> {
+        let with = |status| (1..).zip(&self.steps).find(move |(_, run)| run.status == status);
+        with(StepStatus::Uncertain).or_else(|| with(StepStatus::Failed))
+    }
+
     pub fn is_settled(&self) -> bool {
         self.steps.iter().all(|run| run.status.is_settled())
     }
@@ -166,7 +212,8 @@ impl Execution {
     /// What its notes weigh, in bytes.
     pub(crate) fn size(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        self.steps.iter().map(|run| run.description.len() + text(&run.note) + text(&run.evidence)).sum()
+        let tried = |run: &StepRun| run.attempts.iter().map(|attempt| text(&attempt.note)).sum::<usize>();
+        self.steps.iter().map(|run| run.description.len() + text(&run.note) + text(&run.evidence) + tried(run)).sum()
     }
 
     /// What the plan is after this execution, by what was done. No step done is never complete.

@@ -1,5 +1,6 @@
 //! Where the plan stands: what is decided, what is done, and what is next.
 
+use crate::agents::Specialist;
 use crate::desk::Desk;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
@@ -9,7 +10,7 @@ use crate::visible::visible;
 /// How many steps are named in each list.
 const STEPS: usize = 12;
 
-pub fn plan_block(desk: &Desk, finished: &[PlanLine], specialists: &[String]) -> String {
+pub fn plan_block(desk: &Desk, finished: &[PlanLine], specialists: &[Specialist]) -> String {
     let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
     let mut lines = Vec::new();
     match mode {
@@ -34,12 +35,13 @@ pub fn plan_block(desk: &Desk, finished: &[PlanLine], specialists: &[String]) ->
     lines.join("\n") + "\n"
 }
 
-fn rules(style: PlanStyle, specialists: &[String]) -> String {
+fn rules(style: PlanStyle, specialists: &[Specialist]) -> String {
     match style {
         PlanStyle::Document => include_str!("document.md").trim_end().to_owned(),
         PlanStyle::Collect => include_str!("collect.md").trim_end().to_owned(),
         PlanStyle::Build => {
-            format!("{} Specialists: {}.", include_str!("build.md").trim_end(), specialists.join(", "))
+            let listed = specialists.iter().map(|each| format!("\n- `{}`: {}", each.name, each.about));
+            include_str!("build.md").trim_end().to_owned() + &listed.collect::<String>()
         }
     }
 }

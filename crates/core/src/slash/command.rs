@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::arguments::is_plainly_a_reference;
+use crate::command::StuckChoice;
 use crate::plan::PlanStyle;
 use crate::plan::approval::Selection;
 use crate::plan::reference::PlanReference;
@@ -64,6 +65,8 @@ pub enum PlanCommand {
     },
     Resume {
         plan: Option<PlanReference>,
+        /// What becomes of the step it stopped at.
+        choice: Option<StuckChoice>,
     },
     Diff(Comparison),
     Export {
@@ -167,7 +170,11 @@ impl PlanCommand {
         match self {
             Self::Off | Self::Done | Self::Status => Ok(()),
             Self::On { style } => write_after(f, style),
-            Self::Show { plan } | Self::Resume { plan } | Self::Export { plan } => write_after(f, plan),
+            Self::Show { plan } | Self::Export { plan } => write_after(f, plan),
+            Self::Resume { plan, choice } => {
+                write_after(f, plan)?;
+                write_after(f, &choice.map(StuckChoice::as_str))
+            }
             Self::Diff(Comparison::Versions { plan }) => write_after(f, plan),
             Self::Diff(Comparison::Plans { first, second }) => write!(f, " {first} {second}"),
             Self::Approve { plan, selection, note } => {

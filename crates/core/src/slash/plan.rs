@@ -2,13 +2,14 @@
 
 use super::arguments::{
     Read, first_word, needed_text, nothing, optional_reference, reference, reference_and_words, some_text,
-    split_at_mark,
+    split_at_mark, without_dashes,
 };
 use super::command::{Comparison, OnOff, PlanCommand, SlashCommand};
 use super::mistake::Mistake;
 use super::near::{is_abbreviation, is_misspelling, nearest};
 use super::selection::selection;
 use super::table::{self, Entry, offered};
+use crate::command::StuckChoice;
 
 pub(super) const NAME: &str = "plan";
 
@@ -64,7 +65,10 @@ pub(super) fn show(rest: &str) -> Read {
 }
 
 pub(super) fn resume(rest: &str) -> Read {
-    Ok(SlashCommand::Plan(PlanCommand::Resume { plan: optional_reference(rest)? }))
+    let (before, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
+    let choice = StuckChoice::ALL.into_iter().find(|choice| choice.as_str() == without_dashes(last).to_lowercase());
+    let plan = optional_reference(if choice.is_some() { before } else { rest })?;
+    Ok(SlashCommand::Plan(PlanCommand::Resume { plan, choice }))
 }
 
 pub(super) fn export(rest: &str) -> Read {

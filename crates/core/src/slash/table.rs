@@ -161,8 +161,10 @@ static TABLE: [Entry; 32] = {
             .says("ask for changes", "/plan revise 3 use a view"),
         row(Plans, Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
             .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
-        row(Plans, Deciding, "plan resume", "[plan]", plan::resume)
-            .says("carry on with an approved plan, from the first step not done", "/plan resume 3"),
+        row(Plans, Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
+            "carry on with an approved plan, and say what becomes of the step it stopped at",
+            "/plan resume 3 skip",
+        ),
         row(Plans, Deciding, "plan diff", "[plan] [other plan]", plan::diff)
             .says("what changed in a plan, or from one plan to another", "/plan diff 2 3"),
         row(Plans, Deciding, "plan export", "[plan]", plan::export).says("a plan as Markdown", "/plan export 3"),

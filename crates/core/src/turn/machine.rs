@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::event::Event;
 use crate::ids::TurnId;
 use crate::model::{ModelReply, ToolCall, Usage};
-use crate::turn::{ToolStatus, TurnEnd, TurnInput, TurnLimit, TurnLimits};
+use crate::turn::{Purpose, ToolStatus, TurnEnd, TurnInput, TurnLimit, TurnLimits};
 
 /// What is to be done now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +36,18 @@ pub struct PendingCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     pub id: TurnId,
+    pub purpose: Purpose,
     replies: Vec<Exchange>,
     usage: Usage,
+    /// What questions to specialists took; they are asked within the limits of the turn.
+    asked: Asked,
+}
+
+/// How much was done elsewhere for a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Asked {
+    replies: usize,
+    calls: u32,
 }
 
 /// One reply of the model and what its calls came to so far.
@@ -59,27 +69,73 @@ impl Exchange {
 
 /// An empty reply may be a hiccup; a second one is an answer.
 const EMPTY_REPLIES: usize = 2;
+/// A specialist that answers in words is told once that a step ends with a report.
+const UNREPORTED_REPLIES: usize = 2;
 
 impl Turn {
-    pub fn new(id: TurnId) -> Self {
-        Self { id, replies: Vec::new(), usage: Usage::default() }
+    pub fn new(id: TurnId, purpose: Purpose) -> Self {
+        Self { id, purpose, replies: Vec::new(), usage: Usage::default(), asked: Asked::default() }
     }
 
-    /// The turn that these events leave open, if they leave one open.
-    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+    /// The turn with this name as these events leave it.
+    pub fn replay<'a>(id: &TurnId, events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
         let mut open: Option<Self> = None;
         for event in events {
-            match event {
-                Event::TurnBegun { turn, .. } => open = Some(Self::new(turn.clone())),
-                Event::TurnEnded { .. } | Event::ConversationReset { .. } => open = None,
-                _ => {
-                    if let (Some(turn), Some(input)) = (&mut open, event.turn_input()) {
-                        turn.take_in(&input);
+            match (event, &mut open) {
+                (Event::TurnBegun { turn, purpose, .. }, None) if turn == id => {
+                    open = Some(Self::new(turn.clone(), purpose.clone()));
+                }
+                (Event::TurnEnded { turn, .. }, Some(_)) if turn == id => open = None,
+                (Event::ConversationReset { .. }, Some(_)) => open = None,
+                (_, Some(open)) => {
+                    if let (Some(turn), Some(input)) = (event.turn(), event.turn_input()) {
+                        // Whatever else is said before it ends is a question that it waits for.
+                        if turn == id { open.take_in(&input) } else { open.note_asked(&input) }
                     }
                 }
+                (_, None) => {}
             }
         }
         open
+    }
+
+    /// Something happened in a question that this turn waits for.
+    pub fn note_asked(&mut self, input: &TurnInput) {
+        match input {
+            TurnInput::Replied { reply, .. } => {
+                self.usage = self.usage + reply.usage;
+                self.asked.replies += 1;
+            }
+            TurnInput::ToolEnded { .. } => self.asked.calls += 1,
+        }
+    }
+
+    /// A question that was begun before a crash is taken up again: what it took so far counts once, when it is absorbed.
+    pub fn take_up_question(&mut self, question: &Self) {
+        let less = |all: u64, part: u64| all.saturating_sub(part);
+        self.usage.input_tokens = less(self.usage.input_tokens, question.usage.input_tokens);
+        self.usage.output_tokens = less(self.usage.output_tokens, question.usage.output_tokens);
+        self.asked.replies = self.asked.replies.saturating_sub(question.model_calls());
+        self.asked.calls = self.asked.calls.saturating_sub(question.calls_ended());
+    }
+
+    /// A question that this turn waited for has been answered.
+    pub fn absorb(&mut self, question: &Self) {
+        self.usage = self.usage + question.usage;
+        self.asked.replies += question.model_calls();
+        self.asked.calls += question.calls_ended();
+    }
+
+    /// What is left of these limits for a question that is asked now, after `elapsed`.
+    pub fn left_of(&self, limits: &TurnLimits, elapsed: Duration) -> TurnLimits {
+        let calls = u32::try_from(self.model_calls()).unwrap_or(u32::MAX);
+        TurnLimits {
+            model_calls: limits.model_calls.saturating_sub(calls),
+            tool_calls: limits.tool_calls.saturating_sub(self.calls_ended() + self.asked.calls),
+            tokens: limits.tokens.saturating_sub(self.usage.total()),
+            time: limits.time.saturating_sub(elapsed),
+            ..limits.clone()
+        }
     }
 
     pub fn take_in(&mut self, input: &TurnInput) {
@@ -104,7 +160,13 @@ impl Turn {
         if last.statuses.contains(&ToolStatus::Settled) {
             return Effect::End(Over::Planned);
         }
-        if last.reply.calls.is_empty() && !last.is_empty() {
+        let reports = matches!(self.purpose, Purpose::Step { .. });
+        // What nobody knows the end of is for a person to decide about, not for whoever carries out the plan.
+        if reports && last.statuses.contains(&ToolStatus::Uncertain) {
+            return over(TurnEnd::Interrupted);
+        }
+        let in_words = |exchange: &Exchange| exchange.reply.calls.is_empty() && !exchange.is_empty();
+        if in_words(last) && (!reports || self.ends_with(UNREPORTED_REPLIES, in_words)) {
             return over(TurnEnd::Answered);
         }
         if elapsed > limits.time {
@@ -116,7 +178,7 @@ impl Turn {
         }
         if let Some(call) = last.pending() {
             let number = self.calls_ended() + 1;
-            if number > limits.tool_calls {
+            if number + self.asked.calls > limits.tool_calls {
                 return limit(TurnLimit::ToolCalls);
             }
             return Effect::RunTool(PendingCall { number, call: call.clone() });
@@ -124,7 +186,7 @@ impl Turn {
         if self.ends_with(EMPTY_REPLIES, Exchange::is_empty) {
             return over(TurnEnd::NoAnswer);
         }
-        if self.replies.len() >= limits.model_calls as usize {
+        if self.model_calls() >= limits.model_calls as usize {
             return limit(TurnLimit::ModelCalls);
         }
         if self.usage.total() > limits.tokens {
@@ -137,13 +199,21 @@ impl Turn {
         self.replies.last().map(|exchange| &exchange.reply)
     }
 
+    /// The call of the last reply that nobody knows the end of: one that is said to be uncertain, else the one that was
+    /// to be carried out.
+    pub fn last_doubtful(&self) -> Option<&ToolCall> {
+        let last = self.replies.last()?;
+        let uncertain = last.statuses.iter().position(|status| *status == ToolStatus::Uncertain);
+        last.reply.calls.get(uncertain.unwrap_or(last.statuses.len()))
+    }
+
     /// What the provider counted so far.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
     pub fn model_calls(&self) -> usize {
-        self.replies.len()
+        self.replies.len() + self.asked.replies
     }
 
     pub fn calls_ended(&self) -> u32 {

@@ -1,9 +1,10 @@
 //! A person's yes: to exactly the text that was shown, and to all of its steps or some.
 
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::command::{Command, Decision, NewStep};
+use planwright_core::command::{AfterApproval, Command, Decision, NewStep};
 use planwright_core::plan::approval::{Approval, Selection};
 use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::policy::StandingApproval;
 use planwright_core::refusal::RefusalCode;
 
 use crate::world::*;
@@ -128,7 +129,15 @@ fn an_approval_says_who_when_through_what_and_for_what() {
     let digest = world.active().digest();
     let plan = world.active().id.clone();
     let note = Some("  mind the rain ".to_owned());
-    world.person(Command::Decide(Decision::Approve { plan, digest, selection: Selection::All, note })).unwrap();
+    world
+        .person(Command::Decide(Decision::Approve {
+            plan,
+            digest,
+            selection: Selection::All,
+            note,
+            then: AfterApproval::Wait,
+        }))
+        .unwrap();
     let approval = approval(&world);
     assert_eq!(approval.by, Actor::person("ada", "cli"));
     assert_eq!(approval.digest, digest);
@@ -139,7 +148,15 @@ fn an_approval_says_who_when_through_what_and_for_what() {
 #[test]
 fn a_standing_policy_may_approve_and_is_recorded_as_one() {
     let mut world = proposal();
+    let built = approve(world.active(), Selection::All);
+    refused(world.send(policy_actor(), built), RefusalCode::PolicyDenied, "A rule approves recorded calls");
+    let mut world = collected(2);
+    let some = approve(world.active(), Selection::Only([1].into()));
+    refused(world.send(policy_actor(), some), RefusalCode::PolicyDenied, "all of them");
     let command = approve(world.active(), Selection::All);
+    world.policy.standing_approval = StandingApproval::Off;
+    refused(world.send(policy_actor(), command.clone()), RefusalCode::PolicyDenied, "Only a person decides");
+    world.policy.standing_approval = StandingApproval::ReadOnly;
     world.send(policy_actor(), command).unwrap();
     assert_eq!(approval(&world).by.kind, ActorKind::Policy);
 }
@@ -148,11 +165,8 @@ fn a_standing_policy_may_approve_and_is_recorded_as_one() {
 fn only_people_decide() {
     let world = World::ready_document(TWO_STEPS);
     let id = world.active().id.clone();
-    let settle = Decision::Settle {
-        plan: id.clone(),
-        step: step("s1"),
-        choice: planwright_core::command::UncertainChoice::Skip,
-    };
+    let settle =
+        Decision::Settle { plan: id.clone(), step: step("s1"), choice: planwright_core::command::StuckChoice::Skip };
     let decisions = [
         approve(world.active(), Selection::All),
         reject(&id),
@@ -207,7 +221,13 @@ fn reasons_and_notes_are_trimmed_and_have_a_largest_size() {
         Decision::Reject { plan: plan.clone(), reason: Some(long()) },
         Decision::Cancel { plan: plan.clone(), reason: Some(long()) },
         Decision::Revise { plan: plan.clone(), feedback: long() },
-        Decision::Approve { plan: plan.clone(), digest, selection: Selection::All, note: Some(long()) },
+        Decision::Approve {
+            plan: plan.clone(),
+            digest,
+            selection: Selection::All,
+            note: Some(long()),
+            then: AfterApproval::Wait,
+        },
     ] {
         refused(world.person(Command::Decide(decision)), RefusalCode::LimitExceeded, "16385 bytes; at most 16384");
     }
@@ -313,5 +333,103 @@ mod revision {
         let id = rejected.active().id.clone();
         rejected.person(reject(&id)).unwrap();
         refused(rejected.person(revise(&id, "x")), RefusalCode::WrongStatus, "there is nothing to revise");
+    }
+}
+
+mod carrying_out {
+    use planwright_core::plan::execution::StepStatus::{self, Completed, Pending, Skipped};
+
+    use super::*;
+
+    fn approve_and_begin(world: &mut World, plan: &planwright_core::ids::PlanId, selection: Selection) -> Decided {
+        let digest = world.plan(plan).digest();
+        let (plan, then) = (plan.clone(), AfterApproval::CarryOut);
+        world.person(Command::Decide(Decision::Approve { plan, digest, selection, note: None, then }))
+    }
+
+    #[test]
+    fn the_work_begins_with_the_approval_in_every_style() {
+        const BOTH: &str = "plan_approved execution_started";
+        type Row = (&'static str, World, Selection, bool, &'static str, &'static [StepStatus], PlanStatus);
+        let document = || World::ready_document(TWO_STEPS);
+        let ticked = || World::ready_document("- [x] one\n- [x] two");
+        let rows: [Row; 8] = [
+            ("document", document(), Selection::All, false, BOTH, &[Pending, Pending], PlanStatus::Executing),
+            (
+                "a parked document",
+                document(),
+                Selection::All,
+                true,
+                "plan_approved execution_started plan_mode_enabled",
+                &[Pending, Pending],
+                PlanStatus::Executing,
+            ),
+            (
+                "a ticked document",
+                ticked(),
+                Selection::All,
+                false,
+                "plan_approved execution_started execution_finished",
+                &[Completed, Completed],
+                PlanStatus::Completed,
+            ),
+            ("collect", collected(2), Selection::All, false, BOTH, &[Pending, Pending], PlanStatus::Executing),
+            ("a parked collect", collected(2), Selection::All, true, BOTH, &[Pending, Pending], PlanStatus::Executing),
+            ("a part of it", collected(2), skip(&[1]), false, BOTH, &[Skipped, Pending], PlanStatus::Executing),
+            ("build", proposal(), Selection::All, false, BOTH, &[Pending; 4], PlanStatus::Executing),
+            (
+                "a part of a parked build",
+                proposal(),
+                skip(&[1]),
+                true,
+                BOTH,
+                &[Skipped, Skipped, Pending, Skipped],
+                PlanStatus::Executing,
+            ),
+        ];
+        for (name, mut world, selection, parked, events, steps, status) in rows {
+            let plan = world.active().id.clone();
+            if parked {
+                world.person(off()).unwrap();
+            }
+            let decided = approve_and_begin(&mut world, &plan, selection).unwrap();
+            assert_eq!(names(&decided).join(" "), events, "{name}");
+            let plan = world.plan(&plan);
+            let execution = plan.execution.as_ref().unwrap();
+            assert_eq!(execution.steps.iter().map(|run| run.status).collect::<Vec<_>>(), steps, "{name}");
+            assert_eq!((plan.status, execution.number), (status, 1), "{name}");
+            assert_eq!(plan.approval.as_ref().unwrap().by.kind, ActorKind::Person, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_approval_that_is_refused_begins_nothing() {
+        let mut world = World::ready_document("one");
+        let plan = world.active().id.clone();
+        let digest = world.active().digest();
+        world.agent(set("two")).unwrap();
+        let before = world.desk.clone();
+        let (selection, then) = (Selection::All, AfterApproval::CarryOut);
+        let stale = Decision::Approve { plan: plan.clone(), digest, selection, note: None, then };
+        refused(world.person(Command::Decide(stale)), RefusalCode::StaleApproval, "has changed");
+        refused(approve_and_begin(&mut world, &plan, only(&[1])), RefusalCode::InvalidArgument, "as a whole");
+        assert_eq!(world.desk, before);
+        approve_and_begin(&mut world, &plan, Selection::All).unwrap();
+        let again = approve_and_begin(&mut world, &plan, Selection::All);
+        refused(again, RefusalCode::WrongStatus, "EXECUTING");
+    }
+
+    #[test]
+    fn a_rule_may_begin_the_work_too_and_is_recorded_as_a_rule() {
+        let mut world = collected(1);
+        let (plan, digest) = (world.active().id.clone(), world.active().digest());
+        let (selection, then) = (Selection::All, AfterApproval::CarryOut);
+        let approve = Command::Decide(Decision::Approve { plan, digest, selection, note: None, then });
+        let mut off = world.clone();
+        off.policy.standing_approval = StandingApproval::Off;
+        refused(off.send(policy_actor(), approve.clone()), RefusalCode::PolicyDenied, "Only a person decides");
+        world.send(policy_actor(), approve).unwrap();
+        assert_eq!(approval(&world).by.kind, ActorKind::Policy);
+        assert_eq!(world.active().status, PlanStatus::Executing);
     }
 }

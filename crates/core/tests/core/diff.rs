@@ -225,7 +225,7 @@ fn recorded_calls() {
     ] {
         check(&two, &to, &expected);
     }
-    let summed = PlanContent::Collect(Collected { summary: Some("S".to_owned()), steps: Vec::new() });
+    let summed = PlanContent::Collect(Collected { summary: Some("S".to_owned()), steps: Vec::new().into() });
     check(&PlanContent::empty(PlanStyle::Collect), &summed, &["summary - > S"]);
     assert!(compare(&two, &summed).lines.is_empty());
 }

@@ -1,5 +1,6 @@
 //! What an agent may do to the plan it drafts, in each style.
 
+use planwright_core::agents::{AgentRegistry, Specialist};
 use planwright_core::command::{Command, DraftCommand, MetadataChange, NewStep, StepChange};
 use planwright_core::ids::StepId;
 use planwright_core::plan::content::Built;
@@ -225,7 +226,7 @@ mod draft {
     #[test]
     fn an_agent_that_left_the_registry_is_reported() {
         let mut world = World::draft(&["Pack", "Drive"]);
-        world.policy.agents = planwright_core::agents::AgentRegistry::new(["writer".to_owned()]).unwrap();
+        world.policy.agents = AgentRegistry::new([Specialist::named("writer")]).unwrap();
         let refusal = refused(world.agent(submit()), RefusalCode::UnknownAgent, "2 parts are missing or wrong");
         let paths: Vec<_> = refusal.problems.iter().map(|problem| problem.path.as_str()).collect();
         assert_eq!(paths, ["/steps/0/agent", "/steps/1/agent"]);

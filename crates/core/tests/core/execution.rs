@@ -1,7 +1,10 @@
 //! Carrying a plan out: intent, outcome, what nobody knows, and the reports of an agent that works from a document.
 
+mod advancing;
+mod settling;
+
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, NewStep, Outcome, ProgressReport, RunCommand, UncertainChoice};
+use planwright_core::command::{Command, Decision, NewStep, Outcome, ProgressReport, RunCommand, StuckChoice};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -37,7 +40,7 @@ fn steps(world: &World) -> Vec<StepStatus> {
     world.active().execution.as_ref().unwrap().steps.iter().map(|run| run.status).collect()
 }
 
-fn settle(world: &mut World, id: &str, choice: UncertainChoice) -> Decided {
+fn settle(world: &mut World, id: &str, choice: StuckChoice) -> Decided {
     let plan = world.active().id.clone();
     world.person(Command::Decide(Decision::Settle { plan, step: step(id), choice }))
 }
@@ -216,38 +219,52 @@ fn an_agent_at_a_document_goes_on_with_the_step_it_was_at() {
 }
 
 #[test]
+fn skipping_the_last_open_step_ends_the_execution() {
+    let mut world = running_calls(2);
+    world.run_step("s1");
+    world.begin("s2").unwrap();
+    world.end("s2", Uncertain).unwrap();
+    let settled = settle(&mut world, "s2", StuckChoice::Skip).unwrap();
+    assert_eq!(names(&settled), ["step_ended", "execution_finished"]);
+    assert_eq!(world.active().status, PlanStatus::Completed);
+}
+
+#[test]
 fn what_nobody_knows_waits_for_a_person() {
     for (choice, events, after) in [
-        (UncertainChoice::Retry, "step_ended", Pending),
-        (UncertainChoice::Skip, "step_ended", Skipped),
-        (UncertainChoice::Stop, "execution_finished", Uncertain),
+        (StuckChoice::Retry, "step_ended", Pending),
+        (StuckChoice::Skip, "step_ended", Skipped),
+        (StuckChoice::Stop, "execution_finished", Uncertain),
     ] {
         let mut world = with_step_in(Uncertain);
         refused(world.begin("s1"), RefusalCode::WrongStatus, "UNCERTAIN");
         refused(world.end("s1", Completed), RefusalCode::WrongStatus, "UNCERTAIN");
         assert_eq!(names(&settle(&mut world, "s1", choice).unwrap()), [events]);
         assert_eq!(steps(&world)[0], after);
-        let stopped = choice == UncertainChoice::Stop;
+        let stopped = choice == StuckChoice::Stop;
         let status = if stopped { PlanStatus::PartiallyCompleted } else { PlanStatus::Executing };
         assert_eq!(world.active().status, status);
     }
 }
 
 #[test]
-fn only_what_nobody_knows_is_settled() {
+fn only_where_it_stopped_it_is_settled() {
     for status in StepStatus::ALL.into_iter().filter(|status| *status != Uncertain) {
         let mut world = with_step_in(status);
         refused(
-            settle(&mut world, "s1", UncertainChoice::Retry),
+            settle(&mut world, "s1", StuckChoice::Retry),
             RefusalCode::WrongStatus,
-            "Step s1 of plan 1 is not uncertain.",
+            "Step s1 of plan 1 is not one that it stopped at.",
         );
     }
     let mut over = with_step_in(Uncertain);
     over.finish().unwrap();
-    refused(settle(&mut over, "s1", UncertainChoice::Retry), RefusalCode::WrongStatus, "is not uncertain");
+    // An execution that stopped there begins again, and remembers what was known.
+    settle(&mut over, "s1", StuckChoice::Retry).unwrap();
+    let run = &over.active().execution.as_ref().unwrap().steps[0];
+    assert_eq!((run.status, run.attempts.len(), run.attempts[0].status), (Pending, 1, Uncertain));
     let mut ready = World::ready_document("x");
-    refused(settle(&mut ready, "s1", UncertainChoice::Retry), RefusalCode::WrongStatus, "it cannot be executed");
+    refused(settle(&mut ready, "s1", StuckChoice::Retry), RefusalCode::WrongStatus, "it cannot be executed");
 }
 
 mod reports {

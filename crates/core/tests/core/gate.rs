@@ -1,8 +1,8 @@
 //! The gate: what is advertised is what may be called, and what becomes of the tools of others.
 
 use planwright_core::gate::{
-    Caller, PlanTool, Situation, ToolEffect, Verdict, advertised_plan_tools, authorize_plan_tool, authorize_recording,
-    judge_other_tool,
+    ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, advertised_plan_tools, authorize_asking,
+    authorize_plan_tool, authorize_recording, judge_other_tool,
 };
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -37,21 +37,50 @@ fn each_style_has_its_tools() {
     }
 }
 
+/// Every situation there is.
+fn situations() -> impl Iterator<Item = Situation> {
+    let styles = [None, Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build)];
+    let callers = [Caller::Conversation, Caller::Specialist, Caller::Execution];
+    styles.into_iter().flat_map(move |style| {
+        let statuses = PlanStatus::ALL.into_iter().map(Some).chain([None]);
+        statuses.flat_map(move |status| callers.into_iter().map(move |caller| situation(style, status, caller)))
+    })
+}
+
 #[test]
 fn what_is_advertised_is_exactly_what_may_be_called() {
-    let styles = [None, Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build)];
-    for style in styles {
-        for status in PlanStatus::ALL.into_iter().map(Some).chain([None]) {
-            let situation = situation(style, status, Caller::Conversation);
-            let advertised: Vec<_> = advertised_plan_tools(&situation).collect();
-            for tool in PlanTool::all() {
-                let authorized = authorize_plan_tool(&situation, tool);
-                assert_eq!(authorized.is_ok(), advertised.contains(&tool), "{tool:?} in {situation:?}");
-                let codes = [RefusalCode::PolicyDenied, RefusalCode::WrongStatus];
-                assert!(authorized.is_ok() || codes.contains(&authorized.unwrap_err().code));
-            }
+    for situation in situations() {
+        let advertised: Vec<_> = advertised_plan_tools(&situation).collect();
+        for tool in PlanTool::all() {
+            let authorized = authorize_plan_tool(&situation, tool);
+            assert_eq!(authorized.is_ok(), advertised.contains(&tool), "{tool:?} in {situation:?}");
+            let codes = [RefusalCode::PolicyDenied, RefusalCode::WrongStatus];
+            assert!(authorized.is_ok() || codes.contains(&authorized.unwrap_err().code));
         }
     }
+}
+
+#[test]
+fn apart_from_the_conversation_only_a_step_that_is_carried_out_is_reported_on() {
+    for situation in situations().filter(|situation| situation.caller != Caller::Conversation) {
+        let reports = situation.caller == Caller::Execution
+            && situation.style == Some(PlanStyle::Build)
+            && situation.status == Some(PlanStatus::Executing);
+        let expected = if reports { vec![PlanTool::Progress] } else { Vec::new() };
+        assert_eq!(advertised_plan_tools(&situation).collect::<Vec<_>>(), expected, "{situation:?}");
+    }
+}
+
+#[test]
+fn specialists_are_asked_by_whoever_builds_a_plan_and_by_nobody_else() {
+    for situation in situations() {
+        let builds = situation.caller == Caller::Conversation && situation.style == Some(PlanStyle::Build);
+        let asked = authorize_asking(&situation);
+        assert_eq!(asked.is_ok(), builds, "{situation:?}");
+        assert!(builds || asked.unwrap_err().code == RefusalCode::PolicyDenied);
+    }
+    let collecting = situation(Some(PlanStyle::Collect), Some(PlanStatus::Collecting), Caller::Conversation);
+    assert_eq!(authorize_recording(&collecting, ASK_AGENT).unwrap_err().code, RefusalCode::PolicyDenied);
 }
 
 #[test]

@@ -167,7 +167,9 @@ fn attempts(world: &World, id: &PlanId, action: Action) -> Vec<(Actor, Command)>
             PlanStyle::Build => vec![(agent(), submit())],
         },
         Action::Approve => {
-            vec![(person(), approve(plan, Selection::All)), (policy_actor(), approve(plan, Selection::All))]
+            // A rule approves recorded calls only.
+            let by_rule = (plan.style() == PlanStyle::Collect).then(|| (policy_actor(), approve(plan, Selection::All)));
+            std::iter::once((person(), approve(plan, Selection::All))).chain(by_rule).collect()
         }
         Action::Reject => vec![(person(), reject(id))],
         Action::Execute if plan.status == PlanStatus::Executing => {
@@ -277,15 +279,10 @@ fn an_execution_that_is_over_takes_no_outcome() {
         };
         assert_eq!(world.plan(&id).status, status);
         let run = |command| Command::Run(command);
-        let (plan, step) = (id.clone(), step("s1"));
+        let plan = id.clone();
         let late = [
-            run(RunCommand::BeginStep { plan: plan.clone(), execution: execution.clone(), step: step.clone() }),
-            run(RunCommand::EndStep {
-                plan: plan.clone(),
-                execution: execution.clone(),
-                step,
-                outcome: outcome(StepStatus::Completed),
-            }),
+            run(begin_step(plan.clone(), execution.clone(), "s1")),
+            run(end_step(plan.clone(), execution.clone(), "s1", StepStatus::Completed)),
             run(RunCommand::Finish { plan, execution }),
         ];
         for command in late {

@@ -5,6 +5,7 @@
 mod talking;
 mod world;
 
+mod agents;
 mod approval;
 mod compaction;
 mod conversation;

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, RunCommand};
+use planwright_core::command::{AfterApproval, Command, Decision, RunCommand};
 use planwright_core::decide;
 use planwright_core::desk::{Desk, Stamp};
 use planwright_core::event::Event;
@@ -118,9 +118,13 @@ impl Intent {
     fn command(&self) -> Command {
         match self.clone() {
             Self::Write(text) => set(text),
-            Self::Approve(plan, digest) => {
-                Command::Decide(Decision::Approve { plan, digest, selection: Selection::All, note: None })
-            }
+            Self::Approve(plan, digest) => Command::Decide(Decision::Approve {
+                plan,
+                digest,
+                selection: Selection::All,
+                note: None,
+                then: AfterApproval::Wait,
+            }),
             Self::Cancel(plan) => Command::Decide(Decision::Cancel { plan, reason: None }),
             Self::Revise(plan) => Command::Decide(Decision::Revise { plan, feedback: "shorter".to_owned() }),
             Self::Start(plan) => Command::Run(RunCommand::Start { plan }),

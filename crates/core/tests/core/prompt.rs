@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, DraftCommand};
+use planwright_core::agents::Specialist;
+use planwright_core::command::{AfterApproval, Command, Decision, DraftCommand};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -14,7 +15,7 @@ use crate::talking::*;
 use crate::world::*;
 
 fn block(world: &World) -> String {
-    plan_block(&world.desk, &[], &["coder".to_owned(), "tester".to_owned()])
+    plan_block(&world.desk, &[], &["coder", "cook"].map(Specialist::named))
 }
 
 /// The lines that say where the plan stands.
@@ -133,10 +134,24 @@ fn each_style_says_how_it_is_worked_with() {
     for (style, words) in [
         (PlanStyle::Document, ["`plan_set_content(plan_markdown=…)`", "`plan_progress`"]),
         (PlanStyle::Collect, ["`[Planned]`", "`plan_finalize`"]),
-        (PlanStyle::Build, ["`plan_add_step`", "Specialists: coder, tester."]),
+        (PlanStyle::Build, ["`plan_add_step`", "`ask_agent(agent, question)`"]),
     ] {
         let block = block(&World::planning(style));
         assert!(words.iter().all(|word| block.contains(word)), "{block}");
+    }
+}
+
+#[test]
+fn the_planner_knows_every_specialist_by_one_line() {
+    let block = block(&World::planning(PlanStyle::Build));
+    let list = "the planner cannot be given a step. These are the specialists:\n\
+                - `coder`: Writes and changes code, in the way of the code that is there\n\
+                - `cook`: Does what a cook does\n\
+                \nPlan 1 is COLLECTING";
+    assert!(block.contains(list), "{block}");
+    for style in [PlanStyle::Document, PlanStyle::Collect] {
+        let block = plan_block(&World::planning(style).desk, &[], &[Specialist::named("cook")]);
+        assert!(!block.contains("cook") && !block.contains("ask_agent"), "{block}");
     }
 }
 
@@ -214,6 +229,7 @@ fn an_approval_says_what_was_left_out_and_noted() {
         digest: plan.digest(),
         selection: Selection::Skip([2].into()),
         note: Some("be\ncareful".to_owned()),
+        then: AfterApproval::Wait,
     });
     world.person(command).unwrap();
     let expected = "- Decided: approved by \"ada\", without step 2, with the note \"be careful\"\n";
@@ -326,7 +342,13 @@ fn other_peoples_words_stay_in_quotation_marks_on_one_line() {
         let mut world = ready(PlanStyle::Document);
         let plan = world.active();
         let (plan, digest) = (plan.id.clone(), plan.digest());
-        let approve = Decision::Approve { plan, digest, selection: Selection::All, note: Some(note.to_owned()) };
+        let approve = Decision::Approve {
+            plan,
+            digest,
+            selection: Selection::All,
+            note: Some(note.to_owned()),
+            then: AfterApproval::Wait,
+        };
         world.send(Actor::person(by, "telegram"), Command::Decide(approve)).unwrap();
         block(&world)
     };

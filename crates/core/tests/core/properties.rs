@@ -5,7 +5,8 @@ mod contents;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use planwright_core::event::Event;
+use planwright_core::desk::{Desk, Stamp};
+use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::diff::{DiffLine, Version, diff};
 use planwright_core::plan::{Plan, PlanContent, PlanStatus, PlanStyle, markdown};
@@ -34,7 +35,8 @@ proptest! {
         for act in &acts {
             let before = world.clone();
             let (by, command) = act.on(&world);
-            let decided = world.send(by, command);
+            let decided = world.send(by.clone(), command);
+            check_changes(before.desk.clone(), decided.as_deref().unwrap_or_default(), &world.stamp(by))?;
             if decided.is_err() {
                 prop_assert_eq!(&world.desk, &before.desk);
                 prop_assert_eq!(world.journal.len(), before.journal.len());
@@ -141,6 +143,37 @@ fn check_step(before: &World, after: &World, act: &Act) -> Result<(), TestCaseEr
         }
         prop_assert_eq!(was.number, is.number);
         prop_assert_eq!(was.style(), is.style());
+    }
+    Ok(())
+}
+
+/// An event changes of a plan what it says it changes, and nothing else. Stores write no more than that.
+fn check_changes(mut desk: Desk, events: &[Event], stamp: &Stamp) -> Result<(), TestCaseError> {
+    for event in events {
+        let before = desk.plans.clone();
+        desk.apply(event, stamp);
+        for (id, was) in &before {
+            let is = desk.plan(id).unwrap();
+            match event.plan_change().filter(|_| event.plan() == Some(id)) {
+                None => prop_assert_eq!(is, was.as_ref(), "{} changes a plan", event.name()),
+                Some(PlanChange::Plan) => {
+                    let steps = |plan: &Plan| plan.execution.as_ref().map(|execution| execution.steps.clone());
+                    prop_assert_eq!(steps(is), steps(was), "{} changes how steps went", event.name());
+                }
+                Some(PlanChange::Everything) => {}
+                Some(PlanChange::Run(step)) => {
+                    let mut back = is.clone();
+                    back.updated_at = was.updated_at;
+                    let earlier = &was.execution.as_ref().unwrap().steps;
+                    for (run, earlier) in back.execution.as_mut().unwrap().steps.iter_mut().zip(earlier) {
+                        if run.step == *step {
+                            *run = earlier.clone();
+                        }
+                    }
+                    prop_assert_eq!(&back, was.as_ref(), "{} changes more than a step", event.name());
+                }
+            }
+        }
     }
     Ok(())
 }

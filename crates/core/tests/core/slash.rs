@@ -2,6 +2,7 @@
 
 mod commands;
 
+use planwright_core::command::StuckChoice;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
@@ -87,8 +88,11 @@ fn plan_commands() {
         ("/plan show 3", Show { plan: number(3) }),
         ("/plan show 0190ab", Show { plan: piece("0190ab") }),
         ("/plan show checkout-redesign", Show { plan: piece("checkout-redesign") }),
-        ("/plan resume", Resume { plan: None }),
-        ("/plan resume 12", Resume { plan: number(12) }),
+        ("/plan resume", Resume { plan: None, choice: None }),
+        ("/plan resume 12", Resume { plan: number(12), choice: None }),
+        ("/plan resume 12 retry", Resume { plan: number(12), choice: Some(StuckChoice::Retry) }),
+        ("/plan resume Skip", Resume { plan: None, choice: Some(StuckChoice::Skip) }),
+        ("/plan resume --stop", Resume { plan: None, choice: Some(StuckChoice::Stop) }),
         ("/plan export 3", Export { plan: number(3) }),
         ("/plan approve", approve(None, Selection::All, None)),
         ("/plan approve 3", approve(number(3), Selection::All, None)),

@@ -14,7 +14,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
-use planwright_core::turn::{Ending, Shown, ToolOutcome, ToolStatus, TurnEnd, TurnInput, TurnLimit};
+use planwright_core::turn::{Ending, Purpose, Shown, ToolOutcome, ToolStatus, TurnEnd, TurnInput, TurnLimit};
 use proptest::prelude::*;
 
 use crate::world::*;
@@ -43,7 +43,11 @@ impl CountTokens for Measure {
 }
 
 pub(crate) fn say(text: &str) -> Command {
-    Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens: Measure::Bytes.count(text) })
+    Command::Turn(TurnCommand::Begin {
+        text: text.to_owned(),
+        tokens: Measure::Bytes.count(text),
+        purpose: Purpose::Answer,
+    })
 }
 
 pub(crate) fn take_up(turn: &TurnId) -> Command {
@@ -234,7 +238,9 @@ impl Talk {
         let turn = open.map_or_else(|| TurnId::new("none").unwrap(), |open| open.id.clone());
         let count = |text: &str| self.measure.count(text);
         let command = match step {
-            Move::Say(text) => Command::Turn(TurnCommand::Begin { text: text.clone(), tokens: count(text) }),
+            Move::Say(text) => {
+                Command::Turn(TurnCommand::Begin { text: text.clone(), tokens: count(text), purpose: Purpose::Answer })
+            }
             Move::Reply(text, calls) => {
                 let calls: Vec<_> = calls.iter().map(|(name, arguments)| call(name, arguments)).collect();
                 tell(&turn, &[replied(reply(text, &calls), self.measure)])

@@ -1,16 +1,20 @@
 //! Turns: what may be recorded and when, and what the machine says comes next.
 
+mod apart;
+mod purposes;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use planwright_core::command::Command;
+use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::Event;
-use planwright_core::ids::TurnId;
+use planwright_core::ids::{ExecutionId, StepId, TurnId};
 use planwright_core::model::Usage;
+use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{
-    Effect, Ending, Over, PendingCall, Shown, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits,
+    Effect, Ending, Over, PendingCall, Purpose, Shown, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -130,12 +134,65 @@ fn every_command_in_every_state() {
     }
 }
 
+/// A turn that waits for the answer to a question: the turn and the question.
+fn asking() -> (World, TurnId, TurnId) {
+    let mut world = World::planning(PlanStyle::Build);
+    world.person(say("hello")).unwrap();
+    let turn = world.turn();
+    world.agent(tell(&turn, &[calls(&["ask_agent", "b"])])).unwrap();
+    let purpose = Purpose::Question { agent: "coder".to_owned(), asked_by: turn.clone() };
+    let asked = Command::Turn(TurnCommand::Begin { text: "What is there?".to_owned(), tokens: 4, purpose });
+    world.agent(asked).unwrap();
+    let open = world.desk.session.as_ref().unwrap().turn.clone().unwrap();
+    (world, turn, open.question.unwrap().id)
+}
+
+#[test]
+fn whoever_does_not_wait_for_an_answer_any_more_ends_the_question() {
+    let (waiting, turn, question) = asking();
+    let goes_on = tell(&turn, &[done_with(1)]);
+    let gives_up = close(&turn, &[], TurnEnd::Interrupted);
+    for (command, expected) in [(goes_on, "turn_ended tool_ended"), (gives_up, "turn_ended turn_ended")] {
+        let mut world = waiting.clone();
+        let decided = world.agent(command);
+        assert_eq!(said(&decided), expected);
+        let ended = decided.unwrap().into_iter().next();
+        assert!(matches!(ended, Some(Event::TurnEnded { turn, .. }) if turn == question));
+        let open = world.desk.session.as_ref().unwrap().turn.as_ref();
+        assert!(open.is_none_or(|open| open.id == turn && open.question.is_none()));
+    }
+    // An outcome of the question's own leaves it open.
+    let mut world = waiting;
+    world.agent(tell(&question, &[calls(&["a"]), done_with(1)])).unwrap();
+    assert!(world.desk.session.as_ref().unwrap().turn.as_ref().unwrap().question.is_some());
+}
+
+#[test]
+fn a_turn_that_carries_a_plan_out_names_the_plan() {
+    let plan = World::ready_document("x").active().id.clone();
+    let begin = |purpose| Command::Turn(TurnCommand::Begin { text: String::new(), tokens: 0, purpose });
+    let step = Purpose::Step {
+        plan: plan.clone(),
+        execution: ExecutionId::new("execution-1").unwrap(),
+        step: StepId::new("s1").unwrap(),
+        agent: "coder".to_owned(),
+    };
+    for purpose in [step, Purpose::Document { plan: plan.clone() }] {
+        assert_eq!(begin(purpose).subject(), Some(&plan));
+    }
+    assert_eq!(begin(Purpose::Answer).subject(), None);
+}
+
 #[test]
 fn a_turn_is_named_after_the_request_that_began_it() {
     let mut world = World::new();
     let events = world.person(say("  hello ")).unwrap();
-    let expected =
-        Event::TurnBegun { turn: TurnId::new("request-0002").unwrap(), text: "  hello ".to_owned(), tokens: 8 };
+    let expected = Event::TurnBegun {
+        turn: TurnId::new("request-0002").unwrap(),
+        text: "  hello ".to_owned(),
+        tokens: 8,
+        purpose: Purpose::Answer,
+    };
     assert_eq!(events, [expected]);
 }
 
@@ -186,7 +243,7 @@ fn a_reset_in_the_middle_of_a_turn_leaves_nothing_of_it() {
     world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
     world.person(show(&shown)).unwrap();
     let events = world.person(reset()).unwrap();
-    assert_eq!(names(&events), ["plan_cancelled", "plan_mode_disabled", "conversation_reset"]);
+    assert_eq!(names(&events), ["turn_ended", "plan_cancelled", "plan_mode_disabled", "conversation_reset"]);
     let session = world.desk.session.as_ref().unwrap();
     assert_eq!((&session.turn, &session.shown, &session.topic), (&None, &None, &None));
 }
@@ -279,7 +336,7 @@ fn limits() -> TurnLimits {
 }
 
 fn turn_after(inputs: &[TurnInput]) -> Turn {
-    let mut turn = Turn::new(TurnId::new("t").unwrap());
+    let mut turn = Turn::new(TurnId::new("t").unwrap(), Purpose::Answer);
     inputs.iter().for_each(|input| turn.take_in(input));
     turn
 }
@@ -425,7 +482,7 @@ fn a_finished_turn_is_not_taken_up_by_a_replay() {
         world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
         world.person(end).unwrap();
         let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-        assert_eq!(Turn::replay(&events).is_some(), open);
+        assert_eq!(Turn::replay(&turn, &events).is_some(), open);
     }
 }
 
@@ -468,7 +525,7 @@ fn any_limits() -> impl Strategy<Value = TurnLimits> {
 fn play(chances: &[Chance], limits: &TurnLimits) -> Result<Over, TestCaseError> {
     let mut world = World::talking();
     let id = world.turn();
-    let mut turn = Turn::new(id.clone());
+    let mut turn = Turn::new(id.clone(), Purpose::Answer);
     let mut elapsed = Duration::ZERO;
     let mut run = 0;
     for (step, chance) in chances.iter().cycle().enumerate() {
@@ -498,7 +555,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<Over, TestCaseError> 
                 };
                 world.agent(close(&id, &[], end)).unwrap();
                 let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-                prop_assert_eq!(Turn::replay(&events), None);
+                prop_assert_eq!(Turn::replay(&id, &events), None);
                 return Ok(over);
             }
         };
@@ -509,7 +566,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<Over, TestCaseError> 
             world.agent(take_up(&id)).unwrap();
         }
         let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
-        prop_assert_eq!(Turn::replay(&events), Some(turn.clone()));
+        prop_assert_eq!(Turn::replay(&id, &events), Some(turn.clone()));
         let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
         prop_assert_eq!(open.ended, turn.calls_ended());
     }

@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{
-    Command, Decision, DraftCommand, MetadataChange, NewStep, Outcome, ProgressReport, RunCommand, SessionCommand,
+    AfterApproval, Command, Decision, DraftCommand, EndedStep, MetadataChange, NewStep, Outcome, ProgressReport,
+    RunCommand, SessionCommand,
 };
 use planwright_core::decide;
 use planwright_core::desk::{Desk, Stamp};
@@ -13,7 +14,7 @@ use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
-use planwright_core::policy::Policy;
+use planwright_core::policy::{Policy, StandingApproval};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use serde_json::{Value, json};
 
@@ -42,7 +43,7 @@ impl World {
     pub(crate) fn unopened(session: &str) -> Self {
         Self {
             desk: Desk::new(session.parse().unwrap()),
-            policy: Policy::default(),
+            policy: Policy { standing_approval: StandingApproval::ReadOnly, ..Policy::default() },
             journal: Vec::new(),
             head: Head::START,
             requests: 0,
@@ -135,12 +136,12 @@ impl World {
 
     pub(crate) fn begin(&mut self, id: &str) -> Decided {
         let (plan, execution) = (self.active().id.clone(), self.execution());
-        self.send(Actor::system("executor"), Command::Run(RunCommand::BeginStep { plan, execution, step: step(id) }))
+        self.send(Actor::system("executor"), Command::Run(begin_step(plan, execution, id)))
     }
 
     pub(crate) fn end(&mut self, id: &str, status: StepStatus) -> Decided {
         let (plan, execution) = (self.active().id.clone(), self.execution());
-        let command = RunCommand::EndStep { plan, execution, step: step(id), outcome: outcome(status) };
+        let command = end_step(plan, execution, id, status);
         self.send(Actor::system("executor"), Command::Run(command))
     }
 
@@ -262,7 +263,13 @@ pub(crate) fn step(id: &str) -> StepId {
 }
 
 pub(crate) fn approve(plan: &Plan, selection: Selection) -> Command {
-    Command::Decide(Decision::Approve { plan: plan.id.clone(), digest: plan.digest(), selection, note: None })
+    Command::Decide(Decision::Approve {
+        plan: plan.id.clone(),
+        digest: plan.digest(),
+        selection,
+        note: None,
+        then: AfterApproval::Wait,
+    })
 }
 
 pub(crate) fn reject(plan: &PlanId) -> Command {
@@ -287,4 +294,13 @@ pub(crate) fn outcome(status: StepStatus) -> Outcome {
 
 pub(crate) fn report(step: Option<usize>, status: StepStatus) -> Command {
     Command::Run(RunCommand::Report(ProgressReport { step, outcome: outcome(status) }))
+}
+
+pub(crate) fn begin_step(plan: PlanId, execution: ExecutionId, id: &str) -> RunCommand {
+    RunCommand::Advance { plan, execution, ended: Vec::new(), begun: vec![step(id)] }
+}
+
+pub(crate) fn end_step(plan: PlanId, execution: ExecutionId, id: &str, status: StepStatus) -> RunCommand {
+    let ended = EndedStep { step: step(id), outcome: outcome(status) };
+    RunCommand::Advance { plan, execution, ended: vec![ended], begun: Vec::new() }
 }

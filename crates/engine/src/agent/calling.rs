@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use planwright_core::conversation::{CountTokens as _, clip};
-use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::gate::{
+    ASK_AGENT, PlanTool, Situation, ToolEffect, Verdict, authorize_plan_tool, judge_other_tool,
+};
 use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus};
+use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
 use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::timeout;
@@ -17,7 +20,7 @@ use super::progress::Progress;
 use super::running::{Halt, Run};
 use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
-use crate::tools::Arguments;
+use crate::tools::{Arguments, GivenStep};
 
 /// The most a model is given to read from one call.
 const MOST_TOKENS: u32 = 16_000;
@@ -70,10 +73,12 @@ impl Run<'_> {
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(pending, tool, arguments).await;
         }
+        if name == ASK_AGENT {
+            return self.ask_agent(pending, arguments).await;
+        }
         let agent = self.agent;
         let Some(tool) = agent.shared.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
-        let situation = Situation::of(&self.desk, agent.engine().policy(), Caller::Conversation);
-        let verdict = judge_other_tool(&situation, name, tool.effect());
+        let verdict = judge_other_tool(&self.situation(), name, tool.effect());
         // Whether it may be called at all comes before whether its arguments fit.
         if let Verdict::Deny(refusal) = &verdict {
             return Ok(refused(refusal));
@@ -84,18 +89,16 @@ impl Run<'_> {
         }
         match verdict {
             Verdict::Deny(refusal) => Ok(refused(&refusal)),
+            // When collecting began since, it may have been run before the crash. It does not become a step as well.
+            Verdict::Record if interrupted && tool.effect() == ToolEffect::Changes && self.mode_changed() => {
+                Ok(not_known())
+            }
             Verdict::Record => {
                 let answer = agent.engine().record_call(self.asking(pending)?, name, arguments).await;
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
             }
-            Verdict::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(ToolOutcome {
-                status: ToolStatus::Uncertain,
-                text:
-                    "The program ended while this was being done, so it is not known whether it was done. It was not \
-                       done again: find out first, or ask the person."
-                        .to_owned(),
-            }),
+            Verdict::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
             Verdict::Run => {
                 let limit = agent.engine().policy().turn.tool_time;
                 let outcome = tokio::select! {
@@ -114,20 +117,73 @@ impl Run<'_> {
         }
     }
 
+    /// What a call that has no outcome may have done already. Only one that a crash interrupted may have been begun.
+    pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
+        let name = pending.call.name.as_str();
+        let effect = self.agent.shared.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
+        let runs = |effect: &ToolEffect| judge_other_tool(&self.situation(), name, *effect) == Verdict::Run;
+        effect.filter(runs).unwrap_or(ToolEffect::ReadsOnly)
+    }
+
+    /// Whether plan work was turned on, off or to another style since the turn began.
+    fn mode_changed(&self) -> bool {
+        self.desk.session.as_ref().is_some_and(|session| session.plan_mode.updated_at > self.begun_at)
+    }
+
     async fn call_plan_tool(
         &mut self,
         pending: &PendingCall,
         tool: PlanTool,
         arguments: Arguments,
     ) -> Result<ToolOutcome, Halt> {
+        if let Purpose::Step { plan, execution, step, .. } = self.turn.purpose.clone() {
+            return self
+                .report_on_step(pending, tool, GivenStep { plan: &plan, execution: &execution, step: &step }, arguments)
+                .await;
+        }
+        // In the conversation the store asks the gate, together with everything else.
+        if !self.turn.purpose.is_conversation()
+            && let Err(refusal) = authorize_plan_tool(&self.situation(), tool)
+        {
+            return Ok(refused(&refusal));
+        }
+        let executing = self.desk.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
         let answer = self.agent.engine().call_plan_tool(self.asking(pending)?, tool, arguments).await;
         let answer = self.note(answer)?;
-        let settles = matches!(tool, PlanTool::Finalize | PlanTool::Submit);
+        // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
+        let rewritten = executing && tool == PlanTool::SetContent;
+        let settles = rewritten || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
         if settles && let Ok(value) = &answer {
             self.settled = plan_named_in(value);
             return Ok(outcome_of(answer, ToolStatus::Settled));
         }
         Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    /// The one plan tool of whoever does a step: its report, which ends the step.
+    async fn report_on_step(
+        &mut self,
+        pending: &PendingCall,
+        tool: PlanTool,
+        given: GivenStep<'_>,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, Halt> {
+        if let Err(refusal) = authorize_plan_tool(&self.situation(), tool) {
+            return Ok(refused(&refusal));
+        }
+        let answer = self.agent.engine().report_on_step(self.asking(pending)?, given, arguments).await;
+        let mut ended = false;
+        let answer = answer.map(|(value, status, committed)| {
+            ended = status.is_settled();
+            (value, Some(committed))
+        });
+        let answer = self.note(answer)?;
+        Ok(outcome_of(answer, if ended { ToolStatus::Settled } else { ToolStatus::Done }))
+    }
+
+    /// What the gate looks at.
+    pub(super) fn situation(&self) -> Situation {
+        self.agent.situation(&self.desk, &self.turn.purpose)
     }
 
     /// Keeps what a plan tool left behind. A refusal is an outcome; losing the session or the store is not.
@@ -147,7 +203,7 @@ impl Run<'_> {
         }
     }
 
-    fn asking(&self, pending: &PendingCall) -> LedgerResult<Asking<'_>> {
+    pub(super) fn asking(&self, pending: &PendingCall) -> LedgerResult<Asking<'_>> {
         Ok(Asking {
             session: &self.session,
             by: &self.actor,
@@ -158,7 +214,7 @@ impl Run<'_> {
     }
 
     fn unknown(&self, name: &str) -> Refusal {
-        let tools = self.agent.advertised(&self.desk);
+        let tools = self.agent.advertised(&self.situation());
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         Refusal::not_found(format!("There is no tool {}; the tools are {}.", quoted(name), names.join(", ")))
     }
@@ -176,6 +232,12 @@ fn read_arguments(name: &str, text: &str) -> Result<Arguments, Refusal> {
     }
 }
 
+fn not_known() -> ToolOutcome {
+    let text = "The program ended while this was being done, so it is not known whether it was done. It was not done \
+                again: find out first, or ask the person.";
+    ToolOutcome { status: ToolStatus::Uncertain, text: text.to_owned() }
+}
+
 fn broke_down(name: &str) -> Refusal {
     let message = format!("{} broke down, and it is not known how far it came. The log says more.", quoted(name));
     Refusal::new(RefusalCode::Internal, message)
@@ -185,14 +247,14 @@ fn plan_named_in(answer: &Value) -> Option<PlanId> {
     PlanId::new(answer.get("plan_id")?.as_str()?).ok()
 }
 
-fn outcome_of(answer: Result<Value, Refusal>, status: ToolStatus) -> ToolOutcome {
+pub(super) fn outcome_of(answer: Result<Value, Refusal>, status: ToolStatus) -> ToolOutcome {
     match answer {
         Ok(value) => ToolOutcome { status, text: value.to_string() },
         Err(refusal) => refused(&refusal),
     }
 }
 
-fn refused(refusal: &Refusal) -> ToolOutcome {
+pub(super) fn refused(refusal: &Refusal) -> ToolOutcome {
     let status = match refusal.code {
         RefusalCode::Unavailable | RefusalCode::Internal => ToolStatus::Failed,
         RefusalCode::PolicyDenied

@@ -3,12 +3,16 @@
 mod decisions;
 mod looking;
 mod plans;
+mod standing;
 
-pub(super) use plans::{line, standing, title};
+pub use decisions::Approving;
+pub use standing::standing_now;
+pub(super) use standing::{line, standing, title};
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
+use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
@@ -29,16 +33,28 @@ pub struct Answer {
     pub session: SessionIdentity,
     /// How the turn ended; `None` if no turn was needed.
     pub end: Option<TurnEnd>,
+    /// What was decided before the work that this is the answer to; it was told at once.
+    pub decided: Option<String>,
     /// What the person reads, in Markdown.
     pub reply: String,
     pub plan: Option<PlanCard>,
+    /// What the planner says, if a plan was being built.
+    pub planner: Option<PlannerAnswer>,
     /// It was refused, and nothing changed.
     pub refused: bool,
 }
 
 impl Answer {
     pub(super) fn words(session: &SessionIdentity, reply: impl Into<String>) -> Self {
-        Self { session: session.clone(), end: None, reply: reply.into(), plan: None, refused: false }
+        Self {
+            session: session.clone(),
+            end: None,
+            decided: None,
+            reply: reply.into(),
+            plan: None,
+            planner: None,
+            refused: false,
+        }
     }
 
     pub(super) fn refusal(session: &SessionIdentity, reply: impl Into<String>) -> Self {
@@ -56,8 +72,10 @@ impl From<TurnOutcome> for Answer {
         Self {
             session: outcome.session,
             end: Some(outcome.end),
+            decided: None,
             reply: outcome.reply,
             plan: outcome.plan,
+            planner: outcome.planner,
             refused: false,
         }
     }
@@ -132,7 +150,7 @@ impl Agent {
         let served = self.shared.slots.wait_for(session).await;
         let held = self.hold(session, &served.running.stop, watcher).await?;
         let outcome = self.compact_held(session, by, &held.lease, &served.running.stop, watcher).await;
-        self.let_go(held).await;
+        self.let_go(&held).await;
         Ok(Answer::words(session, outcome?))
     }
 
@@ -151,6 +169,7 @@ impl Agent {
         self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
         let before = conversation.tokens();
         let compaction = tokio::select! {
+            biased;
             compaction = self.compact_now(&conversation, &desk, watcher) => compaction?,
             () = stop.cancelled() => return Ok("Stopped; the conversation is as it was.".to_owned()),
         };

@@ -9,15 +9,17 @@ use planwright_core::conversation::{
     Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting, message_tokens, reply_tokens,
 };
 use planwright_core::desk::Desk;
-use planwright_core::gate::{Caller, Situation, Verdict, judge_other_tool};
+use planwright_core::gate::{Caller, Situation, Verdict, authorize_asking, judge_other_tool};
 use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec, Usage};
+use planwright_core::plan::PlanStyle;
 use planwright_core::prompt::{self, PlanLine};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::TurnInput;
+use planwright_core::turn::{Purpose, TurnInput};
 use tokio::time::timeout;
 
 use super::Agent;
+use super::asking;
 use super::guarding::guarded;
 use super::progress::{Progress, Watcher};
 use super::running::{Halt, Run};
@@ -54,24 +56,51 @@ pub(super) struct Frame {
 
 impl Agent {
     /// The tools that may be called in this situation: exactly those the gate lets through.
-    pub(super) fn advertised(&self, desk: &Desk) -> Vec<ToolSpec> {
-        let situation = Situation::of(desk, self.engine().policy(), Caller::Conversation);
-        let plan_tools = self.engine().plan_tools(&situation).into_iter().map(|tool| ToolSpec {
+    pub(super) fn advertised(&self, situation: &Situation) -> Vec<ToolSpec> {
+        let plan_tools = self.engine().plan_tools(situation).into_iter().map(|tool| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description,
             input_schema: tool.input_schema,
         });
         let others =
             self.shared.toolbox.iter().filter(|tool| {
-                !matches!(judge_other_tool(&situation, &tool.spec().name, tool.effect()), Verdict::Deny(_))
+                !matches!(judge_other_tool(situation, &tool.spec().name, tool.effect()), Verdict::Deny(_))
             });
-        plan_tools.chain(others.map(|tool| tool.spec().clone())).collect()
+        let ask = authorize_asking(situation).is_ok().then(|| asking::spec(&self.engine().policy().agents));
+        plan_tools.chain(ask).chain(others.map(|tool| tool.spec().clone())).collect()
     }
 
-    pub(super) async fn frame(&self, desk: &Desk) -> LedgerResult<Frame> {
-        let finished = self.finished_plans(desk).await?;
-        let system = prompt::system(desk, &finished, self.engine().policy().agents.specialists());
-        let tools = self.advertised(desk);
+    /// What the gate looks at in a turn with this purpose.
+    pub(super) fn situation(&self, desk: &Desk, purpose: &Purpose) -> Situation {
+        let policy = self.engine().policy();
+        let apart = |caller, status| Situation {
+            style: Some(PlanStyle::Build),
+            status,
+            caller,
+            document_tools: policy.document_tools,
+        };
+        match purpose {
+            Purpose::Answer | Purpose::Document { .. } => Situation::of(desk, policy, Caller::Conversation),
+            Purpose::Step { plan, .. } => apart(Caller::Execution, desk.plan(plan).map(|plan| plan.status)),
+            Purpose::Question { .. } => apart(Caller::Specialist, desk.active().map(|plan| plan.status)),
+        }
+    }
+
+    async fn system(&self, desk: &Desk, purpose: &Purpose) -> LedgerResult<String> {
+        let agents = &self.engine().policy().agents;
+        Ok(match purpose {
+            Purpose::Answer | Purpose::Document { .. } => {
+                let finished = self.finished_plans(desk).await?;
+                prompt::system(desk, &finished, agents.specialists())
+            }
+            Purpose::Step { agent, .. } => prompt::specialist::doing(agents.assignable(agent)?),
+            Purpose::Question { agent, .. } => prompt::specialist::asked(agents.assignable(agent)?),
+        })
+    }
+
+    pub(super) async fn frame(&self, desk: &Desk, purpose: &Purpose) -> LedgerResult<Frame> {
+        let system = self.system(desk, purpose).await?;
+        let tools = self.advertised(&self.situation(desk, purpose));
         let context = self.context_tokens();
         let max_output_tokens = output_tokens(context);
         let fixed = self.shared.tokens.count_known(&system).saturating_add(self.tool_tokens(&tools));
@@ -105,7 +134,7 @@ impl Agent {
         let tokens = self.shared.tokens.count(text);
         let desk = self.engine().desk(session).await?;
         // What it leads to needs room as well.
-        let frame = self.frame(&desk).await?;
+        let frame = self.frame(&desk, &Purpose::Answer).await?;
         let (most, context) = (frame.room / 2, self.context_tokens());
         if tokens <= most {
             return Ok(tokens);
@@ -169,7 +198,7 @@ impl Agent {
         desk: &Desk,
         watcher: &Watcher,
     ) -> LedgerResult<Option<Compaction>> {
-        let frame = self.frame(desk).await?;
+        let frame = self.frame(desk, &Purpose::Answer).await?;
         // What was said last stays, if it is not much.
         let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
         watcher.tell(Progress::Compacting);
@@ -185,7 +214,7 @@ fn output_tokens(context: u32) -> u32 {
 impl Run<'_> {
     /// One call of the model. `None` if it was told that this was too long, and there is less to say now.
     pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, Halt> {
-        let mut frame = self.agent.frame(&self.desk).await?;
+        let mut frame = self.agent.frame(&self.desk, &self.turn.purpose).await?;
         frame.room >>= self.tightened;
         self.make_room(&frame).await?;
         let asked = u64::from(frame.fixed) + u64::from(self.conversation.tokens());
@@ -208,7 +237,8 @@ impl Run<'_> {
 
     /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
     async fn make_room(&mut self, frame: &Frame) -> Result<(), Halt> {
-        if self.conversation.tokens() <= frame.room / 4 * 3 {
+        // A turn apart from the conversation is short enough to be sent as far as it fits.
+        if !self.turn.purpose.is_conversation() || self.conversation.tokens() <= frame.room / 4 * 3 {
             return Ok(());
         }
         let Some(cut) = compaction::cut(&self.conversation, frame.room / 3) else { return Ok(()) };
@@ -226,7 +256,8 @@ impl Run<'_> {
 
     async fn call_model(&self, frame: Frame) -> Result<Result<ModelReply, ModelError>, Halt> {
         // Asked the same, a model may well say nothing again.
-        let silent = self.turn.last_reply().is_some_and(|reply| reply.calls.is_empty());
+        let silent = |reply: &ModelReply| reply.calls.is_empty() && reply.text.trim().is_empty();
+        let silent = self.turn.last_reply().is_some_and(silent);
         let nudge = silent.then(|| ModelMessage::User { text: NUDGE.to_owned() });
         let counter = &self.agent.shared.tokens;
         let room = nudge.iter().fold(frame.room, |room, nudge| room.saturating_sub(message_tokens(nudge, counter)));
@@ -239,7 +270,7 @@ impl Run<'_> {
             max_output_tokens: Some(frame.max_output_tokens),
         };
         self.watcher.tell(Progress::ModelCalled);
-        let left = self.agent.engine().policy().turn.time.saturating_sub(self.elapsed());
+        let left = self.limits.time.saturating_sub(self.elapsed());
         let hearing = Hearing { watcher: self.watcher, heard: Mutex::default() };
         let outcome = tokio::select! {
             biased;

@@ -1,17 +1,30 @@
-//! Carrying out an approved plan of recorded calls: exactly those calls, with exactly those arguments, in order. The
-//! intent is on disk before a call begins and the outcome after it.
+//! Carrying out an approved plan. The intent is on disk before a step begins and the outcome after it.
+//!
+//! - `recorded`: exactly the recorded calls, with exactly the recorded arguments, in order
+//! - `built`: each step by the specialist it names, in a turn of its own
+//! - `document`: a turn of the conversation that works from the text
+//! - `left`: what a process that ended, or another one, was carrying out
+//! - `standing`: plans that a rule approves
+//! - `outcome`: what it came to, counted
 
+mod built;
+mod document;
+mod left;
 mod outcome;
-mod steps;
+mod recorded;
+mod standing;
 
 use std::sync::Arc;
 
-use planwright_core::actor::Actor;
-use planwright_core::command::{Command, Decision, Outcome, RunCommand};
-use planwright_core::ids::{ExecutionId, PlanId};
+use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StuckChoice};
+use planwright_core::gate::ToolEffect;
+use planwright_core::ids::{ExecutionId, PlanId, StepId};
+use planwright_core::plan::approval::SkippedStep;
 use planwright_core::plan::content::{PlanContent, RecordedCall};
 use planwright_core::plan::execution::{StepRun, StepStatus};
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::policy::OnFailure;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
@@ -21,16 +34,33 @@ use super::Agent;
 use super::commands::Answer;
 use super::holding::{Held, is_not_ours};
 use super::progress::Watcher;
-use super::sessions::Place;
 use super::slots::{Running, Served};
 use crate::engine::Asking;
-use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult};
 
 pub(super) use outcome::summary;
 
 impl Agent {
-    /// Carries the plan out, or goes on with it from the first step not done, and gives it as it is afterwards. It waits
-    /// until everything before it in the session is done. Whoever stops waiting does not end it; [`Agent::stop`] does.
+    /// Carries the plan out, or goes on with it from the first step not done, and says what it came to. It waits until
+    /// everything before it in the session is done. Whoever stops waiting does not end it; [`Agent::stop`] does.
+    pub async fn carry_out(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        watcher: &Watcher,
+    ) -> LedgerResult<Answer> {
+        let found = self.engine().plan(session, plan).await?;
+        match found.style() {
+            PlanStyle::Document => self.work_on_document(session, by, plan, watcher).await,
+            PlanStyle::Collect | PlanStyle::Build => {
+                let plan = self.carry_out_plan(session, by, plan, watcher).await?;
+                Ok(Answer::words(session, summary(&plan)))
+            }
+        }
+    }
+
+    /// The same for a plan whose steps are carried out apart from the conversation. Gives it as it is afterwards.
     pub async fn carry_out_plan(
         &self,
         session: &SessionIdentity,
@@ -43,90 +73,120 @@ impl Agent {
         let queued = self.shared.slots.queue_up(&session).await;
         let work = async move {
             let served = queued.served().await;
-            agent.finish_first(&session, &served, &watcher).await?;
-            let mut execution = agent.begin_execution(&session, &by, &plan, &served, &watcher).await?;
-            execution.work().await
+            // What was interrupted in the middle of a step may be this very execution, which goes on below.
+            let open = agent.open_turn(&session).await?;
+            if open.is_none_or(|open| open.purpose.plan() != Some(&plan)) {
+                agent.finish_first(&session, &served, &watcher).await?;
+            }
+            agent.execute(&session, &by, &plan, &served, &watcher).await
         };
         super::running::finish(tokio::spawn(work)).await
     }
 
-    /// Goes on with what a process that ended was carrying out in the session, if there is such a plan.
-    pub async fn resume_execution(&self, place: &Place, by: &Actor, watcher: &Watcher) -> LedgerResult<Option<Answer>> {
-        const RECENT: u32 = 20;
-        let session = &place.session;
-        let page = self.engine().plans(session, None, RECENT).await?;
-        for found in page.items.iter().filter(|plan| plan.status == PlanStatus::Executing) {
-            let plan = self.engine().plan(session, &found.id).await?;
-            let waits = plan.execution.as_ref().is_some_and(|execution| uncertain(&execution.steps).is_some());
-            if calls_of(&plan).is_ok() && !waits {
-                let plan = self.carry_out_plan(session, by, &found.id, watcher).await?;
-                return Ok(Some(Answer::words(session, summary(&plan))));
-            }
-        }
-        Ok(None)
-    }
-
-    async fn begin_execution<'a>(
-        &'a self,
+    pub(super) async fn execute(
+        &self,
         session: &SessionIdentity,
         by: &Actor,
-        id: &PlanId,
-        served: &'a Served,
-        watcher: &'a Watcher,
-    ) -> LedgerResult<Execution<'a>> {
-        let plan = self.engine().plan(session, id).await?;
-        self.check_tools(&plan)?;
-        let stop = &served.running.stop;
-        let (plan, held) = if plan.status == PlanStatus::Executing {
-            let held = self.hold(session, stop, watcher).await?;
-            // Whoever held it may have come to its end.
-            (self.engine().plan(session, id).await?, held)
-        } else {
-            let resume = Command::Decide(Decision::Resume { plan: id.clone() });
-            let (committed, held) = self.take(session, by, &resume, stop, watcher).await?;
-            (named(&committed, id)?, held)
+        plan: &PlanId,
+        served: &Served,
+        watcher: &Watcher,
+    ) -> LedgerResult<Arc<Plan>> {
+        let mut plan = self.engine().plan(session, plan).await?;
+        // Only a person has an execution begin.
+        if plan.status != PlanStatus::Executing && by.kind != ActorKind::Person {
+            return Ok(plan);
+        }
+        self.check_able(&plan)?;
+        let (committed, held) = loop {
+            let error = match self.take(session, by, &beginning(&plan), &served.running.stop, watcher).await {
+                Ok(taken) => break taken,
+                Err(error) => error,
+            };
+            if !is_not_ours(&error) || served.running.stop.is_cancelled() {
+                return Err(error);
+            }
+            // Somebody else was faster. What they began and left is taken up; what they came to is the answer.
+            let now = self.engine().plan(session, &plan.id).await?;
+            let begun = |plan: &Plan| plan.execution.as_ref().map(|execution| execution.id.clone());
+            let moved = (now.status, begun(&now)) != (plan.status, begun(&plan));
+            let executing = now.status == PlanStatus::Executing;
+            if moved && executing {
+                plan = now;
+            } else if moved || executing {
+                return Ok(now);
+            } else {
+                return Err(error);
+            }
         };
+        let plan = named(&committed, &plan.id)?;
+        let id = plan.execution.as_ref().map(|execution| execution.id.clone());
+        let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
+        served.running.works_on(Some(&plan.id));
         served.running.held.cancel();
-        let execution = plan.execution.as_ref().map(|execution| execution.id.clone());
-        let id = execution.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
-        Ok(Execution {
+        let mut execution = Execution {
             agent: self,
             actor: Actor::system(session.channel.as_str()),
             session: session.clone(),
+            by: by.clone(),
             id,
             plan,
-            held: Some(held),
+            held: Arc::new(held),
             running: &served.running,
             watcher,
-        })
+        };
+        execution.work().await
     }
 
-    /// A plan whose tools are not here cannot be carried out here; it stays approved.
-    fn check_tools(&self, plan: &Plan) -> Result<(), Refusal> {
-        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
-        let approved = calls_of(plan)?.iter().filter(|call| skipped.iter().all(|skip| skip.step != call.id));
-        let missing = approved.map(|call| call.tool.as_str()).find(|tool| self.shared.toolbox.get(tool).is_none());
-        match missing {
-            Some(tool) => Err(Refusal::new(
-                RefusalCode::Unavailable,
-                format!("Plan {} calls {}, and there is no such tool here.", plan.number, quoted(tool)),
-            )),
-            None => Ok(()),
+    /// Whether a step can simply be done again, whatever became of it.
+    pub(super) fn may_repeat(&self, plan: &Plan, run: &StepRun) -> bool {
+        let call = calls_of(plan).iter().find(|call| call.id == run.step);
+        let tool = call.and_then(|call| self.shared.toolbox.get(&call.tool));
+        tool.is_some_and(|tool| tool.effect() != ToolEffect::Changes)
+    }
+
+    /// A plan whose tools or agents are not here cannot be carried out here; it stays as it is.
+    pub(super) fn check_able(&self, plan: &Plan) -> Result<(), Refusal> {
+        let left_out = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+        self.check_able_without(plan, left_out)
+    }
+
+    /// The same for a plan of which these steps are not done.
+    pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
+        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(step));
+        let over = |step: &StepId| {
+            run(step).is_some_and(|run| matches!(run.status, StepStatus::Completed | StepStatus::Skipped))
+        };
+        let approved = |step: &StepId| left_out.iter().all(|skip| skip.step != *step) && !over(step);
+        match &plan.content {
+            PlanContent::Document(_) => Ok(()),
+            PlanContent::Collect(collected) => {
+                let calls = collected.steps.iter().filter(|call| approved(&call.id));
+                let missing = calls.map(|call| &call.tool).find(|tool| self.shared.toolbox.get(tool).is_none());
+                missing.map_or(Ok(()), |tool| {
+                    let message =
+                        format!("Plan {} calls {}, and there is no such tool here.", plan.number, quoted(tool));
+                    Err(Refusal::new(RefusalCode::Unavailable, message))
+                })
+            }
+            PlanContent::Build(built) => {
+                let agents = &self.engine().policy().agents;
+                let mut steps = built.steps.iter().filter(|step| approved(&step.id));
+                steps.try_for_each(|step| agents.assignable(&step.agent).map(drop))
+            }
         }
     }
 }
 
-fn calls_of(plan: &Plan) -> Result<&[RecordedCall], Refusal> {
-    match &plan.content {
-        PlanContent::Collect(collected) => Ok(&collected.steps),
-        PlanContent::Document(_) | PlanContent::Build(_) => Err(Refusal::new(
-            RefusalCode::Unavailable,
-            format!(
-                "Plan {} is of style {}, and only recorded calls are carried out by Planwright itself.",
-                plan.number,
-                plan.style()
-            ),
-        )),
+/// What is written first. Of an execution that goes on nothing is: only the lease is taken.
+fn beginning(plan: &Plan) -> Command {
+    match plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing) {
+        Some(running) => Command::Run(RunCommand::Advance {
+            plan: plan.id.clone(),
+            execution: running.id.clone(),
+            ended: Vec::new(),
+            begun: Vec::new(),
+        }),
+        None => Command::Decide(Decision::Resume { plan: plan.id.clone() }),
     }
 }
 
@@ -135,8 +195,8 @@ fn named(committed: &Committed, id: &PlanId) -> LedgerResult<Arc<Plan>> {
     plan.ok_or_else(|| LedgerError::Internal(format!("plan {id} is not on the desk")))
 }
 
-fn uncertain(steps: &[StepRun]) -> Option<usize> {
-    steps.iter().position(|run| run.status == StepStatus::Uncertain)
+fn uncertain(steps: &[StepRun]) -> Option<&StepRun> {
+    steps.iter().find(|run| run.status == StepStatus::Uncertain)
 }
 
 /// Everything that carries out one plan.
@@ -145,10 +205,12 @@ struct Execution<'a> {
     agent: &'a Agent,
     actor: Actor,
     session: SessionIdentity,
+    /// Who asked for it.
+    by: Actor,
     id: ExecutionId,
     /// As of the last thing that was written.
     plan: Arc<Plan>,
-    held: Option<Held>,
+    held: Arc<Held>,
     running: &'a Running,
     watcher: &'a Watcher,
 }
@@ -177,8 +239,9 @@ impl Execution<'_> {
             Ok(()) | Err(Halt::Stopped) => self.finish().await,
             Err(halt) => Err(halt),
         };
-        if let Some(held) = self.held.take() {
-            self.agent.let_go(held).await;
+        // The entry that ends it gave the session back.
+        if self.plan.status == PlanStatus::Executing {
+            self.agent.let_go(&self.held).await;
         }
         match outcome {
             Ok(()) => Ok(Arc::clone(&self.plan)),
@@ -187,24 +250,64 @@ impl Execution<'_> {
         }
     }
 
+    async fn steps(&mut self) -> Result<(), Halt> {
+        self.retry_what_may_be().await?;
+        match self.plan.style() {
+            PlanStyle::Collect => self.recorded_calls().await,
+            PlanStyle::Build => self.built_steps().await,
+            PlanStyle::Document => Ok(()),
+        }
+    }
+
+    /// What was left in the middle and may be repeated needs nobody's decision.
+    async fn retry_what_may_be(&mut self) -> Result<(), Halt> {
+        if self.by.kind != ActorKind::Person {
+            return Ok(());
+        }
+        let repeatable = |run: &&StepRun| run.status == StepStatus::Uncertain && self.agent.may_repeat(&self.plan, run);
+        let steps: Vec<_> = self.runs().iter().filter(repeatable).map(|run| run.step.clone()).collect();
+        for step in steps {
+            let choice = StuckChoice::Retry;
+            let settle = Command::Decide(Decision::Settle { plan: self.plan.id.clone(), step, choice });
+            let by = self.by.clone();
+            self.submit(&by, settle).await?;
+        }
+        Ok(())
+    }
+
     async fn finish(&mut self) -> Result<(), Halt> {
-        let command = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
-        self.submit(command).await
+        let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
+        self.held.stop_renewing();
+        self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(finish)).await
     }
 
-    async fn end_step(&mut self, run: &StepRun, outcome: Outcome) -> Result<(), Halt> {
-        let (plan, execution, step) = (self.plan.id.clone(), self.id.clone(), run.step.clone());
-        self.submit(RunCommand::EndStep { plan, execution, step, outcome }).await
+    /// Writes outcomes down, and what is begun next.
+    async fn advance(&mut self, ended: Vec<EndedStep>, begun: Vec<StepId>) -> Result<(), Halt> {
+        if ended.is_empty() && begun.is_empty() {
+            return Ok(());
+        }
+        let (plan, execution) = (self.plan.id.clone(), self.id.clone());
+        let advance = RunCommand::Advance { plan, execution, ended, begun };
+        self.submit(&self.actor.clone(), Command::Run(advance)).await
     }
 
-    async fn submit(&mut self, command: RunCommand) -> Result<(), Halt> {
-        let Some(held) = &self.held else { return Err(Halt::Elsewhere) };
+    async fn submit(&mut self, by: &Actor, command: Command) -> Result<(), Halt> {
+        self.submit_under(Leasing::Held, by, command).await
+    }
+
+    async fn submit_under(&mut self, leasing: fn(Lease) -> Leasing, by: &Actor, command: Command) -> Result<(), Halt> {
         let engine = self.agent.engine();
-        let (request, leasing) = (engine.next_request(), Leasing::Held(held.lease.clone()));
-        let asking = Asking { session: &self.session, by: &self.actor, request, leasing, turn: None };
-        let committed = engine.submit_as(asking, Command::Run(command)).await?;
+        let (request, leasing) = (engine.next_request(), leasing(self.held.lease.clone()));
+        let asking = Asking { session: &self.session, by, request, leasing, turn: None };
+        let committed = engine.submit_as(asking, command).await?;
         self.plan = named(&committed, &self.plan.id)?;
         Ok(())
+    }
+
+    /// Whether a step failed after which nothing more is begun, also when the process that saw it fail is gone.
+    fn ends_at_a_failure(&self) -> bool {
+        let failed = self.runs().iter().any(|run| run.status == StepStatus::Failed);
+        failed && self.agent.engine().policy().on_failure == OnFailure::Stop
     }
 
     fn runs(&self) -> &[StepRun] {
@@ -213,10 +316,18 @@ impl Execution<'_> {
 
     /// Ready when the work is to stop, and why.
     async fn interrupted(&self) -> Halt {
-        let lost = self.held.as_ref().map_or_else(CancellationToken::new, |held| held.lost.clone());
+        let lost: &CancellationToken = &self.held.lost;
         tokio::select! {
+            biased;
             () = self.running.stop.cancelled() => Halt::Stopped,
             () = lost.cancelled() => Halt::Elsewhere,
         }
+    }
+}
+
+fn calls_of(plan: &Plan) -> &[RecordedCall] {
+    match &plan.content {
+        PlanContent::Collect(collected) => &collected.steps,
+        PlanContent::Document(_) | PlanContent::Build(_) => &[],
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
-use planwright_core::ids::{RequestId, TurnId};
+use planwright_core::ids::{ExecutionId, PlanId, RequestId, TurnId};
+use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use tokio::task::JoinHandle;
@@ -26,7 +27,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) lease: Lease,
-    /// Set when somebody else has the session, or ended the turn it is held for.
+    /// Set when somebody else has the session, or ended what it is held for.
     pub(super) lost: CancellationToken,
     renewing: JoinHandle<()>,
 }
@@ -68,9 +69,8 @@ impl Agent {
                     let lease = committed.lease.take().ok_or_else(|| {
                         LedgerError::Internal(format!("session {session} was not held after it was taken"))
                     })?;
-                    let turn = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
-                    let turn = turn.map(|open| open.id.clone());
-                    return Ok((committed, self.keep(lease, turn)));
+                    let work = Work::begun_by(&committed, command);
+                    return Ok((committed, self.keep(lease, work)));
                 }
             }
         }
@@ -99,7 +99,7 @@ impl Agent {
         let mut wait = FIRST_WAIT;
         loop {
             match self.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
-                Some(lease) => return Ok(self.keep(lease, None)),
+                Some(lease) => return Ok(self.keep(lease, Work::Short)),
                 None => self.wait(&mut wait, stop, watcher).await?,
             }
         }
@@ -110,6 +110,7 @@ impl Agent {
             watcher.tell(Progress::WaitingForOthers);
         }
         tokio::select! {
+            biased;
             () = stop.cancelled() => return Err(stopped_waiting()),
             () = tokio::time::sleep(*wait) => {}
         }
@@ -117,21 +118,23 @@ impl Agent {
         Ok(())
     }
 
-    fn keep(&self, lease: Lease, turn: Option<TurnId>) -> Held {
+    fn keep(&self, lease: Lease, work: Work) -> Held {
         let lost = CancellationToken::new();
         let (ledger, ttl) = (self.engine().ledger().clone(), self.shared.options.lease);
         let (renewed, told) = (lease.clone(), lost.clone());
         let renewing = tokio::spawn(async move {
             tokio::select! {
+                biased;
                 () = renew(ledger.as_ref(), &renewed, ttl) => {}
-                () = ended_elsewhere(ledger.as_ref(), &renewed.session, turn.as_ref()) => {}
+                () = ended_elsewhere(ledger.as_ref(), &renewed.session, &work) => {}
             }
             told.cancel();
         });
         Held { lease, lost, renewing }
     }
 
-    pub(super) async fn let_go(&self, held: Held) {
+    pub(super) async fn let_go(&self, held: &Held) {
+        held.stop_renewing();
         // One that cannot be given back now runs out by itself.
         if let Err(error) = self.engine().ledger().release_lease(&held.lease).await {
             tracing::warn!(session_identity = %held.lease.session, event = "lease_not_released", %error);
@@ -151,14 +154,49 @@ async fn renew(ledger: &dyn Ledger, renewed: &Lease, ttl: Duration) {
     }
 }
 
-/// Is over when another process has ended the turn, which it may do without holding the session.
-async fn ended_elsewhere(ledger: &dyn Ledger, session: &SessionIdentity, turn: Option<&TurnId>) {
-    let Some(turn) = turn else { return std::future::pending().await };
+/// What a session is held for. Others may end it without holding the session.
+#[derive(Debug)]
+enum Work {
+    /// Something that nobody ends from elsewhere.
+    Short,
+    Turn(TurnId),
+    Execution(PlanId, ExecutionId),
+}
+
+impl Work {
+    fn begun_by(committed: &Committed, command: &Command) -> Self {
+        let open = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        if let Some(open) = open.filter(|open| open.purpose.is_conversation()) {
+            return Self::Turn(open.id.clone());
+        }
+        let plan = command.subject().and_then(|plan| committed.desk.plan(plan));
+        let execution = plan.and_then(|plan| Some((plan.id.clone(), plan.execution.as_ref()?.id.clone())));
+        execution.map_or(Self::Short, |(plan, execution)| Self::Execution(plan, execution))
+    }
+
+    async fn is_over(&self, ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<bool> {
+        match self {
+            Self::Short => Ok(false),
+            Self::Turn(turn) => {
+                let open = ledger.session(session).await?.and_then(|stored| stored.session.turn);
+                Ok(open.is_none_or(|open| open.id != *turn))
+            }
+            Self::Execution(plan, execution) => {
+                let desk = ledger.desk(session, Some(plan)).await?;
+                let running = desk.plan(plan).filter(|plan| plan.status == PlanStatus::Executing);
+                let running = running.and_then(|plan| plan.execution.as_ref());
+                Ok(running.is_none_or(|running| running.id != *execution))
+            }
+        }
+    }
+}
+
+/// Is over when another process has ended the work, which it may do without holding the session.
+async fn ended_elsewhere(ledger: &dyn Ledger, session: &SessionIdentity, work: &Work) {
     loop {
         tokio::time::sleep(LOOK).await;
-        let Ok(stored) = ledger.session(session).await else { continue };
-        let open = stored.and_then(|stored| stored.session.turn);
-        if open.is_none_or(|open| open.id != *turn) {
+        // A store that is away for a moment says nothing.
+        if work.is_over(ledger, session).await.unwrap_or(false) {
             return;
         }
     }

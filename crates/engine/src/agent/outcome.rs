@@ -2,11 +2,14 @@
 
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::model::Usage;
-use planwright_core::plan::execution::Progress;
+use planwright_core::plan::execution::{Progress, StepStatus};
 use planwright_core::plan::{Digest, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::planner::PlannerAnswer;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnEnd;
 use serde::Serialize;
+
+use crate::view::ApprovalView;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnOutcome {
@@ -17,6 +20,8 @@ pub struct TurnOutcome {
     pub reply: String,
     /// A plan that the person has not seen like this yet.
     pub plan: Option<PlanCard>,
+    /// The same for whoever builds on it, while a plan is built.
+    pub planner: Option<PlannerAnswer>,
     pub usage: Usage,
     pub model_calls: usize,
     pub tool_calls: u32,
@@ -34,6 +39,8 @@ pub struct PlanCard {
     pub version: u32,
     pub digest: Digest,
     pub markdown: String,
+    /// Who said yes to it, and whether that was a person or a standing policy.
+    pub approval: Option<ApprovalView>,
     /// How far it has come, once it is carried out.
     pub progress: Option<Progress>,
     /// What can be typed about it now.
@@ -51,10 +58,16 @@ impl From<&Plan> for PlanCard {
             version: plan.version,
             digest: plan.digest(),
             markdown: plan.markdown(),
+            approval: plan.approval.as_deref().map(ApprovalView::from),
             progress: plan.execution.as_ref().map(Execution::progress),
             next: next(plan),
         }
     }
+}
+
+fn is_uncertain(plan: &Plan) -> bool {
+    let stuck = plan.execution.as_ref().and_then(Execution::stuck_at);
+    stuck.is_some_and(|(_, run)| run.status == StepStatus::Uncertain)
 }
 
 fn next(plan: &Plan) -> Vec<String> {
@@ -64,6 +77,9 @@ fn next(plan: &Plan) -> Vec<String> {
             vec![command("approve"), format!("{} WHAT TO CHANGE", command("revise")), command("reject")]
         }
         PlanStatus::Collecting => vec![command("cancel")],
+        PlanStatus::Executing | PlanStatus::PartiallyCompleted if is_uncertain(plan) => {
+            ["retry", "skip", "stop"].map(|choice| format!("{} {choice}", command("resume"))).to_vec()
+        }
         PlanStatus::Approved | PlanStatus::Executing => vec!["/plan status".to_owned(), command("cancel")],
         PlanStatus::PartiallyCompleted => vec![command("resume"), command("cancel")],
         PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled | PlanStatus::Superseded => {

@@ -51,7 +51,10 @@ pub enum Progress {
         about: String,
         status: StepStatus,
         note: Option<String>,
+        took: Duration,
     },
+    /// Something the person should read at once, in Markdown.
+    Said(String),
     Compacting,
     Compacted {
         messages: u32,

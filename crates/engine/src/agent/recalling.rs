@@ -3,8 +3,8 @@
 use planwright_core::conversation::Conversation;
 use planwright_core::event::Event;
 use planwright_core::ids::TurnId;
-use planwright_core::session::SessionIdentity;
-use planwright_core::turn::Turn;
+use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::turn::{Purpose, Turn};
 
 use super::Agent;
 use crate::ledger::{Committed, LedgerResult};
@@ -28,7 +28,7 @@ impl Agent {
                 .await?;
             }
             committed.events.iter().zip(first..).for_each(|(event, seq)| conversation.take_in(seq, event));
-            return Ok((conversation, Turn::new(turn.clone())));
+            return Ok((conversation, Turn::new(turn.clone(), opened_purpose(opened, turn))));
         }
         let mut conversation = Conversation::default();
         let mut events = Vec::new();
@@ -37,7 +37,27 @@ impl Agent {
             events.push(event.clone());
         })
         .await?;
-        Ok((conversation, Turn::replay(&events).unwrap_or_else(|| Turn::new(turn.clone()))))
+        let replayed = Turn::replay(turn, &events);
+        Ok((conversation, replayed.unwrap_or_else(|| Turn::new(turn.clone(), opened_purpose(opened, turn)))))
+    }
+
+    /// A turn apart from the conversation, from the journal, and everything said in it.
+    pub(super) async fn recall_apart(
+        &self,
+        session: &SessionIdentity,
+        turn: &TurnId,
+        purpose: &Purpose,
+        from: u64,
+    ) -> LedgerResult<(Conversation, Turn)> {
+        let mut conversation = Conversation::of_turn(turn.clone());
+        let mut events = Vec::new();
+        self.read(session, from, u64::MAX, &mut |seq, event| {
+            conversation.take_in(seq, event);
+            events.push(event.clone());
+        })
+        .await?;
+        let replayed = Turn::replay(turn, &events);
+        Ok((conversation, replayed.unwrap_or_else(|| Turn::new(turn.clone(), purpose.clone()))))
     }
 
     /// Reads the conversation's entries from `from` up to, not including, `end`.
@@ -60,4 +80,9 @@ impl Agent {
             }
         }
     }
+}
+
+fn opened_purpose(session: &Session, turn: &TurnId) -> Purpose {
+    let open = session.turn.as_ref().and_then(|open| open.named(turn));
+    open.map(|open| open.purpose.clone()).unwrap_or_default()
 }

@@ -1,12 +1,15 @@
 //! A turn from its beginning to its end: the state machine in `core` says what comes next, this carries it out and
 //! writes down what it came to before going on.
 
+mod beginning;
 mod ending;
 mod halting;
+mod planner;
 mod recording;
 
 pub(super) use halting::Halt;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -14,19 +17,17 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
 use planwright_core::desk::Desk;
-use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::plan::{Plan, PlanStatus};
-use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::{Effect, Over, Turn, TurnEnd, TurnInput, TurnLimit};
+use planwright_core::turn::{Effect, Over, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
 
 use super::Agent;
 use super::holding::Held;
 use super::memory::Remembered;
 use super::outcome::TurnOutcome;
-use super::progress::{Progress, Watcher};
-use super::slots::{Running, Served};
+use super::progress::Watcher;
+use super::slots::Running;
 use crate::ledger::{Committed, LedgerError, LedgerResult};
 
 impl Agent {
@@ -46,8 +47,10 @@ impl Agent {
         let work = async move {
             let served = queued.served().await;
             agent.finish_first(&session, &served, &watcher).await?;
-            let mut run = agent.begin(&session, &by, &text, &served, &watcher).await?;
-            run.finish_turn().await
+            let message = Message { text: &text, purpose: Purpose::Answer };
+            let mut run = agent.begin(&session, &by, message, &served, &watcher).await?;
+            let outcome = run.finish_turn().await?;
+            agent.approve_by_rule(outcome, &served, &watcher).await
         };
         finish(tokio::spawn(work)).await
     }
@@ -58,7 +61,13 @@ impl Agent {
         let queued = self.shared.slots.queue_up(&session).await;
         let work = async move {
             let served = queued.served().await;
-            agent.finish_interrupted(&session, &served, Delivery::Answer, &watcher).await
+            // An execution goes on by its own way: [`Agent::resume_execution`].
+            match agent.open_turn(&session).await? {
+                Some(open) if open.purpose.is_conversation() => {
+                    agent.finish_turn(&session, &open, &served, Delivery::Answer, &watcher).await
+                }
+                Some(_) | None => Ok(None),
+            }
         };
         finish(tokio::spawn(work)).await
     }
@@ -79,97 +88,13 @@ impl Agent {
         if !running.as_ref().is_some_and(|running| running.held.is_cancelled()) {
             let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
             stopped |= !committed.events.is_empty();
+            stopped |= self.stop_executions(session, by).await?;
         }
         if let Some(running) = running {
             running.stop.cancel();
             running.over.cancelled().await;
         }
         Ok(stopped)
-    }
-
-    async fn begin<'a>(
-        &'a self,
-        session: &SessionIdentity,
-        by: &Actor,
-        text: &str,
-        served: &'a Served,
-        watcher: &'a Watcher,
-    ) -> LedgerResult<Run<'a>> {
-        let tokens = self.check_room(session, text).await?;
-        let begin = Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens });
-        loop {
-            match self.take(session, by, &begin, &served.running.stop, watcher).await {
-                // Somebody's turn came in between and was left open.
-                Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {
-                    if !self.finish_first(session, served, watcher).await? {
-                        return Err(refusal.into());
-                    }
-                }
-                Err(error) => return Err(error),
-                Ok((committed, held)) => {
-                    let turn = committed.events.iter().find_map(|event| match event {
-                        Event::TurnBegun { turn, .. } => Some(turn.clone()),
-                        _ => None,
-                    });
-                    let turn = turn.ok_or_else(|| LedgerError::Internal("the turn did not begin".to_owned()))?;
-                    watcher.tell(Progress::Accepted(turn.clone()));
-                    return self.run(turn, committed, held, &served.running, watcher).await;
-                }
-            }
-        }
-    }
-
-    /// Finishes an interrupted turn before another one begins. What it came to is told on the way; says whether there was
-    /// one.
-    pub(super) async fn finish_first(
-        &self,
-        session: &SessionIdentity,
-        served: &Served,
-        watcher: &Watcher,
-    ) -> LedgerResult<bool> {
-        let finished = self.finish_interrupted(session, served, Delivery::OnTheWay, watcher).await?;
-        let found = finished.is_some();
-        if let Some(outcome) = finished {
-            watcher.tell(Progress::Finished(Box::new(outcome)));
-        }
-        Ok(found)
-    }
-
-    /// A turn that is open although nobody holds the session was interrupted. It goes on here, unless that was tried
-    /// too often.
-    async fn finish_interrupted(
-        &self,
-        session: &SessionIdentity,
-        served: &Served,
-        delivery: Delivery,
-        watcher: &Watcher,
-    ) -> LedgerResult<Option<TurnOutcome>> {
-        let Some(open) = self.open_turn(session).await? else { return Ok(None) };
-        let resume = Command::Turn(TurnCommand::Resume { turn: open });
-        let by = Actor::system(session.channel.as_str());
-        match self.take(session, &by, &resume, &served.running.stop, watcher).await {
-            // Whoever held the session finished it.
-            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => Ok(None),
-            Err(error) => Err(error),
-            Ok((committed, held)) => {
-                let Some(open) = committed.desk.session.as_ref().and_then(|session| session.turn.clone()) else {
-                    return Ok(None);
-                };
-                watcher.tell(Progress::Resumed(open.id.clone()));
-                let mut run = self.run(open.id.clone(), committed, held, &served.running, watcher).await?;
-                run.resumed = true;
-                run.delivery = delivery;
-                if open.resumed > self.engine().policy().turn.resumptions {
-                    return run.end(TurnEnd::Interrupted, Vec::new()).await.map(Some);
-                }
-                run.finish_turn().await.map(Some)
-            }
-        }
-    }
-
-    async fn open_turn(&self, session: &SessionIdentity) -> LedgerResult<Option<TurnId>> {
-        let stored = self.engine().ledger().session(session).await?;
-        Ok(stored.and_then(|stored| stored.session.turn).map(|open| open.id))
     }
 
     async fn run<'a>(
@@ -181,28 +106,59 @@ impl Agent {
         watcher: &'a Watcher,
     ) -> LedgerResult<Run<'a>> {
         running.held.cancel();
-        let session = committed.desk.identity.clone();
         let (conversation, turn) = self.recall(&committed, &id).await?;
-        let before = committed.desk.active().map(Standing::of);
-        Ok(Run {
+        let executing = committed.desk.active().filter(|plan| plan.status == PlanStatus::Executing);
+        running.works_on(executing.map(|plan| &plan.id));
+        let limits = self.engine().policy().turn.clone();
+        Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, running, watcher))
+    }
+
+    /// A turn that is under way under this lease, wherever it stands.
+    #[expect(clippy::too_many_arguments, reason = "everything a turn works with, put together in one place")]
+    pub(super) fn run_turn<'a>(
+        &'a self,
+        turn: Turn,
+        conversation: Conversation,
+        committed: Committed,
+        held: Arc<Held>,
+        limits: TurnLimits,
+        running: &'a Running,
+        watcher: &'a Watcher,
+    ) -> Run<'a> {
+        let session = committed.desk.identity.clone();
+        Run {
             agent: self,
-            actor: self.actor(&session),
+            actor: self.actor_for(&session, &turn.purpose),
             session,
             held: Some(held),
+            begun_at: begun_at(&committed.desk, &turn.id).unwrap_or_else(|| self.engine().now()),
             turn,
+            limits,
             conversation,
             seq: committed.seq,
+            before: committed.desk.active().map(Standing::of),
             desk: committed.desk,
-            before,
             settled: None,
             resumed: false,
             delivery: Delivery::Answer,
+            given_up: false,
             tightened: 0,
             started: self.engine().now(),
             running,
             watcher,
-        })
+        }
     }
+}
+
+fn begun_at(desk: &Desk, turn: &TurnId) -> Option<Timestamp> {
+    Some(desk.session.as_ref()?.turn.as_ref()?.named(turn)?.begun_at)
+}
+
+/// What begins a turn.
+#[derive(Debug)]
+pub(super) struct Message<'a> {
+    pub(super) text: &'a str,
+    pub(super) purpose: Purpose,
 }
 
 /// Everything one turn works with.
@@ -211,8 +167,10 @@ pub(super) struct Run<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: SessionIdentity,
     pub(super) actor: Actor,
-    held: Option<Held>,
+    /// Shared with whatever the turn is a part of; the turn of a conversation has it for itself.
+    pub(super) held: Option<Arc<Held>>,
     pub(super) turn: Turn,
+    pub(super) limits: TurnLimits,
     pub(super) conversation: Conversation,
     /// The last entry of the journal that the conversation knows.
     seq: u64,
@@ -225,16 +183,20 @@ pub(super) struct Run<'a> {
     /// Whether the call that is to be carried out next may have been begun before a crash.
     pub(super) resumed: bool,
     delivery: Delivery,
+    /// It was interrupted too often; nothing more is tried.
+    given_up: bool,
     /// How often the model said that the request was too long.
     pub(super) tightened: u32,
     started: Timestamp,
-    running: &'a Running,
+    /// When the turn began, here or in a process that ended.
+    pub(super) begun_at: Timestamp,
+    pub(super) running: &'a Running,
     pub(super) watcher: &'a Watcher,
 }
 
 /// How the outcome reaches the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Delivery {
+pub(super) enum Delivery {
     /// It is the answer to what they said.
     Answer,
     /// It is told beside something else and may go unread. A plan in it does not count as shown.
@@ -257,7 +219,7 @@ impl Standing {
 }
 
 impl Run<'_> {
-    async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
+    pub(super) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
         match self.go_on().await {
             Ok(outcome) => Ok(outcome),
             Err(Halt::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
@@ -271,8 +233,19 @@ impl Run<'_> {
         }
     }
 
+    /// Nothing more is tried in it: it only ends.
+    pub(super) fn give_up(&mut self) {
+        self.given_up = true;
+    }
+
     async fn go_on(&mut self) -> Result<TurnOutcome, Halt> {
+        if self.given_up {
+            return Ok(self.end(TurnEnd::Interrupted, Vec::new()).await?);
+        }
         loop {
+            if self.plan_is_over() {
+                return Ok(self.end(TurnEnd::Stopped, Vec::new()).await?);
+            }
             let input = match self.next() {
                 Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
                 Effect::CallModel => {
@@ -284,7 +257,8 @@ impl Run<'_> {
                 Effect::RunTool(pending) => {
                     // Nothing is begun after a stop.
                     if self.running.stop.is_cancelled() {
-                        return Err(Halt::Stopped { heard: String::new(), under_way: None });
+                        let halt = Halt::Stopped { heard: String::new(), under_way: None };
+                        return Err(halt.in_the_middle_of(&pending, self.effect_before(&pending)));
                     }
                     let outcome = self.carry_out(&pending).await?;
                     let tokens = self.agent.shared.tokens.count(&outcome.text);
@@ -299,8 +273,22 @@ impl Run<'_> {
         }
     }
 
+    /// Somebody ended or replaced the document that this turn carries out. What took its place is not approved.
+    fn plan_is_over(&self) -> bool {
+        let Purpose::Document { plan } = &self.turn.purpose else { return false };
+        self.desk.plan(plan).is_some_and(|plan| match plan.status {
+            PlanStatus::Rejected | PlanStatus::Cancelled | PlanStatus::Superseded => true,
+            PlanStatus::Collecting
+            | PlanStatus::Ready
+            | PlanStatus::Approved
+            | PlanStatus::Executing
+            | PlanStatus::Completed
+            | PlanStatus::PartiallyCompleted => false,
+        })
+    }
+
     fn next(&self) -> Effect {
-        self.turn.next(&self.agent.engine().policy().turn, self.elapsed())
+        self.turn.next(&self.limits, self.elapsed())
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -326,6 +314,7 @@ impl Run<'_> {
             }
         };
         tokio::select! {
+            biased;
             () = self.running.stop.cancelled() => Halt::Stopped { heard: String::new(), under_way: None },
             () = lost => Halt::Elsewhere,
         }
@@ -338,6 +327,9 @@ impl Run<'_> {
 
     /// Remembers the conversation for the next turn.
     fn remember(&mut self) {
+        if !self.turn.purpose.is_conversation() {
+            return;
+        }
         let Some(opened_at) = self.desk.session.as_ref().map(|session| session.opened_at) else { return };
         let conversation = std::mem::take(&mut self.conversation);
         self.agent.shared.memory.keep(&self.session, Remembered { conversation, seq: self.seq, opened_at });

@@ -67,7 +67,7 @@ impl Agent {
             Err(refusal) => Err(refusal.into()),
         };
         self.shared.memory.forget(session);
-        self.let_go(held).await;
+        self.let_go(&held).await;
         deleted
     }
 }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 
+use planwright_core::ids::PlanId;
 use planwright_core::session::SessionIdentity;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,18 @@ pub(super) struct Running {
     pub(super) over: CancellationToken,
     /// Set when it holds the session, over all processes, and is not only waiting for it.
     pub(super) held: CancellationToken,
+    /// The plan that is carried out.
+    plan: Arc<Mutex<Option<PlanId>>>,
+}
+
+impl Running {
+    pub(super) fn works_on(&self, plan: Option<&PlanId>) {
+        *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan.cloned();
+    }
+
+    fn is_about(&self, plan: &PlanId) -> bool {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(plan)
+    }
 }
 
 /// The right to work on a session in this process; it passes to the next in the queue when it is dropped.
@@ -79,6 +92,14 @@ impl Slots {
     pub(super) fn running(&self, session: &SessionIdentity) -> Option<Running> {
         let slot = self.lock().get(session)?.upgrade()?;
         slot.running().clone()
+    }
+
+    /// Stops what carries out this plan in this process, and waits until it has.
+    pub(super) async fn stop_work_on(&self, session: &SessionIdentity, plan: &PlanId) {
+        if let Some(running) = self.running(session).filter(|running| running.is_about(plan)) {
+            running.stop.cancel();
+            running.over.cancelled().await;
+        }
     }
 
     fn slot(&self, session: &SessionIdentity) -> Arc<Slot> {

@@ -1,22 +1,29 @@
 //! What happened to a plan: every version, decision and execution, read from the journal.
 
+mod replaying;
+
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::diff::{PlanDiff, Version, diff};
-use planwright_core::plan::{Digest, Plan, PlanContent};
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanContent, PlanStatus};
 use planwright_core::refusal::Refusal;
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Engine;
 use crate::ledger::LedgerResult;
 
-#[derive(Debug, Clone)]
+pub(super) use replaying::Replay;
+
+#[derive(Debug, Clone, Default)]
 pub struct History {
     pub items: Vec<HistoryItem>,
     pub versions: Vec<PlanVersion>,
+    pub decisions: Vec<PlanDecision>,
+    /// Every one, the latest last.
+    pub executions: Vec<PlanExecution>,
 }
 
 /// One thing that happened.
@@ -40,6 +47,68 @@ pub struct PlanVersion {
     pub content: PlanContent,
 }
 
+/// What a person, or a standing policy in their place, decided about the plan.
+#[derive(Debug, Clone)]
+pub struct PlanDecision {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub by: Actor,
+    pub what: DecisionMade,
+}
+
+#[derive(Debug, Clone)]
+pub enum DecisionMade {
+    /// The positions of the steps that are to be done, from 1.
+    Approved {
+        approval: Approval,
+        steps: Vec<usize>,
+    },
+    Rejected {
+        reason: Option<String>,
+    },
+    RevisionRequested {
+        feedback: String,
+    },
+    Cancelled {
+        reason: Option<String>,
+    },
+    /// What becomes of a step that nobody knew the end of, or that a person reported on.
+    Settled {
+        position: Option<usize>,
+        status: StepStatus,
+        note: Option<String>,
+    },
+}
+
+impl DecisionMade {
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Approved { .. } => "approved",
+            Self::Rejected { .. } => "rejected",
+            Self::RevisionRequested { .. } => "revision_requested",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Settled { .. } => "settled",
+        }
+    }
+}
+
+/// One execution as it stands or stood at its end.
+#[derive(Debug, Clone)]
+pub struct PlanExecution {
+    pub execution: Execution,
+    /// Who began it; not known of a plan that was taken over.
+    pub by: Option<Actor>,
+    pub end: Option<ExecutionEnd>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ExecutionEnd {
+    /// What the plan became with it.
+    pub status: PlanStatus,
+    pub at: Timestamp,
+    pub by: Option<Actor>,
+}
+
 impl PlanVersion {
     fn as_version(&self) -> Version<'_> {
         Version { title: self.title.as_deref(), content: &self.content }
@@ -47,17 +116,19 @@ impl PlanVersion {
 }
 
 impl Engine {
+    /// The agent of another program that drafted the plan, and therefore does its work; `None` if it was ours.
+    pub async fn drafted_elsewhere(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
+        let history = self.history(&plan.session, &plan.id).await?;
+        let written = history.versions.into_iter().next_back().map(|version| version.by);
+        Ok(written.filter(|by| is_elsewhere(&by.through)))
+    }
+
     pub async fn history(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<History> {
-        let mut history = History { items: Vec::new(), versions: Vec::new() };
-        let mut desk = Desk::new(session.clone());
+        let mut replay = Replay::new(session, plan);
         for entry in self.ledger.plan_journal(session, plan).await? {
-            desk.apply(&entry.event, &entry.stamp());
-            if let Some(plan) = desk.plan(plan) {
-                history.note_version(plan, &entry.by, entry.at);
-            }
-            history.items.push(HistoryItem { seq: entry.seq, at: entry.at, by: entry.by, event: entry.event });
+            replay.take_in(entry);
         }
-        Ok(history)
+        Ok(replay.history)
     }
 
     /// The difference between two versions of one plan; by default the last two. A plan with one version is
@@ -112,19 +183,7 @@ fn version<'a>(plan: &Plan, versions: &'a [PlanVersion], number: u32) -> Result<
     })
 }
 
-impl History {
-    /// A draft is not a version; a text that was ready for a person is one.
-    fn note_version(&mut self, plan: &Plan, by: &Actor, at: Timestamp) {
-        let known = u32::try_from(self.versions.len()).unwrap_or(u32::MAX);
-        if plan.version > known {
-            self.versions.push(PlanVersion {
-                version: plan.version,
-                at,
-                by: by.clone(),
-                digest: plan.digest(),
-                title: plan.title.clone(),
-                content: plan.content.clone(),
-            });
-        }
-    }
+/// Protocols behind which other programs have agents of their own.
+fn is_elsewhere(through: &str) -> bool {
+    [Channel::Mcp, Channel::Acp].iter().any(|channel| channel.as_str() == through)
 }

@@ -1,5 +1,6 @@
 //! What each plan tool takes. The JSON Schemas that models read are derived from these types.
 
+use planwright_core::agents::AgentRegistry;
 use planwright_core::command::{MetadataChange, NewStep, StepChange};
 use planwright_core::gate::PlanTool;
 use planwright_core::ids::StepId;
@@ -212,7 +213,7 @@ pub(super) fn schema(tool: PlanTool, style: PlanStyle) -> Value {
     }
 }
 
-pub(super) fn description(tool: PlanTool, agents: &[String]) -> String {
+pub(super) fn description(tool: PlanTool, agents: &AgentRegistry) -> String {
     match tool {
         PlanTool::Get => include_str!("descriptions/plan_get.md"),
         PlanTool::SetContent => include_str!("descriptions/plan_set_content.md"),
@@ -227,5 +228,5 @@ pub(super) fn description(tool: PlanTool, agents: &[String]) -> String {
         PlanTool::List => include_str!("descriptions/plan_list.md"),
     }
     .trim_end()
-    .replace("{agents}", &agents.join(", "))
+    .replace("{agents}", &agents.names())
 }

@@ -1,9 +1,15 @@
-//! An approved plan of recorded calls is carried out: exactly those calls, once each, whatever happens in between.
+//! An approved plan is carried out. Here: recorded calls, exactly those, once each, whatever happens in between.
 
+mod building;
+mod documents;
+mod followed;
 mod interrupted;
+mod specialists;
+mod standing;
 
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
+use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
@@ -23,8 +29,7 @@ async fn approved(calls: &[(&str, Value)], change: impl FnOnce(&mut Setup)) -> W
     let world = World::with(model, change).await;
     world.hear("/plan on collect").await;
     world.say("Plan it").await;
-    world.hear("/plan approve").await;
-    assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
+    world.approve(1, Selection::All).await;
     world
 }
 
@@ -77,8 +82,9 @@ async fn a_step_that_was_left_out_is_not_done() {
     .await;
     world.hear("/plan on collect").await;
     world.say("Plan it").await;
-    world.hear("/plan approve skip 2").await;
-    world.hear("/plan resume").await;
+    let answer = world.hear("/plan approve skip 2").await;
+    assert!(answer.decided.unwrap().contains("step 2 will not be done (left out by the approval)"));
+    assert!(answer.reply.contains("1 done, 1 skipped"), "{}", answer.reply);
     assert_eq!((kept.calls().len(), left.calls().len()), (1, 0));
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
+mod asking;
 mod commands;
 mod compaction;
 mod executing;
@@ -13,5 +14,6 @@ mod process;
 mod props;
 mod queue;
 mod restart;
+mod staff;
 mod turns;
 mod world;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::ids::PlanId;
+use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnInput;
-use planwright_engine::agent::{Agent, Watcher};
+use planwright_engine::agent::{Agent, Approving, Watcher};
 use planwright_engine::ledger::Submission;
 use planwright_llm::scripted::ScriptedModel;
 use tokio::runtime::{Builder, Runtime};
@@ -68,6 +69,15 @@ impl Process {
         let (agent, session, plan) = (self.agent.clone(), session.clone(), plan.clone());
         self.runtime.as_ref().unwrap().spawn(async move {
             let _ = agent.carry_out_plan(&session, &person(), &plan, &Watcher::nobody()).await;
+        })
+    }
+
+    /// Has it approve a plan and carry it out; nobody reads the answer.
+    pub(crate) fn approve(&self, session: &SessionIdentity, plan: &Plan, approving: Approving) -> JoinHandle<()> {
+        let (agent, session) = (self.agent.clone(), session.clone());
+        let (plan, digest) = (plan.id.clone(), plan.digest());
+        self.runtime.as_ref().unwrap().spawn(async move {
+            let _ = agent.approve(&session, &person(), &plan, digest, approving, &Watcher::nobody()).await;
         })
     }
 

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::event::Event;
 use planwright_core::model::ModelRequest;
-use planwright_core::plan::Plan;
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
@@ -112,6 +113,13 @@ impl World {
     /// Whatever a person types, a message or a command.
     pub(crate) async fn hear(&self, text: &str) -> Answer {
         self.agent.hear(&self.place(), &person(), text, &Watcher::nobody()).await.unwrap()
+    }
+
+    /// Approves the plan as it is, and leaves it at that.
+    pub(crate) async fn approve(&self, number: u32, selection: Selection) {
+        let plan = self.plan(number).await;
+        let approved = self.engine().approve(&self.session, &person(), &plan.id, plan.digest(), selection, None).await;
+        assert_eq!(approved.unwrap().status, PlanStatus::Approved);
     }
 
     /// The same with everything that was told on the way.

@@ -1,27 +1,35 @@
-//! Style build: a draft is put together call by call, with a specialist for every step, and submitted.
+//! Style build: a draft is put together call by call, with a specialist for every step, and submitted. One specialist is
+//! asked before.
 
 use planwright_core::agents::AgentRegistry;
+use planwright_core::visible::visible;
 use serde_json::{Value, json};
 
-use crate::rehearsal::draft::{Draft, StepKind, change};
+use crate::rehearsal::draft::{Draft, StepKind, change, one_line, shortened};
 use crate::rehearsal::plan::{Phase, SeenPlan};
 use crate::rehearsal::scene::Scene;
 use crate::rehearsal::wish::Wish;
 use crate::rehearsal::{Next, say};
 
 pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
+    // Without having asked, or with, the calls that build the draft are the same ones in the same order.
+    let made = scene.calls.iter().filter(|call| !["plan_get", "ask_agent"].contains(&call.name)).count();
     let calls = match (plan.phase, Wish::of(scene.words)) {
         (Phase::Drafting, _) if plan.has_steps => changed(scene, plan),
-        (Phase::Drafting, _) | (Phase::Waiting, Wish::Task) => new(scene, plan),
+        (Phase::Drafting, _) | (Phase::Waiting, Wish::Task) => match question(scene) {
+            Some(question) if made == 0 => return Next::Call("ask_agent", question),
+            Some(_) | None => new(scene, plan),
+        },
         (Phase::Waiting, Wish::Change) => return Next::Say(say::frozen()),
         (Phase::Waiting, Wish::GoOn | Wish::Ask) => return Next::Say(say::waiting()),
         (Phase::Approved, _) => return Next::Say(say::approved()),
         (Phase::LeftOpen, _) => return Next::Say(say::left_open()),
         (Phase::Over(status), _) => return Next::Say(say::over(status)),
     };
-    let made = scene.calls.iter().filter(|call| call.name != "plan_get").count();
     calls.into_iter().nth(made).map_or_else(|| Next::Say(say::enough(made)), |(tool, given)| Next::Call(tool, given))
 }
+
+const ANSWER_CHARACTERS: usize = 160;
 
 type Calls = Vec<(&'static str, Value)>;
 
@@ -30,7 +38,7 @@ fn new(scene: &Scene<'_>, plan: &SeenPlan) -> Calls {
     let agents = agents(scene);
     let mut calls: Calls = vec![
         ("plan_create_draft", json!({ "goal": draft.title, "title": draft.title })),
-        ("plan_set_metadata", metadata()),
+        ("plan_set_metadata", metadata(answer(scene))),
     ];
     // Each step builds on the one before it, whose id is in the answer to the call that added it.
     let added: Vec<_> = scene.made("plan_add_step").map(|call| call.value()["step_id"].clone()).collect();
@@ -53,7 +61,7 @@ fn changed(scene: &Scene<'_>, plan: &SeenPlan) -> Calls {
     let feedback = plan.feedback.as_deref().unwrap_or(scene.words);
     let mut calls: Calls = Vec::new();
     if plan.incomplete {
-        calls.push(("plan_set_metadata", metadata()));
+        calls.push(("plan_set_metadata", metadata(None)));
     }
     calls.push(asked_for(&agents(scene), feedback));
     calls.push(("plan_submit", json!({ "summary": change(feedback) })));
@@ -64,9 +72,38 @@ fn asked_for(agents: &[String], feedback: &str) -> (&'static str, Value) {
     ("plan_add_step", json!({ "description": change(feedback), "agent": fit(agents, StepKind::Work) }))
 }
 
-fn metadata() -> Value {
+/// One question to one specialist, if there is a way to ask and it was not asked yet.
+fn question(scene: &Scene<'_>) -> Option<Value> {
+    if !scene.has("ask_agent") || scene.made("ask_agent").next().is_some() {
+        return None;
+    }
+    let title = Draft::from_words(scene.words).title;
+    let question = format!("What is there already for “{title}”, and what speaks against it?");
+    Some(json!({ "agent": fit(&agents(scene), StepKind::Look), "question": question }))
+}
+
+/// What came of asking a specialist, as an assumption. Whether it could answer or not, the draft goes on.
+fn answer(scene: &Scene<'_>) -> Option<String> {
+    let asked = scene.made("ask_agent").last()?;
+    let given = asked.given();
+    let agent = given["agent"].as_str().unwrap_or("specialist");
+    let short = |text: &str| shortened(&one_line(&visible(text)), ANSWER_CHARACTERS);
+    if asked.failed {
+        return Some(format!("The {agent} could not be asked: {}", short(&asked.reason())));
+    }
+    let value = asked.value();
+    let words = short(value["answer"].as_str().unwrap_or(asked.text));
+    Some(if words.is_empty() {
+        format!("The {agent} had no answer")
+    } else {
+        format!("The {agent} says: “{words}”")
+    })
+}
+
+fn metadata(answer: Option<String>) -> Value {
+    let assumptions: Vec<_> = ["The request says all that is needed".to_owned()].into_iter().chain(answer).collect();
     json!({
-        "assumptions": ["The request says all that is needed"],
+        "assumptions": assumptions,
         "risks": ["This is a rehearsal: the steps were not thought about"],
         "verification": ["The result does what was asked for"],
         "files": ["unknown before someone has looked"],
@@ -88,7 +125,7 @@ fn agents(scene: &Scene<'_>) -> Vec<String> {
 }
 
 fn usual() -> Vec<String> {
-    AgentRegistry::default().specialists().to_vec()
+    AgentRegistry::default().specialists().iter().map(|each| each.name.clone()).collect()
 }
 
 fn fit(agents: &[String], kind: StepKind) -> String {

@@ -1,4 +1,5 @@
-//! An approved document: its steps are reported one after another, each with a note that nothing was really done.
+//! An approved document: its steps are begun and reported one after another, each with a note that nothing was really
+//! done.
 
 use serde_json::json;
 
@@ -7,6 +8,7 @@ use crate::rehearsal::scene::Scene;
 use crate::rehearsal::{Next, say};
 
 const NOTE: &str = "Only rehearsed: nothing was done.";
+const EVIDENCE: &str = "None: the rehearsal model changes nothing.";
 
 pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
     if !scene.has("plan_progress") {
@@ -22,5 +24,10 @@ pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
         Some(Progress::NextIs(step)) => step,
         Some(Progress::NotBegun) | None => step,
     };
-    Next::Call("plan_progress", json!({ "step": step, "status": "done", "note": NOTE }))
+    let begins = json!({ "step": step, "status": "in_progress" });
+    if scene.made("plan_progress").any(|report| report.given() == begins) {
+        Next::Call("plan_progress", json!({ "step": step, "status": "done", "note": NOTE, "evidence": EVIDENCE }))
+    } else {
+        Next::Call("plan_progress", begins)
+    }
 }

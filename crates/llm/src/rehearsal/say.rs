@@ -3,11 +3,12 @@
 use planwright_core::plan::PlanStatus;
 use planwright_core::visible::visible;
 
-use crate::rehearsal::draft::shortened;
+use crate::rehearsal::draft::{one_line, shortened};
 use crate::rehearsal::plan::Progress;
 use crate::rehearsal::scene::{Made, Scene};
 
 const REASON_CHARACTERS: usize = 600;
+const QUESTION_CHARACTERS: usize = 80;
 
 fn signed(text: &str) -> String {
     format!("{}\n\n{}", text.trim_end(), include_str!("texts/signature.md").trim_end())
@@ -58,6 +59,18 @@ pub(super) fn approved() -> String {
 
 pub(super) fn rehearsed() -> String {
     signed(include_str!("texts/rehearsed.md"))
+}
+
+/// A specialist's last words about its step.
+pub(super) fn stepped(step: u64, plan: u64) -> String {
+    signed(&format!("Step {step} of plan {plan} is reported. It was only rehearsed: nothing of it was carried out."))
+}
+
+/// A specialist's answer, short enough to be quoted.
+pub(super) fn to_the_planner(question: &str) -> String {
+    let question = shortened(&one_line(&visible(question)), QUESTION_CHARACTERS);
+    let about = if question.is_empty() { String::new() } else { format!(" about “{question}”") };
+    format!("Nothing is known{about} that speaks against the plan. I am the rehearsal model and looked at nothing.")
 }
 
 pub(super) fn nothing_to_call() -> String {

@@ -6,6 +6,8 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Scene<'a> {
     pub(super) request: &'a ModelRequest,
+    /// What the conversation begins with.
+    pub(super) opening: &'a str,
     /// What the person said last.
     pub(super) words: &'a str,
     /// The calls made since then.
@@ -16,22 +18,25 @@ pub(super) struct Scene<'a> {
 #[derive(Debug)]
 pub(super) struct Made<'a> {
     pub(super) name: &'a str,
+    arguments: &'a str,
     pub(super) text: &'a str,
     pub(super) failed: bool,
 }
 
 impl<'a> Scene<'a> {
     pub(super) fn of(request: &'a ModelRequest) -> Self {
+        let mut opening = None;
         let mut words = "";
         let mut turn: &[ModelMessage] = &request.messages;
         for (index, message) in request.messages.iter().enumerate() {
             if let ModelMessage::User { text } = message {
                 words = text.as_str();
+                opening = opening.or(Some(words));
                 turn = &request.messages[index + 1..];
             }
         }
         let calls = turn.iter().flat_map(sent).map(|sent| Made::with_result(sent, turn)).collect();
-        Self { request, words, calls }
+        Self { request, opening: opening.unwrap_or_default(), words, calls }
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&'a ToolSpec> {
@@ -58,7 +63,12 @@ impl<'a> Made<'a> {
             ModelMessage::ToolResult { .. } | ModelMessage::User { .. } | ModelMessage::Assistant { .. } => None,
         });
         let (text, failed) = result.unwrap_or(("It was not answered.", true));
-        Self { name: &sent.call.name, text, failed }
+        Self { name: &sent.call.name, arguments: &sent.call.arguments, text, failed }
+    }
+
+    /// What it was called with.
+    pub(super) fn given(&self) -> Value {
+        serde_json::from_str(self.arguments).unwrap_or_default()
     }
 
     /// The result as JSON; `null` if it is something else.

@@ -1,5 +1,7 @@
 //! What the person seems to want, told from a few plain words.
 
+use crate::rehearsal::opening::Opening;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// Something about the plan is to be different.
@@ -35,6 +37,9 @@ const ASK: [&str; 6] = ["thanks", "thank you", "hi", "hello", "help", "status"];
 
 impl Wish {
     pub(super) fn of(words: &str) -> Self {
+        if Opening::of(words) == Some(Opening::Plan) {
+            return Self::GoOn;
+        }
         let words = words.trim().to_lowercase();
         let bare = words.trim_matches(|c: char| !c.is_alphanumeric());
         if CHANGE.iter().any(|sign| bare.contains(sign)) {
@@ -61,6 +66,8 @@ mod tests {
             ("Yes!", Wish::GoOn),
             ("go on with the next step", Wish::GoOn),
             ("The plan is approved. Carry it out.", Wish::GoOn),
+            ("[Plan 2 was approved, with the note \"use a view instead\". Ready?", Wish::GoOn),
+            ("[Go on with plan 2, revised", Wish::GoOn),
             ("How far are you?", Wish::Ask),
             ("thanks", Wish::Ask),
             ("Add a health endpoint", Wish::Task),

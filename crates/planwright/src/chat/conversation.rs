@@ -154,6 +154,7 @@ impl Conversation {
 fn tell(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
     match progress {
         Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
+        Progress::Said(words) => view.said(&words),
         progress => view.tell(&progress),
     }
 }

@@ -6,12 +6,13 @@ use anstyle::Style;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
 use planwright_engine::agent::Progress;
+use planwright_engine::clock::lasted;
 
 use crate::terminal::palette::{self, BOLD, DIM, ERROR, GOOD, WARNING};
 use crate::terminal::text::{Span, count, fit, painted, shown_line, wrap};
 
 /// Why something failed is told at some length, but not without end.
-const MOST_LINES: usize = 3;
+pub(crate) const MOST_LINES: usize = 3;
 
 /// What stays on the screen of it; nothing for what only lasts a moment.
 pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<String> {
@@ -19,7 +20,7 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         Progress::Resumed(_) => Some(note("↻", "Going on with a turn that was interrupted.", width)),
         Progress::WaitingForOthers => Some(note("…", "Another process works on this session; waiting for it.", width)),
         Progress::Again { why, wait } => {
-            let words = format!("{} Trying again in {}.", sentence(why), seconds(*wait));
+            let words = format!("{} Trying again in {}.", sentence(why), lasted(*wait));
             Some(note("↻", &words, width))
         }
         Progress::Compacted { messages } => {
@@ -27,8 +28,8 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
             Some(note("↻", &words, width))
         }
         Progress::ToolEnded { name, status, detail, took } => Some(tool(name, started, *status, detail, *took, width)),
-        Progress::StepEnded { position, total, about, status, note } => {
-            Some(step(*position, *total, about, *status, note.as_deref(), width))
+        Progress::StepEnded { position, total, about, status, note, took } => {
+            Some(step(*position, *total, about, *status, note.as_deref(), *took, width))
         }
         Progress::StepStarted { .. }
         | Progress::Accepted(_)
@@ -37,6 +38,7 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         | Progress::Text(_)
         | Progress::Replied { .. }
         | Progress::ToolStarted { .. }
+        | Progress::Said(_)
         | Progress::Compacting => None,
     }
 }
@@ -63,7 +65,15 @@ fn tool(name: &str, about: &str, status: ToolStatus, detail: &str, took: Duratio
 }
 
 /// `✔ 2/5  write_file notes.md`
-fn step(position: usize, total: usize, about: &str, status: StepStatus, note: Option<&str>, width: usize) -> String {
+fn step(
+    position: usize,
+    total: usize,
+    about: &str,
+    status: StepStatus,
+    note: Option<&str>,
+    took: Duration,
+    width: usize,
+) -> String {
     let (mark, style) = palette::step(status);
     let why = note.map_or_else(String::new, |note| format!("{}: {note}", status.as_str().to_lowercase()));
     let why = fit(&one_line(&why), width.saturating_mul(MOST_LINES));
@@ -72,25 +82,29 @@ fn step(position: usize, total: usize, about: &str, status: StepStatus, note: Op
     if !why.is_empty() {
         spans.extend([Span::plain("  "), Span::new(&why, style)]);
     }
+    let took = long_enough(took);
+    if !took.is_empty() {
+        spans.extend([Span::plain("  "), Span::new(&took, DIM)]);
+    }
     marked(mark, style, &spans, width)
 }
 
 /// For what the engine says about a call: it is visible already, and would be written out a second time.
-pub(super) fn one_line(visible: &str) -> String {
+pub(crate) fn one_line(visible: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Times nobody feels are not told.
 fn long_enough(took: Duration) -> String {
-    if took < Duration::from_millis(50) { String::new() } else { seconds(took) }
+    if took < Duration::from_millis(50) { String::new() } else { lasted(took) }
 }
 
-pub(super) fn note(mark: &str, words: &str, width: usize) -> String {
+pub(crate) fn note(mark: &str, words: &str, width: usize) -> String {
     let words = fit(&shown_line(words), width.saturating_mul(MOST_LINES));
     marked(mark, DIM, &[Span::new(&words, DIM)], width)
 }
 
-fn marked(mark: &str, style: Style, spans: &[Span], width: usize) -> String {
+pub(crate) fn marked(mark: &str, style: Style, spans: &[Span], width: usize) -> String {
     let mut text = String::new();
     for (index, line) in wrap(spans, width.saturating_sub(2)).iter().enumerate() {
         let mark = if index == 0 { Span::new(mark, style) } else { Span::plain(" ") };
@@ -98,15 +112,6 @@ fn marked(mark: &str, style: Style, spans: &[Span], width: usize) -> String {
         text.push('\n');
     }
     text
-}
-
-/// `0.3s`, `12s`, `3m 20s`
-pub(super) fn seconds(time: Duration) -> String {
-    match time.as_secs() {
-        0..10 => format!("{:.1}s", time.as_secs_f32()),
-        whole @ 10..60 => format!("{whole}s"),
-        whole => format!("{}m {:02}s", whole / 60, whole % 60),
-    }
 }
 
 fn sentence(words: &str) -> String {
@@ -151,12 +156,5 @@ mod tests {
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
         assert!(text.lines().count() <= MOST_LINES + 2, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
-    }
-
-    #[test]
-    fn times_are_told_roughly() {
-        for (milliseconds, expected) in [(300, "0.3s"), (12_700, "12s"), (200_000, "3m 20s")] {
-            assert_eq!(seconds(Duration::from_millis(milliseconds)), expected);
-        }
     }
 }

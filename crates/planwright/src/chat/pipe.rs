@@ -3,8 +3,10 @@
 
 use std::io::Write as _;
 
+use planwright_core::slash::{self, Input};
+use planwright_core::visible::quoted;
 use planwright_core::visible::visible;
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines, Stdin};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Stdin};
 
 use super::conversation::{Asked, Came, Conversation};
 use super::signals::Signals;
@@ -15,12 +17,12 @@ use crate::failure::{Exit, Failure, Outcome};
 #[derive(Debug)]
 pub(crate) enum Messages {
     One(String),
-    Lines(Lines<BufReader<Stdin>>),
+    Lines(BufReader<Stdin>),
 }
 
 impl Messages {
     pub(crate) fn on_stdin() -> Self {
-        Self::Lines(BufReader::new(tokio::io::stdin()).lines())
+        Self::Lines(BufReader::new(tokio::io::stdin()))
     }
 
     /// The next one that says something; `None` after the last, or when the program is to end.
@@ -28,11 +30,8 @@ impl Messages {
         loop {
             let line = match self {
                 Self::One(text) => Some(std::mem::take(text)).filter(|text| !text.is_empty()),
-                Self::Lines(lines) => tokio::select! {
-                    line = lines.next_line() => {
-                        let line = line.map(|line| line.map(without_mark));
-                        line.map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))?
-                    }
+                Self::Lines(stdin) => tokio::select! {
+                    line = whole_line(stdin) => line?,
                     _ = signals.next() => None,
                 },
             };
@@ -59,6 +58,21 @@ pub(crate) async fn run(mut conversation: Conversation, mut messages: Messages, 
         exit = said(&mut conversation, &text, view.as_mut()).await?;
     }
     Ok(exit)
+}
+
+/// The next line, without its end. A command whose line breaks off may have been meant to go on: it is not carried out.
+async fn whole_line(stdin: &mut BufReader<Stdin>) -> Result<Option<String>, Failure> {
+    let mut line = String::new();
+    let read = stdin.read_line(&mut line).await;
+    if read.map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))? == 0 {
+        return Ok(None);
+    }
+    let text = line.trim_end_matches(['\n', '\r']).to_owned();
+    if text.len() == line.len() && matches!(slash::parse(&text), Input::Command(_)) {
+        let message = format!("{} breaks off without the end of its line, so it was not carried out", quoted(&text));
+        return Err(Failure::usage(message));
+    }
+    Ok(Some(without_mark(text)))
 }
 
 /// Some editors begin a file with a mark that is no part of its text.

@@ -29,6 +29,9 @@ pub(super) trait View: Send {
     /// The person wants it to stop.
     fn stopping(&mut self) -> Result<(), Failure>;
 
+    /// Something to read at once, before the answer comes.
+    fn said(&mut self, markdown: &str) -> Result<(), Failure>;
+
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure>;
 
     /// No answer comes: it failed, or nobody waits for it.

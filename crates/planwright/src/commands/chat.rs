@@ -30,7 +30,7 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
     pipe::run(conversation, messages, context.screen.json).await
 }
 
-fn agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
+pub(super) fn agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
     let wrong = |error: planwright_llm::ChooseError| Failure::usage(error.to_string());
     let choice = match named {
         Some(_) => ModelChoice::from_setting(named).map_err(wrong)?,

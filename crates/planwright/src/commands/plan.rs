@@ -1,6 +1,7 @@
 //! `planwright plan …`
 
 mod approve;
+mod carry_out;
 pub(crate) mod damaged;
 mod decide;
 mod diff;
@@ -9,6 +10,7 @@ mod history;
 mod list;
 mod mode;
 mod show;
+mod watch;
 
 use std::sync::Arc;
 
@@ -29,13 +31,14 @@ pub(crate) fn needs(command: &PlanCommand) -> Store {
         PlanCommand::Off
         | PlanCommand::Done
         | PlanCommand::Status
+        | PlanCommand::Watch(_)
         | PlanCommand::List { .. }
         | PlanCommand::Show { .. }
         | PlanCommand::Approve(_)
         | PlanCommand::Reject(_)
         | PlanCommand::Revise(_)
         | PlanCommand::Cancel(_)
-        | PlanCommand::Resume { .. }
+        | PlanCommand::Resume(_)
         | PlanCommand::Diff(_)
         | PlanCommand::Export(_)
         | PlanCommand::History { .. } => Store::MustExist,
@@ -55,13 +58,14 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
         PlanCommand::Off => mode::off(context, session).await,
         PlanCommand::Done => mode::done(context, session).await,
         PlanCommand::Status => mode::status(context, session).await,
+        PlanCommand::Watch(arguments) => watch::run(context, session, &arguments).await,
         PlanCommand::List { before } => list::run(context, session, before).await,
         PlanCommand::Show { plan, raw } => show::run(context, session, plan.as_ref(), raw).await,
         PlanCommand::Approve(arguments) => approve::run(context, session, arguments).await,
         PlanCommand::Reject(arguments) => decide::reject(context, session, arguments).await,
         PlanCommand::Revise(arguments) => decide::revise(context, session, arguments).await,
         PlanCommand::Cancel(arguments) => decide::cancel(context, session, arguments).await,
-        PlanCommand::Resume { plan } => decide::resume(context, session, plan.as_ref()).await,
+        PlanCommand::Resume(arguments) => decide::resume(context, session, arguments).await,
         PlanCommand::Diff(arguments) => diff::run(context, session, &arguments).await,
         PlanCommand::Export(arguments) => export::run(context, session, &arguments).await,
         PlanCommand::History { plan } => history::run(context, session, plan.as_ref()).await,
@@ -74,10 +78,17 @@ async fn find(
     session: &SessionIdentity,
     plan: Option<&PlanReference>,
 ) -> Result<Arc<Plan>, Failure> {
-    context.engine.find_plan(session, plan).await.map_err(|error| {
-        let hint = || context.invocation.plan(["list"]);
-        Failure::from(error).hint_on(RefusalCode::NotFound, hint).hint_on(RefusalCode::Conflict, hint)
-    })
+    context.engine.find_plan(session, plan).await.map_err(not_found(context))
+}
+
+/// A plan that was not found, with the way to find it.
+fn not_found(context: &Context) -> impl FnOnce(LedgerError) -> Failure {
+    let list = context.invocation.plan(["list"]);
+    move |error| {
+        let hint = || list.clone();
+        let failure = Failure::from(error).hint_on(RefusalCode::NotFound, hint).hint_on(RefusalCode::Conflict, hint);
+        failure.hint_on(RefusalCode::InvalidArgument, hint)
+    }
 }
 
 /// A refused decision, with the way to see where the plan stands.

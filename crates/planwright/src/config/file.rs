@@ -1,15 +1,18 @@
 //! `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`.
+//! Only the descriptions of agents have none.
 
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 
-use planwright_core::policy::{DocumentTools, OnFailure};
+use planwright_core::policy::{DocumentTools, OnFailure, StandingApproval};
 use serde::Deserialize;
+
+use super::agents::AgentsSection;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub(super) database: Option<String>,
-    pub(super) agents: Option<Vec<String>>,
+    pub(super) agents: Option<AgentsSection>,
     pub(super) model: Option<String>,
     pub(super) context_tokens: Option<NonZeroU32>,
     #[serde(default)]
@@ -25,6 +28,7 @@ pub(super) struct File {
 pub(super) struct PlanSection {
     pub(super) tools: Option<DocumentTools>,
     pub(super) on_failure: Option<OnFailure>,
+    pub(super) standing_approval: Option<StandingApproval>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -4,38 +4,24 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
 
-use planwright_core::agents::AgentRegistry;
-use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy};
+use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy, StandingApproval};
 use planwright_core::turn::TurnLimits;
 use planwright_core::visible::quoted;
 
+use super::agents;
 use super::file::{File, LimitsSection, PlanSection, TurnSection};
-use super::variables::{in_file, in_variable, number, variable};
+use super::variables::{number, variable};
 use crate::failure::Failure;
 
 pub(super) fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
     Ok(Policy {
         limits: limits(&file.limits)?,
-        agents: agents(file.agents, path)?,
+        agents: agents::registry(file.agents, path)?,
         document_tools: document_tools(&file.plan)?,
         turn: turn(&file.turn)?,
         on_failure: on_failure(&file.plan)?,
+        standing_approval: standing_approval(&file.plan)?,
     })
-}
-
-fn agents(in_the_file: Option<Vec<String>>, path: &Path) -> Result<AgentRegistry, Failure> {
-    let names = variable("PLANWRIGHT_AGENTS", |text| Ok(split(text)))?;
-    match (names, in_the_file) {
-        (Some(names), _) => {
-            AgentRegistry::new(names).map_err(|refusal| in_variable("PLANWRIGHT_AGENTS", refusal.message))
-        }
-        (None, Some(names)) => AgentRegistry::new(names).map_err(|refusal| in_file(path, "agents", refusal)),
-        (None, None) => Ok(AgentRegistry::default()),
-    }
-}
-
-fn split(list: &str) -> Vec<String> {
-    list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 fn limits(section: &LimitsSection) -> Result<Limits, Failure> {
@@ -58,6 +44,15 @@ fn on_failure(section: &PlanSection) -> Result<OnFailure, Failure> {
         other => Err(format!("{} is neither `stop` nor `go_on`", quoted(other))),
     })?;
     Ok(named.or(section.on_failure).unwrap_or_default())
+}
+
+fn standing_approval(section: &PlanSection) -> Result<StandingApproval, Failure> {
+    let named = variable("PLANWRIGHT_PLAN_STANDING_APPROVAL", |text| match text {
+        "off" => Ok(StandingApproval::Off),
+        "read_only" => Ok(StandingApproval::ReadOnly),
+        other => Err(format!("{} is neither `off` nor `read_only`", quoted(other))),
+    })?;
+    Ok(named.or(section.standing_approval).unwrap_or_default())
 }
 
 fn document_tools(section: &PlanSection) -> Result<DocumentTools, Failure> {

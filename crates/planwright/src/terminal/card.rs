@@ -96,7 +96,7 @@ pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String
 }
 
 fn who(actor: &Actor) -> String {
-    shown_line(&actor.to_string())
+    shown_line(&planwright_engine::who(actor))
 }
 
 pub(super) fn labelled(name: &str, value: &str, width: usize) -> String {
@@ -169,6 +169,11 @@ pub(crate) enum Standing {
 }
 
 /// What a person can do with it now.
+fn is_uncertain(plan: &Plan) -> bool {
+    let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
+    runs.map(|run| run.status).any(|status| status == StepStatus::Uncertain)
+}
+
 pub(crate) fn next(plan: &Plan, standing: Standing, invocation: &Invocation) -> String {
     let command = |name: &str| invocation.plan([name, &plan.number.to_string()]);
     let words = match (plan.status, standing) {
@@ -184,23 +189,26 @@ pub(crate) fn next(plan: &Plan, standing: Standing, invocation: &Invocation) -> 
             "The agent has your feedback and drafts again.".to_owned()
         }
         (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) => "The agent is drafting it.".to_owned(),
-        (PlanStatus::Approved | PlanStatus::Executing | PlanStatus::PartiallyCompleted, _)
-            if plan.style() == PlanStyle::Collect =>
-        {
-            format!("Its calls are approved. To carry them out: {}", command("resume"))
-        }
-        (PlanStatus::Approved, _) if plan.style() == PlanStyle::Build => {
-            "It is approved. This version of Planwright does not carry out such plans by itself yet.".to_owned()
+        (PlanStatus::Executing | PlanStatus::PartiallyCompleted, _) if is_uncertain(plan) => format!(
+            "Nobody knows whether a step was done. Say what becomes of it: {} --retry, --skip or --stop",
+            command("resume")
+        ),
+        (PlanStatus::Executing, _) if plan.style() != PlanStyle::Document => format!(
+            "It is being carried out; if nobody does any more, `{}` goes on. To watch it: {}",
+            command("resume"),
+            command("watch")
+        ),
+        (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
+            format!("Its steps are approved. To carry them out: {}", command("resume"))
         }
         (PlanStatus::Approved, Standing::Active) => "The agent may begin.".to_owned(),
         (PlanStatus::Executing, Standing::Active) => "It is being carried out.".to_owned(),
         (PlanStatus::Approved | PlanStatus::Executing, Standing::Parked) => {
             format!("It is parked. To hand it to the agent: {}", command("resume"))
         }
-        (PlanStatus::PartiallyCompleted, _) if plan.style() == PlanStyle::Document => {
+        (PlanStatus::PartiallyCompleted, _) => {
             format!("Steps are left open. To go on with them: {}", command("resume"))
         }
-        (PlanStatus::PartiallyCompleted, _) => "Steps are left open.".to_owned(),
         (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
             format!("It is finished. To begin the next one: {}", invocation.plan(["on"]))
         }

@@ -1,11 +1,12 @@
 //! A plan as it is put before a person in a conversation: what it is, what it says, and what to type about it.
 
 use planwright_engine::agent::PlanCard;
+use planwright_engine::who;
 
 use super::card::labelled;
-use super::markdown;
 use super::palette::{self, BOLD, COMMAND, DIM};
 use super::text::{Span, paint, painted, shown_line, wrap};
+use super::{markdown, time};
 
 pub(crate) fn whole(card: &PlanCard, width: usize) -> String {
     let rule = paint(&"─".repeat(width), DIM);
@@ -36,6 +37,10 @@ fn head(card: &PlanCard, width: usize) -> String {
         head.push('\n');
     }
     head.push_str(&labelled("digest", &card.digest.to_string(), width));
+    if let Some(approval) = &card.approval {
+        let by = shown_line(&who(&approval.actor));
+        head.push_str(&labelled("approved", &format!("by {by}, {}", time::both(approval.at)), width));
+    }
     head
 }
 

@@ -1,4 +1,7 @@
-//! What happened to a plan, line by line.
+//! What happened to a plan, line by line, and then its versions, decisions and executions.
+
+mod decisions;
+mod executions;
 
 use planwright_core::event::Event;
 use planwright_core::ids::StepId;
@@ -6,6 +9,7 @@ use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_engine::engine::{History, HistoryItem};
+use planwright_engine::who;
 
 use super::palette::{self, BOLD, DIM};
 use super::text::{Span, count, paint, painted, shown_line, wrap};
@@ -37,14 +41,16 @@ pub(crate) fn render(history: &History, plan: &Plan, invocation: &Invocation, wi
             "  {} {} {}\n",
             paint(&format!("version {}", version.version), BOLD),
             paint(&version.digest.short(), DIM),
-            paint(&format!("{} by {}", time::both(version.at), shown_line(&version.by.to_string())), DIM)
+            paint(&format!("{} by {}", time::both(version.at), shown_line(&who(&version.by))), DIM)
         ));
     }
+    text.push_str(&decisions::render(&history.decisions, width));
+    text.push_str(&executions::render(&history.executions, width));
     text
 }
 
 fn heading(item: &HistoryItem) -> String {
-    format!("{}, {}: {}", time::absolute(item.at), time::ago(item.at), shown_line(&item.by.to_string()))
+    format!("{}, {}: {}", time::absolute(item.at), time::ago(item.at), shown_line(&who(&item.by)))
 }
 
 fn describe(event: &Event, plan: &Plan) -> Span {

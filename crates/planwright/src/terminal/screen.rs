@@ -1,4 +1,4 @@
-//! The person's terminal, or whatever stands in its place: the only module that writes and asks.
+//! The person's terminal, or whatever stands in its place: what is written once, and what is asked.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -58,6 +58,15 @@ impl Screen {
     /// For programs. JSON text escapes control characters by itself.
     pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value)
+            .map_err(|error| Failure::unexpected(format!("the answer cannot be written as JSON: {error}")))?;
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{text}")?;
+        Ok(stdout.flush()?)
+    }
+
+    /// One object on a line of its own, for programs that read while more is to come.
+    pub(crate) fn print_json_line(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string(value)
             .map_err(|error| Failure::unexpected(format!("the answer cannot be written as JSON: {error}")))?;
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{text}")?;

@@ -159,6 +159,6 @@ impl Stage {
     }
 
     pub(super) fn first_specialist(&self) -> String {
-        self.engine.policy().agents.specialists().first().cloned().unwrap_or_default()
+        self.engine.policy().agents.specialists().first().map(|first| first.name.clone()).unwrap_or_default()
     }
 }

@@ -16,12 +16,12 @@ fn answers(ran: &Ran) -> Vec<Value> {
 #[test]
 fn a_document_is_drafted_approved_and_carried_out() {
     let world = World::new();
-    let lines = ["/plan on", "add a health endpoint", "/plan approve", "go on", "/plan status"];
+    let lines = ["/plan on", "add a health endpoint", "/plan approve", "/plan status"];
     let ran = talk(&world, "", &lines).done();
     ran.says("Plan 1  READY  document\nAdd a health endpoint\ndigest ")
         .says("☐ Add a health endpoint")
         .says("/plan approve 1   /plan revise 1 WHAT TO CHANGE   /plan reject 1")
-        .says("Plan 1 is APPROVED")
+        .says("Plan 1 is approved: Add a health endpoint.")
         .says("Plan 1 is COMPLETED: Add a health endpoint. 3 of 3 steps are done.")
         .never_says("\u{1b}")
         .complains("✔ plan_set_content")
@@ -37,12 +37,13 @@ fn calls_are_collected_and_some_of_them_approved() {
     talk(&world, "", &lines)
         .done()
         .says("1. `list_files`")
-        .says("Plan 1 is APPROVED")
+        .says("Plan 1 is approved")
         .says("step 1 will not be done")
-        .complains("▪ write_file  rehearsal.md  planned, not run");
+        .says("1 done, 1 skipped.")
+        .complains("▪ write_file  rehearsal.md  planned, not run")
+        .complains("✔ 2/2  write_file");
     let plan = world.json("plan show 1");
-    assert_eq!((&plan["status"], &plan["style"]), (&"APPROVED".into(), &"collect".into()));
-    assert!(!world.path("users").exists(), "nothing has run");
+    assert_eq!((&plan["status"], &plan["style"]), (&"COMPLETED".into(), &"collect".into()));
 }
 
 #[test]
@@ -125,4 +126,15 @@ fn settings_reach_the_turn() {
     talk(&world, "--plan document", &["add a health endpoint"]).exits(6).says("`turn.model_calls`");
     let ended = ran(world.command().env("PLANWRIGHT_TURN_MODEL_CALLS", "9").args(["chat", "add a health endpoint"]));
     ended.done().says("READY");
+}
+
+#[test]
+fn a_command_whose_line_breaks_off_decides_nothing() {
+    let world = World::new();
+    talk(&world, "--plan document", &["tidy the garage"]).done();
+    // What was written may have been `/plan approve 1 skip 2`.
+    let ran = world.run_with_input("chat", "/plan approve 1").exits(2);
+    ran.complains("breaks off without the end of its line");
+    assert_eq!(world.json("plan show 1")["status"], "READY");
+    world.run_with_input("chat", "and a message that ends with the file").done();
 }

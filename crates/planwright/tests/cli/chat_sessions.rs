@@ -24,7 +24,7 @@ fn a_session_of_another_channel_is_named_by_its_key() {
     let world = World::with_plan();
     let answer = world.run("chat --json --session session-one /plan show").done().json();
     assert_eq!((&answer["channel"], &answer["plan"]["status"]), (&"mcp".into(), &"READY".into()));
-    world.run(&format!("chat --session {SESSION} /plan approve")).done().says("APPROVED");
+    world.run(&format!("chat --session {SESSION} /plan approve")).done().says("is approved");
     world.run("chat --session short /status").exits(2).complains("8 to 64");
 }
 

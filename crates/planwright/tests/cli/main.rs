@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod approval_boundary;
 mod approving;
 mod chat;
 mod chat_models;
 mod chat_sessions;
 mod chat_terminal;
 mod deciding;
+mod executions;
 mod hostile;
 mod importing;
 mod looking;
@@ -15,7 +17,9 @@ mod mcp;
 mod provider;
 mod sessions;
 mod settings;
+mod specialists;
 mod terminal;
 mod tour;
 mod verifying;
+mod watching;
 mod world;

@@ -85,6 +85,12 @@ fn every_setting_has_a_variable_that_wins_over_the_file() {
         ("PLANWRIGHT_MODEL", "openai:", "PLANWRIGHT_MODEL: The name of the model is missing after `openai:`"),
         ("PLANWRIGHT_CONTEXT_TOKENS", "many", "PLANWRIGHT_CONTEXT_TOKENS: `many` is not a number from 1 up"),
         ("PLANWRIGHT_PLAN_TOOLS", "none", "PLANWRIGHT_PLAN_TOOLS: `none` is neither `all` nor `read_only`"),
+        ("PLANWRIGHT_PLAN_ON_FAILURE", "x", "PLANWRIGHT_PLAN_ON_FAILURE: `x` is neither `stop` nor `go_on`"),
+        (
+            "PLANWRIGHT_PLAN_STANDING_APPROVAL",
+            "all",
+            "PLANWRIGHT_PLAN_STANDING_APPROVAL: `all` is neither `off` nor `read_only`",
+        ),
         ("PLANWRIGHT_TURN_MODEL_CALLS", "0", "PLANWRIGHT_TURN_MODEL_CALLS"),
         ("PLANWRIGHT_TURN_TOOL_CALLS", "x", "PLANWRIGHT_TURN_TOOL_CALLS"),
         ("PLANWRIGHT_TURN_TOKENS", "1.5", "PLANWRIGHT_TURN_TOKENS"),

@@ -54,6 +54,33 @@ impl Terminal {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
+    /// The command ends at once, wherever it is.
+    pub(crate) fn kill(self) {
+        let line = self.line_of_processes();
+        signal("-KILL", *line.last().unwrap());
+        self.end();
+    }
+
+    /// The window is closed.
+    pub(crate) fn hang_up(self) {
+        let line = self.line_of_processes();
+        let [_, script, .., command] = line.as_slice() else { panic!("{line:?}") };
+        signal("-KILL", *script);
+        while std::path::Path::new(&format!("/proc/{command}")).exists() {
+            std::thread::yield_now();
+        }
+        self.end();
+    }
+
+    /// From what was started here, each the parent of the next, down to the command itself.
+    fn line_of_processes(&self) -> Vec<u32> {
+        let mut line = vec![self.child.id()];
+        while let Some(child) = child_of(*line.last().unwrap()) {
+            line.push(child);
+        }
+        line
+    }
+
     /// What was on the screen and the exit code, once the command has ended.
     pub(crate) fn end(mut self) -> (String, i32) {
         let mut rest = String::new();
@@ -62,7 +89,16 @@ impl Terminal {
     }
 }
 
-const QUESTION: &str = "Approve plan 1 as shown? [y/N] ";
+fn child_of(process: u32) -> Option<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    children.split_whitespace().next().map(|child| child.parse().unwrap())
+}
+
+fn signal(name: &str, process: u32) {
+    assert!(Command::new("kill").args([name, &process.to_string()]).status().unwrap().success());
+}
+
+pub(crate) const QUESTION: &str = "Approve plan 1 as shown? [y/N] ";
 
 #[test]
 fn a_person_reads_and_says_yes() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::{Plan, PlanStyle};
-use planwright_core::policy::Policy;
+use planwright_core::policy::{Policy, StandingApproval};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -103,7 +103,8 @@ impl World {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let ledger = planwright_store::open(&Location::Sqlite(self.store())).await.unwrap();
-            work(Engine::new(ledger, Policy::default())).await
+            let standing_approval = StandingApproval::ReadOnly;
+            work(Engine::new(ledger, Policy { standing_approval, ..Policy::default() })).await
         })
     }
 
@@ -139,6 +140,12 @@ impl World {
     pub(crate) fn active_plan(&self, session: &str) -> Arc<Plan> {
         let session: SessionIdentity = session.parse().unwrap();
         self.with_engine(async |engine| engine.active_plan(&session).await.unwrap())
+    }
+
+    pub(crate) fn plan(&self, session: &str, number: u32) -> Arc<Plan> {
+        let session: SessionIdentity = session.parse().unwrap();
+        let reference = number.to_string().parse().unwrap();
+        self.with_engine(async |engine| engine.find_plan(&session, Some(&reference)).await.unwrap())
     }
 
     pub(crate) fn digest(&self) -> String {
@@ -183,6 +190,14 @@ impl Ran {
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Self {
         assert!(self.stdout.contains(text), "{text:?} is not in: {}", self.stdout);
+        self
+    }
+
+    /// The same, wherever lines are broken.
+    #[track_caller]
+    pub(crate) fn tells(self, text: &str) -> Self {
+        let flat = self.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(text), "{text:?} is not in: {flat}");
         self
     }
 

@@ -7,48 +7,94 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions, Answer, Place, Watcher};
 use planwright_engine::model::ModelErrorKind;
-use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use std::sync::Arc;
 use tempfile::TempDir;
 
+use crate::process::MORTAL;
+use crate::props::Stage;
 use crate::world::{World, person, unescaped};
 
 /// A conversation with a model that answers by script.
 pub(crate) struct Talk {
-    model: ScriptedModel,
-    script: Vec<Reply>,
+    pub(crate) model: ScriptedModel,
+    pub(crate) script: Vec<Reply>,
+    pub(crate) stage: Stage,
     folder: TempDir,
-    answer: Option<Answer>,
+    /// The one that is running; there is none before the first word and after a restart.
+    agent: Option<Agent>,
+    pub(crate) answer: Option<Answer>,
+    /// How often the model had been asked before the person said or typed the last thing.
+    asked_before: usize,
     deleted: Option<SessionIdentity>,
 }
 
 impl Talk {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        Self { model: ScriptedModel::new([]), script: Vec::new(), folder, answer: None, deleted: None }
+        Self {
+            model: ScriptedModel::new([]),
+            script: Vec::new(),
+            stage: Stage::default(),
+            folder: tempfile::tempdir().expect("a folder"),
+            agent: None,
+            answer: None,
+            asked_before: 0,
+            deleted: None,
+        }
     }
 
     fn files(&self) -> FileTools {
         FileTools::new(self.folder.path().to_owned(), FileLimits::default())
     }
 
-    fn agent(&mut self, engine: &Engine) -> Agent {
+    pub(crate) fn forget_agent(&mut self) {
+        self.agent = None;
+    }
+
+    /// The agent that the person talks to, with everything that the script says so far.
+    pub(crate) fn agent(&mut self, engine: &Engine) -> Agent {
+        self.asked_before = self.model.requests().len();
+        if let Some(agent) = &self.agent {
+            let agent = agent.clone();
+            self.hand_over_script();
+            return agent;
+        }
+        let options = AgentOptions { is_gone: |owner| owner == MORTAL, ..AgentOptions::new("the scenario") };
+        let agent = self.another_agent(engine, options);
+        self.agent = Some(agent.clone());
+        agent
+    }
+
+    /// One more, as another process has it.
+    pub(crate) fn another_agent(&mut self, engine: &Engine, options: AgentOptions) -> Agent {
+        self.hand_over_script();
+        Agent::new(engine.clone(), Arc::new(self.model.clone()), self.files(), self.stage.toolbox(), options)
+    }
+
+    fn hand_over_script(&mut self) {
         for reply in self.script.drain(..) {
             self.model.then(reply);
         }
-        let options = AgentOptions::new("the scenario");
-        Agent::new(engine.clone(), Arc::new(self.model.clone()), self.files(), Toolbox::default(), options)
     }
 
-    fn answer(&self) -> &Answer {
+    pub(crate) fn answer(&self) -> &Answer {
         self.answer.as_ref().expect("something was answered")
+    }
+
+    /// How often the model was asked since the person said or typed the last thing.
+    pub(crate) fn asked_since(&self) -> usize {
+        self.model.requests().len() - self.asked_before
     }
 }
 
-fn transport() -> TransportChat {
+pub(crate) fn transport() -> TransportChat {
     TransportChat("cli:ann".to_owned())
+}
+
+/// Where the person is.
+pub(crate) fn place(world: &World) -> Place {
+    Place::new(transport(), world.session())
 }
 
 #[given(expr = "the model answers {string}")]
@@ -91,7 +137,7 @@ fn also_calls(world: &mut World, tool: String, arguments: String) {
 
 #[given(expr = "the person says {string}")]
 #[when(expr = "the person says {string}")]
-async fn says(world: &mut World, text: String) {
+pub(crate) async fn says(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
     let outcome = agent.send(&world.session(), &person(), &text, &Watcher::nobody()).await.expect("answered");
     world.talk.answer = Some(outcome.into());
@@ -99,7 +145,7 @@ async fn says(world: &mut World, text: String) {
 
 #[given(expr = "the person types {string}")]
 #[when(expr = "the person types {string}")]
-async fn types(world: &mut World, text: String) {
+pub(crate) async fn types(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
     // A person is always somewhere before they go elsewhere.
     let here = agent.enter(&transport(), &world.session(), &person()).await.expect("entered");

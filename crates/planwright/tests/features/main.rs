@@ -3,7 +3,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod asking;
+mod carrying_out;
 mod conversation;
+mod life_cycle;
+mod planner;
+mod process;
+mod props;
+mod settings;
 mod steps;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]

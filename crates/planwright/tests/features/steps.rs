@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cucumber::gherkin::Step;
 use cucumber::{given, then, when};
-use planwright_core::command::{Command, Decision};
+use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStyle};
@@ -113,7 +113,7 @@ async fn brought_to(world: &mut World, number: u32, status: String) {
 }
 
 #[then(expr = "plan {int} is {word}")]
-async fn is(world: &mut World, number: u32, status: String) {
+pub(crate) async fn is(world: &mut World, number: u32, status: String) {
     assert_eq!(world.plan(number).await.status.as_str(), status);
 }
 
@@ -289,12 +289,13 @@ async fn look(world: &mut World, number: u32) {
 #[when(expr = "the person approves plan {int} as they saw it")]
 async fn approve_as_seen(world: &mut World, number: u32) {
     let digest = world.seen.expect("looked at");
-    let decision = |plan| Decision::Approve { plan, digest, selection: Selection::All, note: None };
+    let decision =
+        |plan| Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait };
     decide(world, decision, number).await;
 }
 
 #[when(expr = "the person approves plan {int}")]
-async fn approve(world: &mut World, number: u32) {
+pub(crate) async fn approve(world: &mut World, number: u32) {
     look(world, number).await;
     approve_as_seen(world, number).await;
 }
@@ -311,7 +312,8 @@ async fn approve_without(world: &mut World, number: u32, steps: String) {
 
 async fn select(world: &mut World, number: u32, selection: Selection) {
     let digest = world.plan(number).await.digest();
-    decide(world, |plan| Decision::Approve { plan, digest, selection, note: None }, number).await;
+    decide(world, |plan| Decision::Approve { plan, digest, selection, note: None, then: AfterApproval::Wait }, number)
+        .await;
 }
 
 fn positions(text: &str) -> BTreeSet<usize> {
@@ -338,7 +340,9 @@ async fn agent_decides(world: &mut World, what: String, number: u32) {
     let Plan { id: plan, .. } = world.plan(number).await;
     let digest = world.plan(number).await.digest();
     let decision = match what.as_str() {
-        "approve" => Decision::Approve { plan, digest, selection: Selection::All, note: None },
+        "approve" => {
+            Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait }
+        }
         "reject" => Decision::Reject { plan, reason: None },
         "cancel" => Decision::Cancel { plan, reason: None },
         "revise" => Decision::Revise { plan, feedback: "as I like".to_owned() },
@@ -363,7 +367,7 @@ async fn submit(world: &mut World, decision: Decision) {
 #[then(expr = "the approval of plan {int} is by {string}, a person, through {string}, for the text that was shown")]
 async fn approval_is(world: &mut World, number: u32, name: String, through: String) {
     let approval = world.plan(number).await.approval.expect("approved");
-    let view = view::ApprovalView::from(&approval);
+    let view = view::ApprovalView::from(&*approval);
     assert_eq!((view.by, view.given, view.through), (name, "person", through));
     assert_eq!(Some(approval.digest), world.seen);
 }
@@ -405,7 +409,8 @@ async fn approve_foreign(world: &mut World, session: String, other: String) {
     let plan = world.plan(1).await;
     world.look_at(&session);
     let (digest, plan) = (plan.digest(), plan.id);
-    submit(world, Decision::Approve { plan, digest, selection: Selection::All, note: None }).await;
+    submit(world, Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait })
+        .await;
 }
 
 #[when(expr = "in {string} the person approves a plan that does not exist")]
@@ -413,7 +418,8 @@ async fn approve_nothing(world: &mut World, session: String) {
     world.look_at(&session);
     let plan = PlanId::new("no-such-plan").expect("an id");
     let digest = "0".repeat(64).parse().expect("a digest");
-    submit(world, Decision::Approve { plan, digest, selection: Selection::All, note: None }).await;
+    submit(world, Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait })
+        .await;
 }
 
 #[when(expr = "somebody opens the session {string}")]

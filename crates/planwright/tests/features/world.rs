@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 use planwright_core::actor::Actor;
+use planwright_core::event::Event;
+use planwright_core::journal::Entry;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
+use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use serde_json::{Value, json};
 
 use crate::conversation::Talk;
+use crate::life_cycle::Tried;
+use crate::process::UnderWay;
 use crate::stores::Store;
 
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +35,10 @@ pub(crate) async fn on_store<T>(kind: StoreKind, scenario: impl Future<Output = 
 #[derive(cucumber::World)]
 #[world(init = Self::new)]
 pub(crate) struct World {
-    store: Store,
+    pub(crate) store: Store,
     pub(crate) engine: Engine,
+    /// What the configuration says, from the next start on.
+    pub(crate) policy: Policy,
     session: Option<SessionIdentity>,
     /// What the last tool call or decision came to.
     pub(crate) answer: Result<Value, Refusal>,
@@ -39,6 +46,9 @@ pub(crate) struct World {
     before: BTreeMap<SessionIdentity, u64>,
     pub(crate) seen: Option<Digest>,
     pub(crate) talk: Talk,
+    pub(crate) under_way: UnderWay,
+    /// What became of each action that the life cycle was asked about.
+    pub(crate) tried: Vec<Tried>,
 }
 
 impl std::fmt::Debug for World {
@@ -57,17 +67,21 @@ impl World {
         Self {
             store,
             engine,
+            policy: Policy::default(),
             session: None,
             answer: Ok(Value::Null),
             before: BTreeMap::new(),
             seen: None,
             talk: Talk::new(),
+            under_way: UnderWay::new(),
+            tried: Vec::new(),
         }
     }
 
     /// Everything in memory is gone afterwards.
     pub(crate) async fn restart(&mut self) {
-        self.engine = self.store.engine().await;
+        self.engine = Engine::new(self.store.ledger().await, self.policy.clone());
+        self.talk.forget_agent();
     }
 
     pub(crate) fn session(&self) -> SessionIdentity {
@@ -106,6 +120,14 @@ impl World {
 
     pub(crate) async fn was_written(&self) -> bool {
         self.before.get(&self.session()) != Some(&self.journal_length().await)
+    }
+
+    /// What was written since the journal was looked at last.
+    pub(crate) async fn written(&self) -> Vec<Event> {
+        let after = self.before.get(&self.session()).copied().unwrap_or_default();
+        let entries = self.engine.ledger().journal(&self.session(), after, 10_000).await.expect("readable");
+        let read = |body: &str| serde_json::from_str::<Entry>(body).expect("an entry").event;
+        entries.iter().map(|entry| read(&entry.body)).collect()
     }
 
     pub(crate) async fn plan(&self, number: u32) -> Plan {

@@ -4,6 +4,7 @@
 
 mod client;
 mod concurrency;
+mod executions;
 mod kill;
 mod provider;
 #[path = "../../../store/tests/store/stores.rs"]

@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -54,7 +55,9 @@ impl Provider {
     /// Waits until there were so many requests in all.
     pub(crate) fn wait_for(&self, count: usize) {
         let asked = self.notes.asked.lock().unwrap();
-        drop(self.notes.more.wait_while(asked, |asked| asked.len() < count).unwrap());
+        let patience = Duration::from_secs(120);
+        let (asked, waited) = self.notes.more.wait_timeout_while(asked, patience, |asked| asked.len() < count).unwrap();
+        assert!(!waited.timed_out(), "{} of {count} requests came, the last one {:?}", asked.len(), asked.last());
     }
 }
 

@@ -35,6 +35,9 @@ pub(super) struct Connection {
     pub(super) insert_entries: Statement,
     pub(super) insert_plans: Statement,
     pub(super) update_plans: Statement,
+    pub(super) set_executions: Statement,
+    pub(super) delete_runs: Statement,
+    pub(super) set_runs: Statement,
     pub(super) update_sessions: Statement,
     pub(super) delete_sessions: Statement,
     pub(super) set_leases: Statement,
@@ -70,6 +73,11 @@ impl Connection {
             client.prepare(include_str!("sql/delete_sessions.sql")),
             client.prepare(include_str!("sql/set_leases.sql")),
         )?;
+        let (set_executions, delete_runs, set_runs) = try_join!(
+            client.prepare(include_str!("sql/set_executions.sql")),
+            client.prepare(include_str!("sql/delete_runs.sql")),
+            client.prepare(include_str!("sql/set_runs.sql")),
+        )?;
         Ok(Self {
             client,
             make_sessions,
@@ -82,6 +90,9 @@ impl Connection {
             insert_entries,
             insert_plans,
             update_plans,
+            set_executions,
+            delete_runs,
+            set_runs,
             update_sessions,
             delete_sessions,
             set_leases,

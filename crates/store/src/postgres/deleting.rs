@@ -22,9 +22,11 @@ const SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit', true) = 'off'";
 
 /// The session's own row goes last, so that nothing is ever left without one.
-const EVERYTHING: [&str; 5] = [
+const EVERYTHING: [&str; 7] = [
     "DELETE FROM pointer WHERE session_id = $1",
     "DELETE FROM lease WHERE session_id = $1",
+    "DELETE FROM step_run WHERE plan_id IN (SELECT id FROM plan WHERE session_id = $1)",
+    "DELETE FROM execution WHERE plan_id IN (SELECT id FROM plan WHERE session_id = $1)",
     "DELETE FROM plan WHERE session_id = $1",
     "DELETE FROM journal WHERE session_id = $1",
     "DELETE FROM session WHERE id = $1",

@@ -39,6 +39,20 @@ macro_rules! select_sessions {
     };
 }
 
+/// Plans, each with the row of its execution and how its steps went.
+macro_rules! select_plans {
+    ($rest:literal) => {
+        concat!(
+            "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.body,
+                execution.steps, execution.updated_at AS changed_at,
+                ARRAY(SELECT position FROM step_run WHERE plan_id = plan.id ORDER BY position) AS positions,
+                ARRAY(SELECT body FROM step_run WHERE plan_id = plan.id ORDER BY position) AS runs
+             FROM plan LEFT JOIN execution ON execution.plan_id = plan.id ",
+            $rest
+        )
+    };
+}
+
 #[derive(Debug)]
 pub(super) struct Readers {
     pool: Pool,
@@ -157,8 +171,10 @@ impl Readers {
         before: Option<u64>,
         limit: u32,
     ) -> LedgerResult<Page<PlanSummary>> {
-        let sql = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at
+        let sql = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
+                       execution.steps, execution.updated_at AS changed_at
                    FROM plan JOIN session ON session.id = plan.session_id
+                       LEFT JOIN execution ON execution.plan_id = plan.id
                    WHERE session.conversation = $1 AND session.channel = $2 AND plan.number < $3
                    ORDER BY plan.number DESC LIMIT $4";
         let before = before.map_or(i64::MAX, small);
@@ -217,9 +233,10 @@ impl Readers {
         &self,
         session: &SessionIdentity,
     ) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
-        let sql = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.body
-                   FROM plan JOIN session ON session.id = plan.session_id
-                   WHERE session.conversation = $1 AND session.channel = $2 ORDER BY plan.number";
+        let sql = select_plans!(
+            "JOIN session ON session.id = plan.session_id
+             WHERE session.conversation = $1 AND session.channel = $2 ORDER BY plan.number"
+        );
         let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
         let (mut plans, mut damaged) = (BTreeMap::new(), Vec::new());
         for row in &found {
@@ -245,6 +262,13 @@ impl Readers {
         for row in self.query(plans, &[&ORPHANS]).await? {
             found.push(encode::orphaned_plan(get(&row, 0)?));
         }
+        let runs = "SELECT plan_id FROM step_run WHERE NOT EXISTS (SELECT 1 FROM plan WHERE plan.id = step_run.plan_id)
+                    UNION
+                    SELECT plan_id FROM execution WHERE NOT EXISTS (SELECT 1 FROM plan WHERE plan.id = execution.plan_id)
+                    ORDER BY plan_id LIMIT $1";
+        for row in self.query(runs, &[&ORPHANS]).await? {
+            found.push(encode::orphaned_runs(get(&row, 0)?));
+        }
         Ok(found)
     }
 }
@@ -253,8 +277,7 @@ impl Readers {
 /// unless it is what was asked for.
 async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Failure> {
     let find_session = select_sessions!("WHERE session.conversation = $1 AND session.channel = $2");
-    let find_plans = "SELECT id, number, status, style, title, body FROM plan
-                      WHERE session_id = $1 AND id = ANY($2::text[])";
+    let find_plans = select_plans!("WHERE plan.session_id = $1 AND plan.id = ANY($2::text[])");
     let mut desk = Desk::new(session.clone());
     let moment =
         client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
@@ -262,9 +285,9 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
     let found = moment.query_opt(&statement, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
     if let Some(row) = found {
         let opened = rows::stored_session(&row)??.session;
-        let active = opened.plan_mode.active_plan.clone();
+        let at_hand = [opened.plan_mode.active_plan.clone(), opened.worked_on().cloned()];
         desk.session = Some(opened);
-        let wanted: Vec<_> = active.iter().chain(plan).map(PlanId::as_str).collect();
+        let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
         let statement = moment.prepare_cached(find_plans).await?;
         for row in moment.query(&statement, &[&row.try_get::<_, i64>("id")?, &wanted]).await? {
             let needed = plan.is_none_or(|plan| row.try_get("id").is_ok_and(|id: &str| id == plan.as_str()));

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio_postgres::{Error, Row};
 
 use crate::encode::{self, PlanRow};
+use crate::runs::{ExecutionRow, put_together};
 
 type Read<T> = Result<LedgerResult<T>, Error>;
 
@@ -63,21 +64,30 @@ pub(super) fn stored_session(row: &Row) -> Read<StoredSession> {
     }))
 }
 
-/// A plan whose row and content say the same.
+/// A plan whose rows and content say the same.
 pub(super) fn plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
     let (id, number, body): (&str, i64, &str) = (row.try_get("id")?, row.try_get("number")?, row.try_get("body")?);
     let (status, style, title) = (row.try_get("status")?, row.try_get("style")?, row.try_get("title")?);
     let what = || format!("plan {number} of {session}");
+    let execution = execution(row)?;
+    let (positions, runs): (Vec<i64>, Vec<&str>) = (row.try_get("positions")?, row.try_get("runs")?);
     Ok(encode::plan_from_text(what, body).and_then(|plan| {
         encode::check_plan_row(what, &plan, &PlanRow { id, session, number, status, style, title })?;
-        Ok(plan)
+        put_together(what, plan, execution.as_ref(), positions.into_iter().zip(runs))
     }))
+}
+
+/// What the row of a plan's execution says, if there is one.
+fn execution(row: &Row) -> Result<Option<ExecutionRow>, Error> {
+    let (steps, updated_at): (Option<i64>, Option<String>) = (row.try_get("steps")?, row.try_get("changed_at")?);
+    Ok(steps.zip(updated_at).map(|(steps, updated_at)| ExecutionRow { steps, updated_at }))
 }
 
 pub(super) fn plan_summary(row: &Row, session: &SessionIdentity) -> Read<PlanSummary> {
     let (id, number): (&str, i64) = (row.try_get("id")?, row.try_get("number")?);
     let (status, style): (String, String) = (row.try_get("status")?, row.try_get("style")?);
     let (title, updated_at): (String, i64) = (row.try_get("title")?, row.try_get("updated_at")?);
+    let execution = execution(row)?;
     let what = || format!("plan {number} of {session}");
     let damaged = |reason: String| LedgerError::damaged(what(), reason);
     let read = || {
@@ -87,7 +97,10 @@ pub(super) fn plan_summary(row: &Row, session: &SessionIdentity) -> Read<PlanSum
             status: serde_json::from_value(Value::String(status)).map_err(|error| damaged(error.to_string()))?,
             style: serde_json::from_value(Value::String(style)).map_err(|error| damaged(error.to_string()))?,
             title,
-            updated_at: encode::timestamp(what, updated_at)?,
+            updated_at: match execution {
+                Some(execution) => execution.updated_at(what)?,
+                None => encode::timestamp(what, updated_at)?,
+            },
         })
     };
     Ok(read())

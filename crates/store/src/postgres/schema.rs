@@ -4,8 +4,12 @@ use planwright_engine::ledger::LedgerError;
 use tokio_postgres::{Client, Error};
 
 use super::errors::{Failure, is_already_made, is_undefined_table};
+use super::moving::move_runs_out;
 
-const MIGRATIONS: [&str; 2] = [include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("migrations/001.sql"), include_str!("migrations/002.sql"), include_str!("migrations/003.sql")];
+/// The version since which outcomes have rows of their own.
+const RUNS_APART: usize = 3;
 
 /// One row, which whoever migrates holds.
 const VERSION_TABLE: &str = "
@@ -41,8 +45,11 @@ async fn migrate_locked(client: &Client) -> Result<(), Failure> {
     if is_current(found)? {
         return Ok(());
     }
-    for migration in MIGRATIONS.iter().skip(found.unsigned_abs() as usize) {
+    for (version, migration) in (1..).zip(MIGRATIONS).skip(found.unsigned_abs() as usize) {
         client.batch_execute(migration).await?;
+        if version == RUNS_APART {
+            move_runs_out(client).await?;
+        }
     }
     let known = MIGRATIONS.len() as i32;
     client.execute("UPDATE planwright_schema SET version = $1 WHERE one = 1", &[&known]).await?;

@@ -7,6 +7,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::errors::{is_busy, translate};
+use super::runs::move_runs_out;
 
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -17,7 +18,15 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [&str; 2] = [include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
+const MIGRATIONS: [Migration; 3] = [
+    |connection| connection.execute_batch(include_str!("migrations/001.sql")),
+    |connection| connection.execute_batch(include_str!("migrations/002.sql")),
+    |connection| {
+        connection.execute_batch(include_str!("migrations/003.sql"))?;
+        move_runs_out(connection)
+    },
+];
+type Migration = fn(&Connection) -> rusqlite::Result<()>;
 
 /// A connection on a file whose schema is up to date.
 pub(super) fn open(path: &Path) -> LedgerResult<Connection> {
@@ -78,7 +87,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> LedgerResult<()> {
     let found = version(&transaction)?;
     let apply = || -> rusqlite::Result<()> {
         for migration in &MIGRATIONS[found as usize..] {
-            transaction.execute_batch(migration)?;
+            migration(&transaction)?;
         }
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", known)

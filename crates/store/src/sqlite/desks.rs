@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use planwright_core::desk::Desk;
 use planwright_core::journal::Head;
+use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 
 /// How much content is kept in memory at the most.
@@ -22,10 +23,12 @@ pub(super) struct KeptDesk {
     pub(super) session_id: i64,
     pub(super) head: Head,
     pub(super) desk: Desk,
+    /// How much content it has, roughly; `None` if it is to be weighed, which takes as long as its plans are.
+    pub(super) bytes: Option<usize>,
 }
 
 impl KeptDesk {
-    fn bytes(&self) -> usize {
+    fn weigh(&self) -> usize {
         OVERHEAD + self.desk.plans.values().map(|plan| plan.size()).sum::<usize>()
     }
 }
@@ -33,15 +36,16 @@ impl KeptDesk {
 impl Desks {
     pub(super) fn take(&mut self, session: &SessionIdentity) -> Option<KeptDesk> {
         let kept = self.kept.remove(session)?;
-        self.bytes -= kept.bytes().min(self.bytes);
+        self.bytes -= kept.bytes.unwrap_or(0).min(self.bytes);
         Some(kept)
     }
 
-    /// Keeps the session and its active plan; other plans are looked at rarely.
+    /// Keeps the session, its active plan and what is being carried out; other plans are looked at rarely.
     pub(super) fn keep(&mut self, mut kept: KeptDesk) {
         let active = kept.desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
-        kept.desk.plans.retain(|id, _| Some(id) == active.as_ref());
-        let bytes = kept.bytes();
+        kept.desk.plans.retain(|id, plan| Some(id) == active.as_ref() || plan.status == PlanStatus::Executing);
+        let bytes = kept.bytes.unwrap_or_else(|| kept.weigh());
+        kept.bytes = Some(bytes);
         if self.bytes + bytes > MOST_BYTES {
             *self = Self::default();
         }

@@ -16,7 +16,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::errors::translate;
-use super::rows::{SessionRow, find_session, lay_out, number, read_plan, read_session, select_sessions, text};
+use super::rows::{
+    SessionRow, find_session, lay_out, number, read_plan, read_session, select_plans, select_sessions, text,
+};
+use super::runs::read_execution;
 use super::{Fault, connection};
 use crate::encode;
 
@@ -159,8 +162,9 @@ pub(super) fn plans(
 ) -> Result<Page<PlanSummary>, Fault> {
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(row) = find_session(connection, session)? else { return Ok(page) };
-    let sql = "SELECT number, id, status, style, title, updated_at FROM plan
-               WHERE session_id = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
+    let sql = "SELECT p.number, p.id, p.status, p.style, p.title, p.updated_at, e.steps, e.seq, e.updated_at
+               FROM plan p LEFT JOIN execution e ON e.plan_id = p.id
+               WHERE p.session_id = ?1 AND p.number < ?2 ORDER BY p.number DESC LIMIT ?3";
     let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![row.id, before, limit])?;
@@ -185,7 +189,10 @@ fn summary(row: &Row<'_>, position: i64, session: &SessionIdentity) -> LedgerRes
         status: serde_json::from_value(word(2)?).map_err(|error| LedgerError::damaged(what(), error))?,
         style: serde_json::from_value(word(3)?).map_err(|error| LedgerError::damaged(what(), error))?,
         title: text(row, 4, what)?,
-        updated_at: encode::timestamp(what, number(row, 5, what)?)?,
+        updated_at: match read_execution(row, 6, what)? {
+            Some((execution, _)) => execution.updated_at(what)?,
+            None => encode::timestamp(what, number(row, 5, what)?)?,
+        },
     })
 }
 
@@ -263,13 +270,13 @@ pub(super) fn stored_plans(
     let mut plans = BTreeMap::new();
     let mut damaged = Vec::new();
     let Some(row) = find_session(connection, session)? else { return Ok((plans, damaged)) };
-    let sql = "SELECT number, id, status, style, title, seq, body FROM plan WHERE session_id = ?1 ORDER BY number";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(select_plans!("WHERE p.session_id = ?1 ORDER BY p.number"))?;
     let mut rows = statement.query([row.id])?;
     while let Some(row) = rows.next()? {
-        match encode::set_damage_aside(read_plan(row, session))? {
+        match read_plan(connection, row, session) {
             Ok((plan, _)) => drop(plans.insert(plan.id.clone(), plan)),
-            Err(row) => damaged.push(row),
+            Err(Fault::Ledger(error)) => damaged.extend(encode::set_damage_aside::<()>(Err(error))?.err()),
+            Err(fault) => return Err(fault),
         }
     }
     Ok((plans, damaged))
@@ -287,6 +294,13 @@ pub(super) fn orphans(connection: &Connection) -> Result<Vec<DamagedRow>, Fault>
         let what = text(row, 0, || "a plan".to_owned()).unwrap_or_else(|error| error.to_string());
         let reason = "the session they belong to has no row".to_owned();
         found.push(DamagedRow { what: format!("{what} of a session that has no row"), reason });
+    }
+    let sql = "SELECT plan_id FROM step_run WHERE plan_id NOT IN (SELECT id FROM plan)
+               UNION SELECT plan_id FROM execution WHERE plan_id NOT IN (SELECT id FROM plan) LIMIT 20";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found.push(encode::orphaned_runs(&text(row, 0, || "outcomes of steps".to_owned())?));
     }
     Ok(found)
 }

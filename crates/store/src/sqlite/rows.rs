@@ -10,7 +10,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Fault;
+use super::runs::{read_execution, read_runs};
 use crate::encode::{self, PlanRow};
+use crate::runs::put_together;
 
 /// A session's row, and the end of its journal.
 #[derive(Debug)]
@@ -28,7 +30,8 @@ macro_rules! select_sessions {
     ($rest:literal) => {
         concat!(
             "SELECT s.id, s.channel || ':' || s.conversation, s.state,
-                max(s.seq, coalesce((SELECT seq FROM plan WHERE session_id = s.id AND id =
+                max(s.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
+                    FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = s.id AND p.id =
                     CASE WHEN json_valid(s.state) THEN s.state ->> '$.plan_mode.active_plan' END), 0)),
                 j.seq, j.hash, j.body
              FROM session s LEFT JOIN journal j
@@ -73,16 +76,31 @@ pub(super) fn session_id(connection: &Connection, session: &SessionIdentity) -> 
     statement.query_row(names, |row| row.get(0)).optional()
 }
 
+/// Plans, each with the row of its execution.
+macro_rules! select_plans {
+    ($rest:literal) => {
+        concat!(
+            "SELECT p.number, p.id, p.status, p.style, p.title, p.seq, p.body, e.steps, e.seq, e.updated_at
+             FROM plan p LEFT JOIN execution e ON e.plan_id = p.id ",
+            $rest
+        )
+    };
+}
+pub(super) use select_plans;
+
 /// A plan, if it is there and belongs to this session, and the entry that changed it last.
 fn find_plan(connection: &Connection, session_id: i64, desk: &Desk, id: &PlanId) -> Result<Option<(Plan, u64)>, Fault> {
-    let sql = "SELECT number, id, status, style, title, seq, body FROM plan WHERE id = ?1 AND session_id = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(select_plans!("WHERE p.id = ?1 AND p.session_id = ?2"))?;
     let mut rows = statement.query(params![id.as_str(), session_id])?;
-    Ok(rows.next()?.map(|row| read_plan(row, &desk.identity)).transpose()?)
+    rows.next()?.map(|row| read_plan(connection, row, &desk.identity)).transpose()
 }
 
-/// A plan from its whole row: number, id, status, style, title, seq, body.
-pub(super) fn read_plan(row: &Row<'_>, session: &SessionIdentity) -> LedgerResult<(Plan, u64)> {
+/// A plan from all of its rows, and the entry that changed it last.
+pub(super) fn read_plan(
+    connection: &Connection,
+    row: &Row<'_>,
+    session: &SessionIdentity,
+) -> Result<(Plan, u64), Fault> {
     let position = number(row, 0, || format!("a plan of {session}"))?;
     let what = || format!("plan {position} of {session}");
     let plan = encode::plan_from_text(what, &text(row, 6, what)?)?;
@@ -90,7 +108,9 @@ pub(super) fn read_plan(row: &Row<'_>, session: &SessionIdentity) -> LedgerResul
         [text(row, 1, what)?, text(row, 2, what)?, text(row, 3, what)?, text(row, 4, what)?];
     let columns = PlanRow { id: &id, session, number: position, status: &status, style: &style, title: &title };
     encode::check_plan_row(what, &plan, &columns)?;
-    Ok((plan, number(row, 5, what)?.unsigned_abs()))
+    let (execution, changed) = read_execution(row, 7, what)?.unzip();
+    let plan = put_together(what, plan, execution.as_ref(), read_runs(connection, &id, what)?)?;
+    Ok((plan, number(row, 5, what)?.unsigned_abs().max(changed.unwrap_or(0))))
 }
 
 /// Lays out the active plan and the one that is named, and tells the last entry that changed one of them. A damaged
@@ -103,8 +123,11 @@ pub(super) fn lay_out(
     needs_active: bool,
 ) -> Result<u64, Fault> {
     let active = desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
+    let worked_on = desk.session.as_ref().and_then(|session| session.worked_on().cloned());
     let mut last = 0;
-    for (id, needed) in active.iter().map(|id| (id, needs_active)).chain(subject.map(|id| (id, true))) {
+    let worked_on = worked_on.iter().map(|id| (id, false));
+    for (id, needed) in active.iter().map(|id| (id, needs_active)).chain(subject.map(|id| (id, true))).chain(worked_on)
+    {
         if desk.plans.contains_key(id) {
             continue;
         }

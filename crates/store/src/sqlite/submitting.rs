@@ -12,11 +12,13 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::desks::KeptDesk;
 use super::rows::{find_session, lay_out};
+use super::runs::write_runs;
 use super::writer::WriterState;
 use super::{Fault, leases, reading};
 use crate::carry_out::{Prepared, carry_out, needs_active_plan};
 use crate::encode;
 use crate::leasing::admit;
+use crate::runs::PlanRows;
 
 impl WriterState {
     pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
@@ -35,9 +37,9 @@ impl WriterState {
             found.into_iter().for_each(|found| self.desks.keep(found));
             return Err(error.into());
         }
-        let (mut desk, mut head) = match found {
-            Some(found) => (found.desk, found.head),
-            None => (Desk::new(submission.session.clone()), Head::START),
+        let (mut desk, mut head, bytes) = match found {
+            Some(found) => (found.desk, found.head, found.bytes),
+            None => (Desk::new(submission.session.clone()), Head::START, None),
         };
         let outcome = carry_out(&mut desk, &mut head, submission);
         let written = match &outcome {
@@ -46,7 +48,9 @@ impl WriterState {
             }
             Ok(_) | Err(_) => None,
         };
-        let kept = written.or(session_id).map(|session_id| KeptDesk { session_id, head, desk: desk.clone() });
+        let added = outcome.as_ref().map_or(Some(0), Prepared::bytes_added);
+        let bytes = bytes.zip(added).map(|(bytes, added)| bytes + added);
+        let kept = written.or(session_id).map(|session_id| KeptDesk { session_id, head, desk: desk.clone(), bytes });
         // A request that writes nothing may be one that wrote the first time; one that writes twice fails by itself.
         if written.is_none()
             && let Some(committed) = self.already_done(kept.as_ref(), submission)?
@@ -72,13 +76,16 @@ impl WriterState {
                 let Some(row) = find_session(&self.connection, &submission.session)? else { return Ok(None) };
                 let mut desk = Desk::new(submission.session.clone());
                 desk.session = Some(row.session);
-                KeptDesk { session_id: row.id, head: row.head, desk }
+                KeptDesk { session_id: row.id, head: row.head, desk, bytes: None }
             }
         };
         let needs_active = needs_active_plan(&submission.command);
         let subject = submission.command.subject();
         let last = lay_out(&self.connection, &mut kept.desk, kept.session_id, subject, needs_active)?;
         not_cut_off(&submission.session, last, &kept.head)?;
+        if last > 0 {
+            kept.bytes = None;
+        }
         Ok(Some(kept))
     }
 
@@ -117,20 +124,23 @@ impl WriterState {
         // The rows of the session and of its active plan together name the last entry, so that one that is cut off is
         // missed. A change to any other plan is therefore noted with the session.
         let active = desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
-        let elsewhere = prepared.plans.iter().any(|plan| Some(plan) != active);
+        let elsewhere = prepared.plans.keys().any(|plan| Some(plan) != active);
         let changed = elsewhere || prepared.events.iter().any(Event::changes_session);
         let state = desk.session.as_ref().filter(|_| changed).map(encode::session_to_text).transpose()?;
         let plans = prepared
             .plans
             .iter()
-            .filter_map(|id| desk.plan(id))
-            .map(|plan| Ok((plan, encode::plan_to_text(plan)?)))
+            .filter_map(|(id, rewrite)| Some(PlanRows::of(desk.plan(id)?, rewrite)))
             .collect::<LedgerResult<Vec<_>>>()?;
         let seq = head.seq as i64;
         let session_id = self.write_session(session_id, state.as_deref(), seq, submission)?;
         self.write_entries(session_id, prepared, submission)?;
-        for (plan, body) in plans {
-            self.write_plan(session_id, plan, &body, seq, prepared.made().any(|made| *made == plan.id))?;
+        for rows in plans {
+            if let Some(body) = &rows.body {
+                let new = prepared.made().any(|made| *made == rows.plan.id);
+                self.write_plan(session_id, rows.plan, body, seq, new)?;
+            }
+            write_runs(&self.connection, &rows, seq)?;
         }
         Ok(session_id)
     }

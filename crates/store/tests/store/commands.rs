@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::Actor;
 use planwright_core::command::{
-    Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, Outcome, ProgressReport, RunCommand,
-    SessionCommand,
+    AfterApproval, Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, Outcome, ProgressReport,
+    RunCommand, SessionCommand,
 };
 use planwright_core::desk::Stamp;
 use planwright_core::event::Event;
@@ -156,7 +156,13 @@ pub(crate) fn report(status: StepStatus) -> Command {
 
 pub(crate) fn approve(plan: &Plan) -> Command {
     let selection = Selection::All;
-    Command::Decide(Decision::Approve { plan: plan.id.clone(), digest: plan.digest(), selection, note: None })
+    Command::Decide(Decision::Approve {
+        plan: plan.id.clone(),
+        digest: plan.digest(),
+        selection,
+        note: None,
+        then: AfterApproval::Wait,
+    })
 }
 
 pub(crate) fn reject(plan: &PlanId) -> Command {

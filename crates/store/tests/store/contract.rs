@@ -13,5 +13,6 @@ pub(crate) mod pointers;
 pub(crate) mod reading;
 pub(crate) mod renewing;
 pub(crate) mod repeating;
+pub(crate) mod runs;
 pub(crate) mod submitting;
 pub(crate) mod upgrading;

@@ -116,6 +116,7 @@ contract! {
     deleting {
         a_deleted_session_is_gone_with_everything,
         only_whoever_holds_a_session_can_delete_it,
+        the_outcomes_of_a_deleted_session_are_gone,
         a_key_can_be_used_again_and_begins_anew,
         deleting_is_in_nobody_elses_way,
         a_session_can_be_opened_while_it_is_deleted,
@@ -130,6 +131,8 @@ contract! {
     upgrading {
         a_store_of_the_first_version_goes_on,
         many_can_bring_a_store_up_to_date_at_once,
+        outcomes_of_the_second_version_are_moved,
+        damaged_plans_of_the_second_version_stay_as_they_are,
     }
     damage {
         a_damaged_plan_is_reported_and_never_overwritten,
@@ -146,6 +149,22 @@ contract! {
         a_changed_plan_is_found,
         a_deleted_plan_is_found,
         a_newer_schema_is_refused_and_left_alone,
+    }
+    runs {
+        every_outcome_comes_back,
+        a_step_rewrites_its_own_row_and_no_other,
+        a_plan_of_many_steps_is_carried_out,
+        a_plan_changed_when_its_last_step_did,
+        the_next_execution_takes_the_place_of_the_one_before,
+        an_execution_may_have_fewer_steps_than_the_one_before,
+        a_parked_plan_is_carried_out_beside_another,
+        a_missing_outcome_is_found,
+        an_outcome_too_many_is_found,
+        a_damaged_outcome_is_found,
+        outcomes_beside_a_plan_that_has_none_are_found,
+        a_changed_outcome_is_found,
+        outcomes_of_a_lost_plan_are_reported,
+        a_journal_cut_off_after_a_step_is_found,
     }
     loss {
         a_session_whose_journal_is_gone_takes_nothing_more,
@@ -166,6 +185,7 @@ contract! {
         a_parked_document_goes_on_where_it_stood,
         a_document_with_every_step_ticked_is_complete_when_it_starts,
         a_step_a_person_skipped_stays_skipped,
+        a_turn_for_a_step_of_a_parked_plan_has_the_plan_at_hand,
     }
     content {
         every_character_comes_back,

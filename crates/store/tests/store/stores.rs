@@ -92,6 +92,25 @@ impl Store {
         }
     }
 
+    /// Fills it as the second version did: with the outcomes of steps in the plans' own rows.
+    pub(crate) async fn make_version_2(&self) {
+        match self {
+            Self::Sqlite { .. } => {
+                let connection = raw(&self.file());
+                connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+                connection.execute_batch(include_str!("../../src/sqlite/migrations/001.sql")).unwrap();
+                connection.execute_batch(include_str!("../../src/sqlite/migrations/002.sql")).unwrap();
+                connection.execute_batch(include_str!("contract/upgrading/version_2_sqlite.sql")).unwrap();
+            }
+            Self::Postgres { url } => {
+                let client = client(url).await;
+                client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
+                client.batch_execute(include_str!("../../src/postgres/migrations/002.sql")).await.unwrap();
+                client.batch_execute(include_str!("contract/upgrading/version_2_postgres.sql")).await.unwrap();
+            }
+        }
+    }
+
     /// One text as it is stored.
     pub(crate) async fn look(&self, sql: &str) -> String {
         match self {

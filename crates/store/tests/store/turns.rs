@@ -4,10 +4,10 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Compaction, Summarizer};
 use planwright_core::ids::TurnId;
 use planwright_core::model::{ModelReply, ToolCall, Usage};
-use planwright_core::turn::{Ending, ToolOutcome, ToolStatus, TurnEnd, TurnInput};
+use planwright_core::turn::{Ending, Purpose, ToolOutcome, ToolStatus, TurnEnd, TurnInput};
 
 pub(crate) fn begin(text: &str) -> Command {
-    Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens: 3 })
+    Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens: 3, purpose: Purpose::Answer })
 }
 
 /// A turn is named after the request that began it.

@@ -2,7 +2,8 @@
 
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{
-    Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, RunCommand, StepChange, UncertainChoice,
+    AfterApproval, Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, RunCommand, StepChange,
+    StuckChoice,
 };
 use planwright_core::ids::{ExecutionId, PlanId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
@@ -36,7 +37,7 @@ pub(super) enum Deciding {
     Revise,
     Cancel,
     Resume,
-    Settle(u8, UncertainChoice),
+    Settle(u8, StuckChoice),
 }
 
 #[derive(Debug, Clone)]
@@ -123,12 +124,20 @@ impl Deciding {
             shown.unwrap_or_else(fallback).digest()
         };
         match self {
-            Self::Approve(selection) => {
-                Decision::Approve { digest: digest(false), plan, selection: selection.clone(), note: None }
-            }
-            Self::ApproveAnotherText => {
-                Decision::Approve { digest: digest(true), plan, selection: Selection::All, note: None }
-            }
+            Self::Approve(selection) => Decision::Approve {
+                digest: digest(false),
+                plan,
+                selection: selection.clone(),
+                note: None,
+                then: AfterApproval::Wait,
+            },
+            Self::ApproveAnotherText => Decision::Approve {
+                digest: digest(true),
+                plan,
+                selection: Selection::All,
+                note: None,
+                then: AfterApproval::Wait,
+            },
             Self::Reject => Decision::Reject { plan, reason: None },
             Self::Revise => Decision::Revise { plan, feedback: "shorter".to_owned() },
             Self::Cancel => Decision::Cancel { plan, reason: None },
@@ -146,8 +155,8 @@ impl Running {
             found.and_then(|plan| plan.execution.as_ref()).map_or(another.clone(), |execution| execution.id.clone());
         match self {
             Self::Start => RunCommand::Start { plan },
-            Self::Begin(n) => RunCommand::BeginStep { plan, execution, step: nth(*n) },
-            Self::End(n, status) => RunCommand::EndStep { plan, execution, step: nth(*n), outcome: outcome(*status) },
+            Self::Begin(n) => begin_step(plan, execution, nth(*n).as_str()),
+            Self::End(n, status) => end_step(plan, execution, nth(*n).as_str(), *status),
             Self::Finish => RunCommand::Finish { plan, execution },
             Self::FinishAnother => RunCommand::Finish { plan, execution: another },
         }
@@ -200,7 +209,7 @@ fn imported(n: u8, status: PlanStatus) -> ImportedPlan {
         id: PlanId::new(format!("imported-{n}")).unwrap(),
         status,
         title: None,
-        content: PlanContent::Collect(Collected { summary: None, steps: vec![call] }),
+        content: PlanContent::Collect(Collected { summary: None, steps: vec![call].into() }),
         execution: None,
         origin: Origin::default(),
         created_at: jiff::Timestamp::UNIX_EPOCH,
@@ -246,7 +255,7 @@ fn draft() -> impl Strategy<Value = DraftCommand> {
 
 fn deciding() -> impl Strategy<Value = Deciding> {
     let positions = prop::collection::btree_set(0..4_usize, 0..3);
-    let choice = prop::sample::select(vec![UncertainChoice::Retry, UncertainChoice::Skip, UncertainChoice::Stop]);
+    let choice = prop::sample::select(vec![StuckChoice::Retry, StuckChoice::Skip, StuckChoice::Stop]);
     prop_oneof![
         8 => Just(Deciding::Approve(Selection::All)),
         1 => positions.clone().prop_map(|positions| Deciding::Approve(Selection::Only(positions))),

@@ -74,7 +74,7 @@ fn collected() -> impl Strategy<Value = Collected> {
         description: None,
     });
     let steps = prop::collection::vec(call, 0..4).prop_map(|steps| unique(steps, |step| step.id.clone()));
-    (any_title(), steps).prop_map(|(summary, steps)| Collected { summary, steps })
+    (any_title(), steps).prop_map(|(summary, steps)| Collected { summary, steps: steps.into() })
 }
 
 fn built() -> impl Strategy<Value = Built> {
@@ -102,7 +102,7 @@ fn built() -> impl Strategy<Value = Built> {
             risks,
             verification,
             files,
-            steps,
+            steps: steps.into(),
         },
     )
 }
@@ -147,7 +147,7 @@ pub(super) fn position_ids(content: &PlanContent) -> PlanContent {
         }
         PlanContent::Build(built) => {
             let named = names(built.steps.iter().map(|step| &step.id).collect());
-            for step in &mut built.steps {
+            for step in built.steps.iter_mut() {
                 step.id = named[&step.id].clone();
                 step.needs = step.needs.iter().map(|need| named[need].clone()).collect();
             }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planwright_core::command::StuckChoice;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
@@ -99,7 +100,7 @@ fn plan_command() -> impl Strategy<Value = PlanCommand> {
         option::of(select(PlanStyle::ALL.to_vec())).prop_map(|style| On { style }),
         select(vec![Off, Done, Status, Files(OnOff::On), Files(OnOff::Off)]),
         plan().prop_map(|plan| Show { plan }),
-        plan().prop_map(|plan| Resume { plan }),
+        (plan(), option::of(select(StuckChoice::ALL.to_vec()))).prop_map(|(plan, choice)| Resume { plan, choice }),
         plan().prop_map(|plan| Export { plan }),
         (plan(), selection(), words()).prop_map(|(plan, selection, note)| Approve { plan, selection, note }),
         (plan(), words()).prop_map(|(plan, reason)| Reject { plan, reason }),

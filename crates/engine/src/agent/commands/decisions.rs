@@ -1,18 +1,21 @@
 //! What a person decides about a plan in a conversation. An approval is for the version they were shown there last.
 
 use planwright_core::actor::Actor;
+use planwright_core::command::StuckChoice;
+use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
+use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, PlanStyle};
-use planwright_core::refusal::RefusalCode;
+use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 
 use super::Answer;
-use super::plans::{line, title};
+use super::standing::{line, title};
 use crate::agent::executing::summary;
 use crate::agent::outcome::PlanCard;
-use crate::agent::{Agent, Place, Seen, Watcher};
+use crate::agent::{Agent, Place, Progress, Seen, Watcher};
 use crate::ledger::{LedgerError, LedgerResult};
 
 impl Agent {
@@ -21,8 +24,8 @@ impl Agent {
         place: &Place,
         by: &Actor,
         plan: Option<&PlanReference>,
-        selection: Selection,
-        note: Option<String>,
+        approving: Approving,
+        watcher: &Watcher,
     ) -> LedgerResult<Answer> {
         let session = &place.session;
         let plan = self.engine().find_plan(session, plan).await?;
@@ -36,14 +39,56 @@ impl Agent {
         let Some(digest) = shown.map(|shown| shown.digest) else {
             return self.show_first(session, by, &plan, "You have not seen this version here yet.").await;
         };
-        match self.engine().approve(session, by, &plan.id, digest, selection, note).await {
-            Ok(plan) => Ok(Answer::words(session, approved(&plan))),
+        match self.approve(session, by, &plan.id, digest, approving, watcher).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::StaleApproval => {
                 let plan = self.engine().plan(session, &plan.id).await?;
                 self.show_first(session, by, &plan, "It has changed since you saw it.").await
             }
-            Err(error) => Err(error),
+            outcome => outcome,
         }
+    }
+
+    /// Approves exactly the version with this digest and carries it out. When this answers, the work is over, or waits for
+    /// a person; that it is approved is told on the way.
+    pub async fn approve(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        digest: Digest,
+        approving: Approving,
+        watcher: &Watcher,
+    ) -> LedgerResult<Answer> {
+        let Approving { selection, note } = approving;
+        let engine = self.engine();
+        let found = engine.plan(session, plan).await?;
+        // A selection that does not fit is refused with the approval.
+        let left_out = selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
+        let unable = match engine.drafted_elsewhere(&found).await? {
+            Some(by) => Some(format!(
+                "Its work is done by whoever drafted it, {by}. `/plan resume {}` has it done here instead.",
+                found.number
+            )),
+            None => {
+                let unable = self.check_able_without(&found, &left_out).err();
+                unable.map(|unable| format!("It cannot be carried out here: {}", unable.message))
+            }
+        };
+        let Some(unable) = unable else {
+            let approved_plan = engine.approve_and_begin(session, by, plan, digest, selection, note).await?;
+            let decided = approved(&approved_plan);
+            watcher.tell(Progress::Said(decided.clone()));
+            let answer = if approved_plan.status == PlanStatus::Executing {
+                self.carry_out(session, by, plan, watcher).await?
+            } else {
+                // Every step was ticked in the text already.
+                Answer::words(session, summary(&approved_plan))
+            };
+            return Ok(Answer { decided: Some(decided), ..answer });
+        };
+        let plan = engine.approve(session, by, plan, digest, selection, note).await?;
+        let reply = format!("{}\n\n{unable}", approved(&plan));
+        Ok(Answer::words(session, reply))
     }
 
     /// Nothing is decided: the plan is shown, and the person is asked to say it again.
@@ -77,7 +122,9 @@ impl Agent {
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
         self.check_room(session, &feedback).await?;
+        let before = plan.id.clone();
         let plan = self.engine().revise(session, by, &plan.id, feedback.clone()).await?;
+        self.shared.slots.stop_work_on(session, &before).await;
         let message = format!("Revise plan {}: {feedback}", plan.number);
         Ok(self.send(session, by, &message, watcher).await?.into())
     }
@@ -91,28 +138,70 @@ impl Agent {
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
         let plan = self.engine().cancel(session, by, &plan.id, reason).await?;
+        self.shared.slots.stop_work_on(session, &plan.id).await;
         Ok(Answer::words(session, line(&plan)))
     }
 
-    pub(super) async fn resume_plan(
+    /// Goes on with a plan, and says what becomes of the step it stopped at if that needs to be said.
+    pub async fn resume_plan(
         &self,
         session: &SessionIdentity,
         by: &Actor,
-        plan: Option<&PlanReference>,
+        plan: &PlanId,
+        choice: Option<StuckChoice>,
         watcher: &Watcher,
     ) -> LedgerResult<Answer> {
-        let plan = self.engine().find_plan(session, plan).await?;
-        if plan.style() == PlanStyle::Document {
-            let plan = self.engine().resume(session, by, &plan.id).await?;
-            return Ok(Answer::words(session, format!("{} Say `go on` and the agent begins.", line(&plan))));
+        let plan = self.engine().plan(session, plan).await?;
+        match choice {
+            None | Some(StuckChoice::Retry) => self.check_able(&plan)?,
+            Some(StuckChoice::Skip | StuckChoice::Stop) => {}
         }
-        let plan = self.carry_out_plan(session, by, &plan.id, watcher).await?;
-        Ok(Answer::words(session, summary(&plan)))
+        let stuck = plan.execution.as_ref().and_then(Execution::stuck_at);
+        match (choice, stuck) {
+            (None, Some((position, run))) if run.status == StepStatus::Uncertain && !self.may_repeat(&plan, run) => {
+                return Ok(Answer::refusal(session, ask_what_to_do(&plan, position, run)));
+            }
+            (Some(choice), Some((_, run))) => {
+                let settled = self.engine().settle(session, by, &plan.id, &run.step, choice).await?;
+                if choice == StuckChoice::Stop || settled.status != PlanStatus::Executing {
+                    return Ok(Answer::words(session, summary(&settled)));
+                }
+            }
+            (Some(choice), None) => {
+                let message =
+                    format!("Plan {} did not stop at a step; there is nothing to {}.", plan.number, choice.as_str());
+                return Err(Refusal::wrong_status(message).into());
+            }
+            (None, Some(_) | None) => {}
+        }
+        self.carry_out(session, by, &plan.id, watcher).await
     }
 }
 
+/// What a person approves besides the text: which steps, and with what note.
+#[derive(Debug, Clone, Default)]
+pub struct Approving {
+    pub selection: Selection,
+    pub note: Option<String>,
+}
+
+/// What is known about a step that nobody knows the end of, and what can be said.
+fn ask_what_to_do(plan: &Plan, position: usize, run: &StepRun) -> String {
+    let known = run.note.as_deref().map_or_else(String::new, |note| format!(" What is known: {}.", title(note)));
+    format!(
+        "Nobody knows whether step {position} of plan {} was done: {}.{known}\n\n\
+         - `/plan resume {number} retry` does it again\n\
+         - `/plan resume {number} skip` goes on without it\n\
+         - `/plan resume {number} stop` ends the execution there\n\
+         - `/plan revise {number} WHAT TO CHANGE` plans anew",
+        plan.number,
+        title(&run.description),
+        number = plan.number,
+    )
+}
+
 fn approved(plan: &Plan) -> String {
-    let mut text = line(plan);
+    let mut text = format!("Plan {} is approved: {}.", plan.number, title(&plan.display_title()));
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
     let steps = plan.content.steps();
     for skip in skipped {
@@ -120,10 +209,5 @@ fn approved(plan: &Plan) -> String {
             steps.get(skip.position.saturating_sub(1)).map_or_else(String::new, |step| title(&step.description));
         text.push_str(&format!("\n- step {} will not be done ({}): {words}", skip.position, skip.why));
     }
-    text.push_str(&match plan.style() {
-        PlanStyle::Document => "\n\nSay `go on` and the agent begins.".to_owned(),
-        PlanStyle::Collect => format!("\n\n`/plan resume {}` carries it out.", plan.number),
-        PlanStyle::Build => "\n\nThis version of Planwright does not carry out such plans by itself yet.".to_owned(),
-    });
     text
 }

@@ -1,11 +1,12 @@
 //! `/status`, `/sessions` and `/tools`: what there is, and how it stands.
 
 use planwright_core::conversation::Conversation;
-use planwright_core::gate::{Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::gate::{ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
 use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Answer;
-use super::plans::{plan_work, title};
+use super::plans::plan_work;
+use super::standing::title;
 use crate::agent::Agent;
 use crate::clock::ago;
 use crate::ledger::{LedgerResult, Page, StoredSession};
@@ -84,9 +85,10 @@ impl Agent {
         let desk = self.engine().desk(session).await?;
         let situation = Situation::of(&desk, self.engine().policy(), Caller::Conversation);
         let mut lines = Vec::new();
-        for spec in self.advertised(&desk) {
+        for spec in self.advertised(&situation) {
             let effect = match self.shared.toolbox.get(&spec.name) {
                 None if PlanTool::named(&spec.name).is_some() => "about the plan",
+                None if spec.name == ASK_AGENT => "asks a specialist, who only reads",
                 None => "",
                 Some(tool) => match (judge_other_tool(&situation, &spec.name, tool.effect()), tool.effect()) {
                     (Verdict::Record, _) => "written down as a step, not run",

@@ -2,13 +2,14 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::desk::Desk;
+use planwright_core::plan::PlanStyle;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand, SlashCommand};
-use planwright_core::visible::visible;
 
+use super::decisions::Approving;
+use super::standing::{line, standing, standing_now, title};
 use super::{Answer, not_in_this_version};
 use crate::agent::outcome::PlanCard;
 use crate::agent::{Agent, Place, Watcher};
@@ -52,12 +53,15 @@ impl Agent {
             }
             PlanCommand::Files(_) => Ok(Answer::refusal(session, not_in_this_version(&SlashCommand::Plan(command)))),
             PlanCommand::Approve { plan, selection, note } => {
-                self.approve_shown(place, by, plan.as_ref(), selection, note).await
+                self.approve_shown(place, by, plan.as_ref(), Approving { selection, note }, watcher).await
             }
             PlanCommand::Reject { plan, reason } => self.reject(session, by, plan.as_ref(), reason).await,
             PlanCommand::Revise { plan, feedback } => self.revise(session, by, plan.as_ref(), feedback, watcher).await,
             PlanCommand::Cancel { plan, reason } => self.cancel(session, by, plan.as_ref(), reason).await,
-            PlanCommand::Resume { plan } => self.resume_plan(session, by, plan.as_ref(), watcher).await,
+            PlanCommand::Resume { plan, choice } => {
+                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                self.resume_plan(session, by, &plan.id, choice, watcher).await
+            }
         }
     }
 
@@ -67,6 +71,9 @@ impl Agent {
             Leaving::Off => self.engine().disable_plan_mode(session, by).await?,
             Leaving::Done => self.engine().finish_plan_work(session, by).await?,
         };
+        if let (Leaving::Done, Some(plan)) = (how, before.active()) {
+            self.shared.slots.stop_work_on(session, &plan.id).await;
+        }
         let left = match before.active().filter(|plan| !plan.is_empty()) {
             Some(plan) => format!(" {}", line(self.engine().plan(session, &plan.id).await?.as_ref())),
             None => String::new(),
@@ -77,7 +84,17 @@ impl Agent {
     async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
         let desk = self.engine().desk(session).await?;
         desk.opened()?;
-        Ok(Answer::words(session, plan_work(&desk)))
+        let active = desk.active().map(|plan| plan.id.clone());
+        let now = self.engine().now();
+        let mut text = mode_words(&desk);
+        if let Some(plan) = desk.active() {
+            text.push_str(&format!(" {}", standing_now(plan, now)));
+        }
+        // A plan may be carried out while the session works on another one, or on none.
+        for plan in self.engine().under_way(session).await?.iter().filter(|plan| Some(&plan.id) != active.as_ref()) {
+            text.push_str(&format!("\n\n{}", standing_now(plan, now)));
+        }
+        Ok(Answer::words(session, text))
     }
 
     pub(super) async fn list_plans(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
@@ -121,26 +138,19 @@ enum Leaving {
 
 /// Whether plan work is on, and how far the plan is.
 pub(super) fn plan_work(desk: &Desk) -> String {
-    let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
-    let Some(mode) = mode else { return "Plan work is **off**. `/plan on` begins a plan.".to_owned() };
-    let mut text = format!("Plan work is **on**, style {}.", mode.style);
+    let mut text = mode_words(desk);
     if let Some(plan) = desk.active() {
         text.push_str(&format!(" {}", standing(plan)));
     }
     text
 }
 
-/// How far a plan is, in a line.
-pub(in crate::agent) fn standing(plan: &Plan) -> String {
-    let mut text = line(plan);
-    if let Some(execution) = &plan.execution {
-        let progress = execution.progress();
-        text.push_str(&format!(" {} of {} steps are done.", progress.done, progress.total));
-        if let Some(next) = progress.next {
-            text.push_str(&format!(" Next: {}. {}", next.step, title(&next.description)));
-        }
+fn mode_words(desk: &Desk) -> String {
+    let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+    match mode {
+        None => "Plan work is **off**. `/plan on` begins a plan.".to_owned(),
+        Some(mode) => format!("Plan work is **on**, style {}.", mode.style),
     }
-    text
 }
 
 fn begin(style: PlanStyle) -> &'static str {
@@ -153,22 +163,6 @@ fn begin(style: PlanStyle) -> &'static str {
             "Say what you want to get done; the agent builds a proposal with a specialist for each step."
         }
     }
-}
-
-pub(in crate::agent) fn line(plan: &Plan) -> String {
-    format!("Plan {} is **{}**: {}.", plan.number, plan.status, title(&plan.display_title()))
-}
-
-/// A title in one line that no Markdown of its own disturbs.
-pub(in crate::agent) fn title(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for c in visible(text).replace(['\n', '\t'], " ").chars() {
-        if "\\`*_[]<>#|~".contains(c) {
-            line.push('\\');
-        }
-        line.push(c);
-    }
-    line
 }
 
 fn told(diff: &PlanDiff) -> String {

@@ -1,10 +1,12 @@
 //! The end of a turn, in words for the person.
 
 use planwright_core::conversation::{CountTokens as _, Said};
+use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
+use planwright_core::visible::visible;
 
 use super::{Delivery, Run, Standing};
 use crate::agent::commands::standing;
@@ -31,16 +33,35 @@ impl Run<'_> {
 
     /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
     pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
-        if let Some(held) = self.held.take() {
-            self.agent.let_go(held).await;
+        if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
+            self.agent.let_go(&held).await;
         }
         // One that is still open was taken over by another process, or will be.
         let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
-        if open.is_some_and(|open| open.id == self.turn.id) {
+        if open.is_some_and(|open| open.named(&self.turn.id).is_some()) {
             let words = "Another process works on this session now, and goes on with this there.";
             return Ok(self.outcome(TurnEnd::Interrupted, words.to_owned(), None));
         }
-        Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None))
+        self.ended_by_others().await
+    }
+
+    /// How it ended there, as the journal says.
+    async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
+        let mut said = self.turn.last_reply().map(|reply| reply.text.clone()).unwrap_or_default();
+        let mut ending = None;
+        self.agent
+            .read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| match event {
+                Event::ModelReplied { turn, reply, .. } if *turn == self.turn.id => said.clone_from(&reply.text),
+                Event::TurnEnded { turn, ending: how } if *turn == self.turn.id => ending = Some(how.clone()),
+                _ => {}
+            })
+            .await?;
+        let Some(Ending { end, text, .. }) = ending.filter(|ending| ending.end != TurnEnd::Stopped) else {
+            return Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None));
+        };
+        let said = if end == TurnEnd::Answered { said.trim().to_owned() } else { String::new() };
+        let parts = [said, text.trim().to_owned()].into_iter().filter(|part| !part.is_empty());
+        Ok(self.outcome(end, parts.collect::<Vec<_>>().join("\n\n"), None))
     }
 
     async fn finish(
@@ -56,7 +77,8 @@ impl Run<'_> {
         let ending = Ending { end: end.clone(), text: own_words.clone(), tokens, shown };
         self.record(inputs, Some(ending)).await?;
         let reply = self.reply(&end, own_words);
-        let outcome = self.outcome(end, reply, plan);
+        let planner = self.planner_answer(&end, &reply).await?;
+        let outcome = TurnOutcome { planner, ..self.outcome(end, reply, plan) };
         self.remember();
         Ok(outcome)
     }
@@ -68,6 +90,7 @@ impl Run<'_> {
             end,
             reply,
             plan,
+            planner: None,
             usage: self.turn.usage(),
             model_calls: self.turn.model_calls(),
             tool_calls: self.turn.calls_ended(),
@@ -77,13 +100,13 @@ impl Run<'_> {
     /// What the person reads: the model's last words and ours.
     fn reply(&self, end: &TurnEnd, own_words: String) -> String {
         let last = self.turn.last_reply();
-        let said = last.map(|reply| reply.text.trim()).unwrap_or_default();
+        let said = last.map(|reply| self.in_words(reply.text.trim())).unwrap_or_default();
         let cut_off = last
             .is_some_and(|reply| reply.cut_off)
             .then_some("*(The answer was cut off: the model reached its limit.)*");
         let stopped = matches!(end, TurnEnd::Stopped).then_some("*Stopped.*");
         let said = match end {
-            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said,
+            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said.trim(),
             // What was said beside calls was told while it was said.
             TurnEnd::Stopped
             | TurnEnd::LimitReached { .. }
@@ -98,8 +121,9 @@ impl Run<'_> {
 
     /// What we say ourselves about the end.
     fn own_words(&self, end: &TurnEnd) -> String {
-        let limits = &self.agent.engine().policy().turn;
+        let limits = &self.limits;
         match end {
+            TurnEnd::Answered if !self.turn.purpose.is_conversation() => String::new(),
             TurnEnd::Answered => self.moved().unwrap_or_default(),
             TurnEnd::Stopped => String::new(),
             TurnEnd::PlanReady { .. } => self.summary_of_the_plan(),
@@ -114,12 +138,19 @@ impl Run<'_> {
             ),
             TurnEnd::NoAnswer => "The model answered with nothing, twice. Try again, or say it differently.".to_owned(),
             TurnEnd::ModelFailed { message } => format!("The model could not answer. {message}"),
+            TurnEnd::Interrupted if !self.turn.purpose.is_conversation() => self.what_is_uncertain(),
             TurnEnd::Interrupted => format!(
                 "This turn was interrupted {} times before it could end, so it was given up. What it did is in the \
                  journal. Say `go on` to try again.",
                 limits.resumptions + 1
             ),
         }
+    }
+
+    /// The last call that nobody knows the end of, as far as it is known.
+    fn what_is_uncertain(&self) -> String {
+        let Some(call) = self.turn.last_doubtful() else { return "It was interrupted too often.".to_owned() };
+        format!("The call: {}({})", visible(&call.name), visible(&call.arguments))
     }
 
     /// The summary the model gave with the plan, unless it said something beside the call.
@@ -136,6 +167,10 @@ impl Run<'_> {
 
     /// What a plan tool that ended the planning left behind.
     pub(super) async fn planned_end(&mut self) -> LedgerResult<TurnEnd> {
+        // A specialist's report ends its turn; the step has its outcome already.
+        if !self.turn.purpose.is_conversation() {
+            return Ok(TurnEnd::Answered);
+        }
         // The turn may go on after a crash that came just behind the plan tool.
         let Some(id) = self.settled.clone().or_else(|| self.settled_before()) else { return Ok(TurnEnd::Answered) };
         let plan = self.agent.engine().plan(&self.session, &id).await?;
@@ -160,7 +195,11 @@ impl Run<'_> {
     fn settled_before(&self) -> Option<PlanId> {
         let outcome = self.conversation.items.iter().rev().find_map(|item| match &item.said {
             Said::Result { outcome } if outcome.status == ToolStatus::Settled => Some(outcome),
-            Said::Result { .. } | Said::Person { .. } | Said::Model { .. } | Said::Note { .. } => None,
+            Said::Result { .. }
+            | Said::Person { .. }
+            | Said::Model { .. }
+            | Said::Note { .. }
+            | Said::Reminder { .. } => None,
         })?;
         let answer: serde_json::Value = serde_json::from_str(&outcome.text).ok()?;
         PlanId::new(answer.get("plan_id")?.as_str()?).ok()
@@ -168,6 +207,9 @@ impl Run<'_> {
 
     /// A plan that waits for the person and was not shown to them like this yet.
     fn plan_to_show(&self) -> Option<PlanCard> {
+        if !self.turn.purpose.is_conversation() {
+            return None;
+        }
         let settled = self.settled.as_ref().and_then(|id| self.desk.plan(id));
         let plan = settled.or_else(|| self.desk.active())?;
         let shown = self.desk.session.as_ref().and_then(|session| session.shown.as_ref());

@@ -33,11 +33,17 @@ impl Halt {
     /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
     pub(in crate::agent) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
         match self {
-            Self::Stopped { heard, .. } if effect != ToolEffect::ReadsOnly => {
+            Self::Stopped { heard, .. } => {
+                let status = match effect {
+                    ToolEffect::ReadsOnly => None,
+                    // It can simply be done again.
+                    ToolEffect::Repeatable => Some(ToolStatus::Failed),
+                    ToolEffect::Changes => Some(ToolStatus::Uncertain),
+                };
                 let text = "Stopped in the middle: it is not known whether it was done.".to_owned();
-                let outcome = ToolOutcome { status: ToolStatus::Uncertain, text };
-                let under_way = Some(TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS });
-                Self::Stopped { heard, under_way }
+                let outcome = status.map(|status| ToolOutcome { status, text });
+                let ended = |outcome| TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS };
+                Self::Stopped { heard, under_way: outcome.map(ended) }
             }
             halt => halt,
         }

@@ -11,7 +11,8 @@ use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 impl Run<'_> {
     /// Writes inputs down, and the end if there is one; then the session is free for others.
     pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<Ending>) -> LedgerResult<()> {
-        let last = ending.is_some();
+        // What is only a part of something leaves the session to the whole.
+        let last = ending.is_some() && self.turn.purpose.is_conversation();
         if let Some(held) = self.held.as_ref().filter(|_| last) {
             held.stop_renewing();
         }

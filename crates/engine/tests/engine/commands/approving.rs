@@ -12,7 +12,8 @@ use crate::world::{World, person};
 
 /// A world with a document that waits and was shown.
 async fn waiting() -> World {
-    let world = World::new([set("- [ ] one\n- [ ] two"), Reply::text("Ready.")]).await;
+    let model = ScriptedModel::new([set("- [ ] one\n- [ ] two"), Reply::text("Ready.")]);
+    let world = World::with(model.otherwise(Reply::text("I begin.")), |_| {}).await;
     world.hear("/plan on").await;
     assert!(world.say("Plan it").await.plan.is_some());
     world
@@ -29,16 +30,17 @@ async fn change(world: &World, other: &Agent) {
 async fn what_was_shown_is_approved_with_who_when_and_what() {
     let world = waiting().await;
     let answer = world.hear("/plan approve -- looks fine").await;
-    assert!(!answer.refused && answer.reply.contains("APPROVED"), "{}", answer.reply);
-    assert!(answer.reply.contains("go on"), "it says how it begins: {}", answer.reply);
+    assert!(!answer.refused && answer.decided.is_some_and(|words| words.starts_with("Plan 1 is approved")));
+    assert!(answer.reply.starts_with("I begin."), "the work begins with it: {}", answer.reply);
     let plan = world.plan(1).await;
     let approval = plan.approval.clone().unwrap();
-    assert_eq!(plan.status, PlanStatus::Approved);
+    assert_eq!(plan.status, PlanStatus::Executing);
     assert_eq!((approval.by.kind, approval.by.name.as_str()), (ActorKind::Person, "Ada"));
     assert_eq!((approval.digest, approval.note.as_deref()), (plan.digest(), Some("looks fine")));
-    assert_eq!(world.model.requests().len(), 2, "the model is not asked");
+    assert_eq!(world.model.requests().len(), 3, "the model is asked once, to begin");
     let again = world.hear("/plan approve").await;
-    assert!(again.refused && again.reply.contains("APPROVED"), "{}", again.reply);
+    assert!(again.refused && again.reply.contains("EXECUTING"), "{}", again.reply);
+    assert_eq!(world.model.requests().len(), 3, "approving twice begins nothing");
 }
 
 #[tokio::test]
@@ -67,7 +69,7 @@ async fn what_was_never_shown_here_is_shown_first() {
     assert_eq!(answer.plan.unwrap().version, 1);
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     assert!(!world.hear("/plan approve").await.refused);
-    assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
+    assert!(world.plan(1).await.approval.is_some());
 }
 
 #[tokio::test]
@@ -113,7 +115,8 @@ async fn some_steps_of_a_collected_plan_are_approved() {
         assert!(!answer.refused, "{}", answer.reply);
         let approval = world.plan(1).await.approval.unwrap();
         assert_eq!(approval.skipped.iter().map(|step| step.position).collect::<Vec<_>>(), skipped);
-        assert!(answer.reply.contains(&format!("step {} will not be done", skipped[0])), "{}", answer.reply);
+        let decided = answer.decided.unwrap();
+        assert!(decided.contains(&format!("step {} will not be done", skipped[0])), "{decided}");
         assert_eq!(approval.approved.len(), 2);
     }
 }
@@ -192,5 +195,5 @@ async fn what_one_terminal_was_shown_is_not_seen_at_another() {
     let seen = Shown { plan: card.plan_id, digest: card.digest };
     let here = Place { seen: Seen::KnownHere(Some(seen)), ..world.place() };
     world.agent.hear(&here, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
-    assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
+    assert!(world.plan(1).await.approval.is_some());
 }

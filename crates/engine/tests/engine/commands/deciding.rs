@@ -83,7 +83,6 @@ async fn feedback_on_a_collected_plan_begins_a_new_one() {
 async fn a_cancelled_plan_is_over_and_its_run_with_it() {
     let world = waiting([report(1), Reply::text("One is done."), report(2), Reply::text("It is over.")]).await;
     world.hear("/plan approve").await;
-    world.say("go on").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     let answer = world.hear("/plan cancel -- no longer needed").await;
     assert!(answer.reply.contains("CANCELLED"), "{}", answer.reply);
@@ -97,14 +96,12 @@ async fn a_cancelled_plan_is_over_and_its_run_with_it() {
 async fn a_plan_that_was_left_goes_on_from_the_first_step_not_done() {
     let world = waiting([report(1), Reply::text("One."), report(2), Reply::text("Two.")]).await;
     world.hear("/plan approve").await;
-    world.say("go on").await;
     let left = world.hear("/plan done").await;
     assert!(left.reply.contains("PARTIALLY_COMPLETED"), "{}", left.reply);
     let refused = world.hear("/plan resume").await;
     assert!(refused.refused, "none is active: {}", refused.reply);
     let answer = world.hear("/plan resume 1").await;
-    assert!(!answer.refused && answer.reply.contains("EXECUTING"), "{}", answer.reply);
-    world.say("go on").await;
+    assert!(!answer.refused && answer.reply.starts_with("Two."), "{}", answer.reply);
     assert!(world.sent(5).system.contains("Next: step 2"), "{}", world.sent(5).system);
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
 }

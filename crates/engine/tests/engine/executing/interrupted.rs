@@ -49,9 +49,14 @@ async fn what_changes_things_and_was_stopped_in_the_middle_is_uncertain_and_wait
     working.await.unwrap().unwrap();
     assert_eq!(runs(&world).await, [StepStatus::Uncertain, StepStatus::Pending]);
     let answer = world.hear("/plan resume").await;
-    assert!(answer.reply.contains("1 uncertain"), "{}", answer.reply);
-    assert_eq!((prop.calls().len(), last.calls().len()), (1, 0), "nothing behind it is begun");
-    assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
+    assert!(answer.refused && answer.reply.contains("Nobody knows whether step 1"), "{}", answer.reply);
+    assert!(answer.reply.contains("stopped in the middle"), "what is known is told: {}", answer.reply);
+    assert_eq!((prop.calls().len(), last.calls().len()), (1, 0), "nothing is begun");
+    assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
+    let answer = world.hear("/plan resume skip").await;
+    assert!(answer.reply.contains("1 done, 1 skipped"), "{}", answer.reply);
+    assert_eq!((prop.calls().len(), last.calls().len()), (1, 1));
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.is_sound().await;
 }
 
@@ -104,17 +109,31 @@ async fn what_must_not_be_made_twice_is_uncertain_after_a_crash() {
 }
 
 #[tokio::test]
+async fn a_call_that_failed_before_a_crash_still_ends_it() {
+    let last = Prop::changing("last");
+    let calls = [("read_file", json!({"path": "missing.txt"})), ("last", json!({}))];
+    let world = approved(&calls, |setup| setup.tool(&last)).await;
+    let finishes = |submission: &Submission| matches!(submission.command, Command::Run(RunCommand::Finish { .. }));
+    let process = Process::hanging(&world, &ScriptedModel::new([]), finishes).await;
+    process.carry_out(&world.session, &world.plan(1).await.id);
+    process.hangs().await;
+    process.die().await;
+    world.agent.resume_execution(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    assert_eq!(runs(&world).await, [StepStatus::Failed, StepStatus::Pending]);
+    assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
+    assert!(last.calls().is_empty());
+}
+
+#[tokio::test]
 async fn every_point_of_a_crash_leaves_each_call_made_once_or_again_because_it_may() {
-    // One execution of two calls submits: start, begin, end, begin, end, finish.
-    for point in 1..=5 {
+    // After its start, an execution of two calls submits: begin, end and begin, end, finish.
+    for point in 1..=4 {
         let prop = Prop::new("prop", ToolEffect::Repeatable, Act::Answer(json!({})));
         let world = approved(&[("prop", json!({"n": 1})), ("prop", json!({"n": 2}))], |setup| setup.tool(&prop)).await;
         let seen = std::sync::atomic::AtomicUsize::new(0);
         let hangs = move |submission: &Submission| {
-            let counts = matches!(
-                submission.command,
-                Command::Run(RunCommand::BeginStep { .. } | RunCommand::EndStep { .. } | RunCommand::Finish { .. })
-            );
+            let counts =
+                matches!(submission.command, Command::Run(RunCommand::Advance { .. } | RunCommand::Finish { .. }));
             counts && seen.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1 == point
         };
         let process = Process::hanging(&world, &ScriptedModel::new([]), hangs).await;

@@ -3,6 +3,7 @@
 use planwright_core::event::Event;
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStatus;
+use planwright_core::plan::approval::Selection;
 use planwright_core::turn::{ToolStatus, TurnEnd};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
@@ -101,7 +102,7 @@ async fn a_revision_of_an_approved_plan_is_a_new_plan_that_waits_again() {
     let world = World::new([set("- [ ] one"), Reply::text("A."), set("- [ ] two"), Reply::text("B.")]).await;
     world.hear("/plan on").await;
     world.say("Plan it").await;
-    assert!(!world.hear("/plan approve").await.refused);
+    world.approve(1, Selection::All).await;
     let outcome = world.say("Rather two").await;
     let (old, new) = (world.plan(1).await, world.plan(2).await);
     assert_eq!((old.status, new.status), (PlanStatus::Superseded, PlanStatus::Ready));
@@ -113,23 +114,15 @@ async fn a_revision_of_an_approved_plan_is_a_new_plan_that_waits_again() {
 
 #[tokio::test]
 async fn a_revision_while_the_plan_is_carried_out_stops_its_run() {
-    let world = World::new([
-        set("- [ ] one\n- [ ] two"),
-        Reply::text("A."),
-        report(1),
-        set("- [ ] three"),
-        report(2),
-        Reply::text("B."),
-    ])
-    .await;
+    let world = World::new([set("- [ ] one\n- [ ] two"), Reply::text("A."), report(1), set("- [ ] three")]).await;
     world.hear("/plan on").await;
     world.say("Plan it").await;
-    world.hear("/plan approve").await;
-    let outcome = world.say("go on").await;
+    let outcome = world.hear("/plan approve").await;
     let (old, new) = (world.plan(1).await, world.plan(2).await);
     assert_eq!((old.status, new.status), (PlanStatus::Superseded, PlanStatus::Ready));
-    let expected = [ToolStatus::Done, ToolStatus::Done, ToolStatus::Done, ToolStatus::Refused];
+    let expected = [ToolStatus::Done, ToolStatus::Done, ToolStatus::Settled];
     assert_eq!(statuses(&world.events().await), expected, "the new plan is not approved, so nothing of it is done");
+    assert!(matches!(outcome.end, Some(TurnEnd::PlanReady { .. })), "{outcome:?}");
     assert_eq!(outcome.plan.unwrap().number, 2);
     world.is_sound().await;
 }
@@ -148,8 +141,7 @@ async fn an_approved_plan_is_worked_through_and_ends_as_completed() {
     .await;
     world.hear("/plan on").await;
     world.say("Plan it").await;
-    world.hear("/plan approve -- carefully").await;
-    let outcome = world.say("go on").await;
+    let outcome = world.hear("/plan approve -- carefully").await;
     let plan = world.plan(1).await;
     assert_eq!(plan.status, PlanStatus::Completed);
     assert_eq!(plan.markdown(), "- [ ] one\n- [ ] two", "ticking never edits the approved text");

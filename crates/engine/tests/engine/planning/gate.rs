@@ -2,6 +2,7 @@
 
 use planwright_core::command::{Command, SessionCommand};
 use planwright_core::plan::PlanStyle;
+use planwright_core::plan::approval::Selection;
 use planwright_core::policy::DocumentTools;
 use planwright_core::turn::ToolStatus;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
@@ -12,7 +13,8 @@ use crate::props::Prop;
 use crate::world::{World, person, script, statuses, tool_names};
 
 const READING: [&str; 4] = ["glob_files", "grep_files", "list_files", "read_file"];
-const BUILDING: [&str; 8] = [
+const BUILDING: [&str; 9] = [
+    "ask_agent",
     "plan_add_step",
     "plan_create_draft",
     "plan_get",
@@ -52,7 +54,7 @@ async fn every_style_and_status_has_its_own_tools() {
     assert_eq!(ask().await, document);
     world.model.then(set("- [ ] one\n- [ ] two"));
     assert_eq!(ask().await, document, "while it waits");
-    world.hear("/plan approve").await;
+    world.approve(1, Selection::All).await;
     let working = tools(&[&READING, WRITE, &["plan_get", "plan_progress", "plan_set_content"]]);
     assert_eq!(ask().await, working, "approved");
     world.model.then(report(1));
@@ -77,7 +79,6 @@ async fn with_plan_tools_read_only_nothing_is_written_until_the_plan_is_approved
     assert_eq!(advertised(&world, 4), tools(&[&READING, &["plan_get", "plan_set_content"]]));
     assert!(!world.files().join("a.txt").exists());
     world.hear("/plan approve").await;
-    world.say("go on").await;
     assert_eq!(statuses(&world.events().await).last(), Some(&ToolStatus::Done));
     assert!(advertised(&world, 5).contains(&"write_file".to_owned()));
 }

@@ -6,11 +6,12 @@ use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::world::{tool, user};
 
-const STYLES: [&[&str]; 4] = [
+const STYLES: [&[&str]; 5] = [
     &["plan_get", "plan_set_content"],
     &["plan_get", "plan_set_content", "plan_progress"],
     &["plan_get", "plan_finalize", "list_files", "write_file"],
     &["plan_get", "plan_create_draft", "plan_set_metadata", "plan_add_step", "plan_submit"],
+    &["plan_get", "ask_agent", "plan_create_draft", "plan_set_metadata", "plan_add_step", "plan_submit"],
 ];
 
 async fn reply(request: &ModelRequest) -> ModelReply {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::agents::AgentRegistry;
+use planwright_core::agents::{AgentRegistry, Specialist};
 use planwright_core::model::{ModelMessage, ModelRequest, SentCall, ToolSpec};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStyle};
@@ -33,8 +33,14 @@ impl Stage {
     }
 
     pub(crate) async fn with_agents(names: &[&str]) -> Self {
-        let agents = AgentRegistry::new(names.iter().map(|name| (*name).to_owned())).unwrap();
+        let agents = AgentRegistry::new(names.iter().map(|name| Specialist::named(name))).unwrap();
         Self::new(PlanStyle::Build, Policy { agents, ..Policy::default() }).await
+    }
+
+    /// The planner can ask, and the same model answers as the specialist.
+    pub(crate) fn with_somebody_to_ask(mut self) -> Self {
+        self.others.push(string_tool("ask_agent", &["agent", "question"], &["agent", "question"]));
+        self
     }
 
     pub(crate) fn without_other_tools(mut self) -> Self {
@@ -97,6 +103,10 @@ impl Stage {
         let name = sent.call.name.clone();
         self.called.push(name.clone());
         let arguments = serde_json::from_str(&sent.call.arguments).unwrap();
+        if name == "ask_agent" {
+            let text = answered(&arguments).await;
+            return ModelMessage::ToolResult { id: sent.id, name, text, failed: false };
+        }
         let agent = Actor::agent("rehearsal", "cli");
         let (text, failed) = match self.engine.call_tool(&self.session, &agent, &name, arguments).await {
             Ok(value) => (value.to_string(), false),
@@ -104,6 +114,14 @@ impl Stage {
         };
         assert!(!failed, "{name}: {text}");
         ModelMessage::ToolResult { id: sent.id, name, text, failed }
+    }
+
+    /// What happened before the turn.
+    pub(crate) async fn report(&self, step: usize, status: &str) {
+        let arguments = json!({ "step": step, "status": status });
+        let agent = Actor::agent("rehearsal", "cli");
+        let arguments = arguments.as_object().cloned().unwrap();
+        self.engine.call_tool(&self.session, &agent, "plan_progress", arguments).await.unwrap();
     }
 
     /// The calls of the last turn.
@@ -140,20 +158,35 @@ fn ada() -> Actor {
     Actor::person("ada", "cli")
 }
 
+/// The specialist's side of a question.
+async fn answered(arguments: &serde_json::Map<String, serde_json::Value>) -> String {
+    let question = arguments["question"].as_str().unwrap();
+    let request = ModelRequest {
+        system: format!("You are the {}.", arguments["agent"].as_str().unwrap()),
+        messages: vec![ModelMessage::User { text: format!("[Question from the planner]\n\n{question}") }],
+        tools: vec![string_tool("read_file", &["path"], &["path"])],
+        max_output_tokens: None,
+    };
+    let reply = RehearsalModel::default().reply(&request, &Heard::default()).await.unwrap();
+    assert!(reply.calls.is_empty(), "{reply:?}");
+    reply.text
+}
+
 fn file_tools() -> Vec<ToolSpec> {
-    let string = json!({ "type": "string" });
-    let tool = |name: &str, fields: &[&str], required: &[&str]| ToolSpec {
+    vec![
+        string_tool("read_file", &["path"], &["path"]),
+        string_tool("write_file", &["path", "content"], &["path", "content"]),
+        string_tool("list_files", &["path", "after"], &[]),
+    ]
+}
+
+/// A tool whose arguments are all texts.
+pub(crate) fn string_tool(name: &str, fields: &[&str], required: &[&str]) -> ToolSpec {
+    let properties: serde_json::Map<_, _> =
+        fields.iter().map(|field| ((*field).to_owned(), json!({ "type": "string" }))).collect();
+    ToolSpec {
         name: name.to_owned(),
         description: String::new(),
-        input_schema: json!({
-            "type": "object",
-            "properties": fields.iter().map(|field| ((*field).to_owned(), string.clone())).collect::<serde_json::Map<_, _>>(),
-            "required": required,
-        }),
-    };
-    vec![
-        tool("read_file", &["path"], &["path"]),
-        tool("write_file", &["path", "content"], &["path", "content"]),
-        tool("list_files", &["path", "after"], &[]),
-    ]
+        input_schema: json!({ "type": "object", "properties": properties, "required": required }),
+    }
 }

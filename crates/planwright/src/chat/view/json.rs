@@ -21,6 +21,10 @@ impl View for JsonView {
         Ok(())
     }
 
+    fn said(&mut self, _: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{}", view(answer))?;
@@ -40,6 +44,9 @@ fn view(answer: &Answer) -> Value {
         "reply": answer.reply,
         "outcome": outcome,
     });
+    if let Some(decided) = &answer.decided {
+        view["decided"] = json!(decided);
+    }
     let ended_with = match &answer.end {
         Some(TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan),
         Some(
@@ -55,6 +62,9 @@ fn view(answer: &Answer) -> Value {
     };
     if let Some(plan) = answer.plan.as_ref().map(|card| &card.plan_id).or(ended_with) {
         view["planId"] = json!(plan);
+    }
+    if let Some(planner) = &answer.planner {
+        view["planner"] = json!(planner);
     }
     if let Some(card) = &answer.plan {
         view["plan"] = json!(card);

@@ -4,24 +4,21 @@
 //! What is drawn anew never has more rows than the window and no row wider than it, so going up as many rows as were
 //! drawn never reaches what is finished, also when the window has changed its size since.
 
-use std::io::{self, Write as _};
 use std::time::Instant;
 
-use anstream::{AutoStream, ColorChoice};
 use planwright_engine::agent::{Answer, Progress};
 
 use super::View;
 use crate::chat::lines;
 use crate::chat::stream::Stream;
 use crate::failure::Failure;
+use crate::terminal::live::{self, put, width};
 use crate::terminal::palette::{BOLD, DIM};
 use crate::terminal::text::{Span, cut, fit, painted};
 use crate::terminal::{markdown, screen};
 
 /// A block that is longer is shown by its end, without being read as Markdown ten times a second.
 const LONG: usize = 8 * 1024;
-
-const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 #[derive(Debug, Default)]
 pub(in crate::chat) struct LiveView {
@@ -88,7 +85,10 @@ impl View for LiveView {
                 self.wait_for(name, detail);
             }
             Progress::StepStarted { about, .. } => self.wait_for("carrying out", about),
-            Progress::ToolEnded { .. } | Progress::StepEnded { .. } | Progress::Compacted { .. } => self.doing = None,
+            Progress::ToolEnded { .. }
+            | Progress::StepEnded { .. }
+            | Progress::Said(_)
+            | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
         if let Some(line) = lines::line(progress, &self.about, width) {
@@ -107,6 +107,13 @@ impl View for LiveView {
 
     fn stopping(&mut self) -> Result<(), Failure> {
         self.wait_for("stopping", "Ctrl+C again leaves at once");
+        self.draw()
+    }
+
+    fn said(&mut self, markdown: &str) -> Result<(), Failure> {
+        self.doing = None;
+        self.flush()?;
+        self.block(markdown)?;
         self.draw()
     }
 
@@ -217,7 +224,7 @@ impl LiveView {
     fn status(&self, width: usize) -> Option<String> {
         let Doing { what, about, since } = self.doing.as_ref()?;
         let time = format!("{}s", since.elapsed().as_secs());
-        let spinner = SPINNER[self.ticks % SPINNER.len()];
+        let spinner = live::spinner(self.ticks);
         let room = width.saturating_sub(time.len() + 5);
         let what = fit(what, room);
         let about = fit(about, room.saturating_sub(what.chars().count() + 1));
@@ -237,20 +244,4 @@ impl LiveView {
             rows => format!("\r\u{1b}[{}A\u{1b}[J", rows - 1),
         }
     }
-}
-
-/// The last column stays free: some terminals go on to the next row after it.
-fn width() -> usize {
-    screen::width().min(screen::window().0).saturating_sub(1)
-}
-
-/// Colours are left out where they are not wanted; moving the cursor is not a colour.
-fn put(movement: &str, text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    if AutoStream::choice(&stdout) == ColorChoice::Never {
-        write!(stdout, "{movement}{}", anstream::adapter::strip_str(text))?;
-    } else {
-        write!(stdout, "{movement}{text}")?;
-    }
-    Ok(stdout.flush()?)
 }

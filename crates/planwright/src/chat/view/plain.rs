@@ -38,6 +38,7 @@ impl View for PlainView {
             | Progress::ToolEnded { .. }
             | Progress::StepStarted { .. }
             | Progress::StepEnded { .. }
+            | Progress::Said(_)
             | Progress::Compacting
             | Progress::Compacted { .. } => {}
         }
@@ -51,9 +52,18 @@ impl View for PlainView {
         write(&lines::note("…", "Stopping; Ctrl+C again leaves at once.", screen::width()))
     }
 
+    fn said(&mut self, markdown: &str) -> Result<(), Failure> {
+        self.print(&markdown::render(markdown, screen::width()))
+    }
+
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
         self.said.clear();
-        let text = super::words(answer, "", screen::width());
+        self.print(&super::words(answer, "", screen::width()))
+    }
+}
+
+impl PlainView {
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
         let gap = if std::mem::replace(&mut self.answered, true) { "\n" } else { "" };
         let mut stdout = anstream::stdout().lock();
         write!(stdout, "{gap}{text}")?;

@@ -1,16 +1,17 @@
 //! `plan approve`: shows what is approved, and approves exactly that.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use planwright_core::plan::approval::{Selection, SkippedStep};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::agent::Approving;
 use planwright_engine::view::PlanView;
 use serde_json::json;
 
+use super::carry_out;
 use crate::cli::ApproveArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -24,8 +25,15 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             Some(digest) => digest,
             None => shown_and_agreed(context, &plan, &selection, &arguments).await?,
         };
-        match approve(context, &plan, digest, &selection, arguments.note.clone()).await {
-            Ok(approved) => return said(context, &approved).await,
+        let approving = Approving { selection: selection.clone(), note: arguments.note.clone() };
+        let elsewhere = context.engine.drafted_elsewhere(&plan).await?.is_some();
+        let outcome = if arguments.later || elsewhere {
+            approve_only(context, &plan, digest, approving).await
+        } else {
+            approve_and_carry_out(context, &plan, digest, approving).await
+        };
+        match outcome {
+            Ok(exit) => return Ok(exit),
             Err(failure) if failure.code() == RefusalCode::StaleApproval => {
                 plan = context.engine.plan(session, &plan.id).await?;
                 if arguments.digest.is_some() || !context.screen.interactive {
@@ -134,16 +142,20 @@ fn with_details(failure: Failure, plan: &Plan, selection: &Selection, skipped: &
         .with("plan", json!(PlanView::from(plan)))
 }
 
-async fn approve(
-    context: &Context,
-    plan: &Plan,
-    digest: Digest,
-    selection: &Selection,
-    note: Option<String>,
-) -> Result<Arc<Plan>, Failure> {
-    let outcome =
-        context.engine.approve(&plan.session, &context.person, &plan.id, digest, selection.clone(), note).await;
-    outcome.map_err(super::refused(context, plan))
+async fn approve_only(context: &Context, plan: &Plan, digest: Digest, approving: Approving) -> Outcome {
+    let Approving { selection, note } = approving;
+    let outcome = context.engine.approve(&plan.session, &context.person, &plan.id, digest, selection, note).await;
+    let approved = outcome.map_err(super::refused(context, plan))?;
+    said(context, &approved).await
+}
+
+async fn approve_and_carry_out(context: &Context, plan: &Plan, digest: Digest, approving: Approving) -> Outcome {
+    let agent = carry_out::agent(context, plan)?;
+    carry_out::watched(context, &plan.session, &plan.id, &agent, |watcher| {
+        let agent = agent.clone();
+        async move { agent.approve(&plan.session, &context.person, &plan.id, digest, approving, &watcher).await }
+    })
+    .await
 }
 
 async fn said(context: &Context, plan: &Plan) -> Outcome {

@@ -2,7 +2,7 @@
 
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::view::{HistoryView, VersionView};
+use planwright_engine::view::{DecisionView, ExecutionView, HistoryView, VersionView};
 use serde_json::json;
 
 use crate::context::Context;
@@ -18,6 +18,8 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Opti
             "number": plan.number,
             "items": found.items.iter().map(HistoryView::from).collect::<Vec<_>>(),
             "versions": found.versions.iter().map(VersionView::from).collect::<Vec<_>>(),
+            "decisions": found.decisions.iter().map(DecisionView::from).collect::<Vec<_>>(),
+            "executions": found.executions.iter().map(ExecutionView::from).collect::<Vec<_>>(),
         })
     };
     let words = || {

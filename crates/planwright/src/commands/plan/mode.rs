@@ -3,12 +3,14 @@
 use planwright_core::desk::Desk;
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_engine::agent::standing_now;
 use planwright_engine::view::{PlanModeView, PlanView};
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::card::{self, Standing};
+use crate::terminal::markdown;
 use crate::terminal::palette::{BOLD, DIM, GOOD};
 use crate::terminal::text::paint;
 
@@ -66,10 +68,31 @@ pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcom
     })
 }
 
+/// What is being carried out is told also when the session works on another plan, or on none.
 pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outcome {
     let desk = context.engine.desk(session).await?;
-    desk.opened()?;
-    answer(context, &desk, |desk| status_words(context, desk))
+    let opened = desk.opened()?;
+    let mut others = context.engine.under_way(session).await?;
+    others.retain(|plan| desk.active().is_none_or(|active| active.id != plan.id));
+    let now = context.engine.now();
+    let value = || {
+        let mut value = view(opened, &desk);
+        value["standing"] = json!(desk.active().map(|plan| standing_now(plan, now)));
+        value["othersUnderWay"] = json!(others.iter().map(|plan| PlanView::from(plan.as_ref())).collect::<Vec<_>>());
+        value
+    };
+    let words = || {
+        let width = context.screen.width;
+        let tell = |plan: &Plan, standing| {
+            let words = markdown::render(&standing_now(plan, now), width);
+            format!("{words}{}{}", card::progress(plan, width), card::next(plan, standing, &context.invocation))
+        };
+        let active = desk.active().map_or_else(String::new, |plan| tell(plan, Standing::Active));
+        let others: String = others.iter().map(|plan| format!("\n{}", tell(plan, Standing::Parked))).collect();
+        format!("{}{active}{others}", mode_words(&desk))
+    };
+    context.screen.answer(value, words)?;
+    Ok(Exit::Done)
 }
 
 fn answer(context: &Context, desk: &Desk, words: impl FnOnce(&Desk) -> String) -> Outcome {
@@ -88,15 +111,21 @@ fn view(session: &Session, desk: &Desk) -> Value {
 }
 
 fn status_words(context: &Context, desk: &Desk) -> String {
-    let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
-    let Some(mode) = mode else {
-        return format!("Plan work is {} in {}.\n", paint("off", BOLD), desk.identity);
-    };
-    let mut text = format!("Plan work is {} in {}, style {}.\n", paint("on", GOOD.bold()), desk.identity, mode.style);
+    let mut text = mode_words(desk);
     if let Some(plan) = desk.active() {
         text.push_str(&card::line(plan));
         text.push_str(&card::progress(plan, context.screen.width));
         text.push_str(&card::next(plan, Standing::Active, &context.invocation));
     }
     text
+}
+
+fn mode_words(desk: &Desk) -> String {
+    let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+    match mode {
+        None => format!("Plan work is {} in {}.\n", paint("off", BOLD), desk.identity),
+        Some(mode) => {
+            format!("Plan work is {} in {}, style {}.\n", paint("on", GOOD.bold()), desk.identity, mode.style)
+        }
+    }
 }

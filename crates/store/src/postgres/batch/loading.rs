@@ -111,9 +111,10 @@ impl<'a> Batch<'a> {
     fn wanted_plans(&self, submissions: &[&'a Submission]) -> Vec<String> {
         let subjects = submissions.iter().filter_map(|submission| submission.command.subject());
         let active = self.places.values().filter_map(Place::active);
+        let worked_on = self.places.values().filter_map(|place| place.desk.session.as_ref()?.worked_on());
         let recalled =
             self.done.values().filter_map(|done| done.events.as_ref().ok()).flatten().filter_map(Event::plan);
-        let wanted: BTreeSet<_> = subjects.chain(active).chain(recalled).collect();
+        let wanted: BTreeSet<_> = subjects.chain(active).chain(worked_on).chain(recalled).collect();
         wanted.into_iter().map(PlanId::to_string).collect()
     }
 
@@ -124,7 +125,8 @@ impl<'a> Batch<'a> {
         for row in plans {
             let Ok(id) = PlanId::new(row.try_get::<_, &str>("id")?) else { continue };
             let home: i64 = row.try_get("session_id")?;
-            self.loaded += row.try_get::<_, &str>("body")?.len();
+            let runs: Vec<&str> = row.try_get("runs")?;
+            self.loaded += row.try_get::<_, &str>("body")?.len() + runs.iter().map(|run| run.len()).sum::<usize>();
             self.homes.insert(id.clone(), home);
             let Some(place) = places.get_mut(&home) else { continue };
             match encode::set_damage_aside(rows::plan(row, &place.desk.identity)?)? {

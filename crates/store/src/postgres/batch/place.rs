@@ -9,11 +9,12 @@ use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::Head;
 use planwright_core::refusal::Refusal;
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Session, SessionIdentity};
 use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerResult, Submission};
 
 use crate::carry_out::Prepared;
 use crate::leasing::{self, Holder, is_free_for};
+use crate::runs::Rewrite;
 
 pub(super) struct Place {
     /// `None` if there is no such session and nobody in the batch can begin it.
@@ -28,9 +29,9 @@ pub(super) struct Place {
     pub(super) holder: Option<Holder>,
     /// How long the lease is to run from now on, if a command of the batch has changed it.
     pub(super) lease_runs: Option<Duration>,
-    /// Plans to be inserted, and plans to be updated.
+    /// Plans of which something is to be written, and those among them that are new.
+    pub(super) changed: BTreeMap<PlanId, Rewrite>,
     pub(super) made: BTreeSet<PlanId>,
-    pub(super) changed: BTreeSet<PlanId>,
     /// Set once something is to be written.
     pub(super) last_active: Option<Timestamp>,
 }
@@ -47,8 +48,8 @@ impl Place {
             unreadable: BTreeMap::new(),
             holder: None,
             lease_runs: None,
+            changed: BTreeMap::new(),
             made: BTreeSet::new(),
-            changed: BTreeSet::new(),
             last_active: None,
         }
     }
@@ -120,18 +121,20 @@ impl Place {
     pub(super) fn note(&mut self, prepared: &Prepared, submission: &Submission) -> LedgerResult<i64> {
         let id = self.id.ok_or_else(|| LedgerError::Internal(format!("session {} has no row", submission.session)))?;
         self.made.extend(prepared.made().cloned());
-        let stored = prepared.plans.iter().filter(|plan| !self.made.contains(*plan));
-        self.changed.extend(stored.filter(|plan| self.desk.plans.contains_key(*plan)).cloned());
+        for (plan, rewrite) in &prepared.plans {
+            self.changed.entry(plan.clone()).or_default().join(rewrite);
+        }
         self.last_active = Some(submission.stamp.at);
         Ok(id)
     }
 
-    /// What the caller is shown: the session, its active plan, the plan it named and those it made or changed, no
-    /// matter what else others in the batch needed.
+    /// What the caller is shown: the session, its active plan, the plan that is worked on, the plan it named and those it
+    /// made or changed, no matter what else others in the batch needed.
     pub(super) fn desk_after(&self, submission: &Submission, events: &[Event]) -> Desk {
         let mut desk = Desk { session: self.desk.session.clone(), ..Desk::new(self.desk.identity.clone()) };
-        let shown =
-            self.active().into_iter().chain(submission.command.subject()).chain(events.iter().filter_map(Event::plan));
+        let worked_on = self.desk.session.as_ref().and_then(Session::worked_on);
+        let named = self.active().into_iter().chain(worked_on).chain(submission.command.subject());
+        let shown = named.chain(events.iter().filter_map(Event::plan));
         for id in shown {
             if let Some(plan) = self.desk.plans.get(id) {
                 desk.plans.entry(id.clone()).or_insert_with(|| plan.clone());

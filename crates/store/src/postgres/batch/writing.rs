@@ -12,12 +12,16 @@ use crate::encode;
 use crate::postgres::connection::Connection;
 use crate::postgres::errors::Failure;
 use crate::postgres::leases;
+use crate::runs::{ExecutionRow, PlanRows};
 
 pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<(), Failure> {
     let entries = EntryColumns::of(&batch.entries);
     let sessions = SessionColumns::of(batch)?;
-    let made = PlanColumns::of(batch, |place, plan| place.made.contains(plan))?;
-    let changed = PlanColumns::of(batch, |place, plan| place.changed.contains(plan))?;
+    let mut plans = Plans::default();
+    for place in batch.places.values() {
+        plans.add(place)?;
+    }
+    let Plans { made, changed, executions, runs_anew, runs } = &plans;
     let unbegun: Vec<_> = batch
         .places
         .values()
@@ -25,10 +29,13 @@ pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<
         .filter_map(|place| place.id)
         .collect();
     let leases = LeaseColumns::of(batch);
-    let (_, _, plans, rows, _, _) = try_join!(
+    let (_, _, plans, _, _, _, rows, _, _) = try_join!(
         connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
         connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
         connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
+        connection.execute(executions.plan.len(), &connection.set_executions, executions.parameters()),
+        connection.execute(runs_anew.len(), &connection.delete_runs, [runs_anew]),
+        connection.execute(runs.plan.len(), &connection.set_runs, runs.parameters()),
         connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
         connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
         connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
@@ -98,6 +105,79 @@ impl<'a> SessionColumns<'a> {
     }
 }
 
+/// All that is written of plans.
+#[derive(Default)]
+struct Plans<'a> {
+    made: PlanColumns<'a>,
+    changed: PlanColumns<'a>,
+    executions: ExecutionColumns<'a>,
+    /// The plans whose runs before this go.
+    runs_anew: Vec<&'a str>,
+    runs: RunColumns<'a>,
+}
+
+impl<'a> Plans<'a> {
+    fn add(&mut self, place: &'a Place) -> LedgerResult<()> {
+        let Some(session_id) = place.id else { return Ok(()) };
+        for (id, rewrite) in &place.changed {
+            let Some(plan) = place.desk.plan(id) else { continue };
+            let rows = PlanRows::of(plan, rewrite)?;
+            if let Some(execution) = rows.execution() {
+                self.executions.push(id, execution);
+            }
+            if rows.runs_anew {
+                self.runs_anew.push(id.as_str());
+            }
+            for (position, body) in rows.runs {
+                self.runs.push(id, position, body);
+            }
+            if let Some(body) = rows.body {
+                let columns = if place.made.contains(id) { &mut self.made } else { &mut self.changed };
+                columns.push(session_id, plan, body);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct ExecutionColumns<'a> {
+    plan: Vec<&'a str>,
+    steps: Vec<i64>,
+    updated_at: Vec<String>,
+}
+
+impl<'a> ExecutionColumns<'a> {
+    fn push(&mut self, plan: &'a PlanId, row: ExecutionRow) {
+        self.plan.push(plan.as_str());
+        self.steps.push(row.steps);
+        self.updated_at.push(row.updated_at);
+    }
+
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 3] {
+        [&self.plan, &self.steps, &self.updated_at]
+    }
+}
+
+#[derive(Default)]
+struct RunColumns<'a> {
+    plan: Vec<&'a str>,
+    position: Vec<i64>,
+    body: Vec<String>,
+}
+
+impl<'a> RunColumns<'a> {
+    fn push(&mut self, plan: &'a PlanId, position: i64, body: String) {
+        self.plan.push(plan.as_str());
+        self.position.push(position);
+        self.body.push(body);
+    }
+
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 3] {
+        [&self.plan, &self.position, &self.body]
+    }
+}
+
 #[derive(Default)]
 struct PlanColumns<'a> {
     id: Vec<&'a str>,
@@ -111,27 +191,15 @@ struct PlanColumns<'a> {
 }
 
 impl<'a> PlanColumns<'a> {
-    fn of(batch: &'a Batch<'_>, wanted: impl Fn(&Place, &PlanId) -> bool) -> LedgerResult<Self> {
-        let mut columns = Self::default();
-        for place in batch.places.values() {
-            let Some(session_id) = place.id else { continue };
-            for plan in place.desk.plans.values().filter(|plan| wanted(place, &plan.id)) {
-                columns.push(session_id, plan)?;
-            }
-        }
-        Ok(columns)
-    }
-
-    fn push(&mut self, session_id: i64, plan: &'a Plan) -> LedgerResult<()> {
+    fn push(&mut self, session_id: i64, plan: &'a Plan, body: String) {
         self.id.push(plan.id.as_str());
         self.session_id.push(session_id);
         self.number.push(plan.number.into());
         self.status.push(plan.status.as_str());
         self.style.push(plan.style().as_str());
         self.title.push(encode::title_for_row(&plan.display_title()));
-        self.body.push(encode::plan_to_text(plan)?);
+        self.body.push(body);
         self.updated_at.push(plan.updated_at.as_microsecond());
-        Ok(())
     }
 
     fn for_insert(&self) -> [&(dyn ToSql + Sync); 8] {

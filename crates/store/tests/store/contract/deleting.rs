@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use planwright_core::plan::PlanStyle;
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::{Lease, Ledger};
 
 use super::damage::{BYSTANDER, here, three_plans};
+use super::runs::executing;
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
@@ -65,6 +67,22 @@ pub(crate) async fn a_deleted_session_is_gone_with_everything(store: &Store) {
     assert_eq!(other.desk(&session(BYSTANDER)).await.unwrap(), before.0);
     draft(&engine, &session(BYSTANDER), set("# Goes on")).await;
     assert_eq!(assert_whole(&engine).await.chains.len(), 1);
+}
+
+pub(crate) async fn the_outcomes_of_a_deleted_session_are_gone(store: &Store) {
+    let engine = store.engine().await;
+    let there = session(BYSTANDER);
+    let plan = ready(&engine, &there, "1. a\n2. b").await;
+    engine.submit(&there, &person(), approve(&plan)).await.unwrap();
+    engine.submit(&there, &agent(), report(StepStatus::Completed)).await.unwrap();
+    executing(&engine, 5).await;
+    let count = async |table: &str| store.look(&format!("SELECT CAST(count(*) AS TEXT) FROM {table}")).await;
+    assert_eq!((count("step_run").await, count("execution").await), ("7".to_owned(), "2".to_owned()));
+    let held = lease(engine.ledger().as_ref(), &here()).await;
+    engine.ledger().delete_session(&held).await.unwrap();
+    assert_eq!((count("step_run").await, count("execution").await), ("2".to_owned(), "1".to_owned()));
+    assert_eq!(engine.ledger().orphans().await.unwrap(), []);
+    assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 1);
 }
 
 pub(crate) async fn only_whoever_holds_a_session_can_delete_it(store: &Store) {

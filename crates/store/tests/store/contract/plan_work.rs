@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use planwright_core::command::{Command, Decision, Outcome, RunCommand, UncertainChoice};
+use planwright_core::command::{Command, Decision, EndedStep, Outcome, RunCommand, StuckChoice, TurnCommand};
 use planwright_core::ids::{PlanId, StepId};
+use planwright_core::model::ModelReply;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
+use planwright_core::turn::{Purpose, TurnInput};
 use planwright_engine::Engine;
 
 use crate::commands::*;
@@ -126,7 +128,7 @@ pub(crate) async fn a_step_a_person_skipped_stays_skipped(store: &Store) {
         run(&engine, RunCommand::Start { plan: plan.id.clone() }).await;
         step(&engine, &plan.id, "s1", StepStatus::Completed).await;
         step(&engine, &plan.id, "s2", StepStatus::Uncertain).await;
-        let (skipped, choice) = (StepId::new("s2").unwrap(), UncertainChoice::Skip);
+        let (skipped, choice) = (StepId::new("s2").unwrap(), StuckChoice::Skip);
         decide(&engine, Command::Decide(Decision::Settle { plan: plan.id.clone(), step: skipped, choice })).await;
         let execution = execution(&engine, &plan.id).await;
         run(&engine, RunCommand::Finish { plan: plan.id.clone(), execution }).await;
@@ -140,6 +142,37 @@ pub(crate) async fn a_step_a_person_skipped_stays_skipped(store: &Store) {
     }
 }
 
+pub(crate) async fn a_turn_for_a_step_of_a_parked_plan_has_the_plan_at_hand(store: &Store) {
+    let engine = store.engine().await;
+    planning(&engine, &here(), PlanStyle::Build).await;
+    for command in [goal("one thing"), add("one"), submit()] {
+        draft(&engine, &here(), command).await;
+    }
+    let plan = engine.active_plan(&here()).await.unwrap();
+    engine.disable_plan_mode(&here(), &person()).await.unwrap();
+    decide(&engine, approve(&plan)).await;
+    run(&engine, RunCommand::Start { plan: plan.id.clone() }).await;
+    let (execution, step) = (execution(&engine, &plan.id).await, StepId::new("s1").unwrap());
+    let (ended, begun) = (Vec::new(), vec![step.clone()]);
+    run(&engine, RunCommand::Advance { plan: plan.id.clone(), execution: execution.clone(), ended, begun }).await;
+
+    // Nothing is known of the plan here but what the store lays out.
+    let engine = store.engine().await;
+    let purpose = Purpose::Step { plan: plan.id.clone(), execution, step, agent: "coder".to_owned() };
+    let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose };
+    let begun = engine.submit(&here(), &agent(), Command::Turn(begin)).await.unwrap();
+    assert!(begun.desk.plan(&plan.id).is_some());
+    let turn = begun.desk.session.unwrap().turn.unwrap().id;
+    let reply = ModelReply { text: "Hm.".to_owned(), ..ModelReply::default() };
+    let (inputs, ending) = (vec![TurnInput::Replied { reply, tokens: 1 }], None);
+    let record = TurnCommand::Record { turn, inputs, ending };
+    let recorded = engine.submit(&here(), &agent(), Command::Turn(record)).await.unwrap();
+    assert!(recorded.desk.plan(&plan.id).is_some(), "what the turn may do depends on it");
+    let stopped = store.engine().await.submit(&here(), &person(), Command::Turn(TurnCommand::Stop)).await.unwrap();
+    assert_eq!(names(&stopped.events), ["step_ended", "turn_ended"]);
+    assert_whole(&engine).await;
+}
+
 async fn run(engine: &Engine, command: RunCommand) {
     engine.submit(&here(), &agent(), Command::Run(command)).await.unwrap();
 }
@@ -151,7 +184,8 @@ async fn execution(engine: &Engine, plan: &PlanId) -> planwright_core::ids::Exec
 /// Begins a step and ends it.
 async fn step(engine: &Engine, plan: &PlanId, step: &str, status: StepStatus) {
     let (execution, step) = (execution(engine, plan).await, StepId::new(step).unwrap());
-    run(engine, RunCommand::BeginStep { plan: plan.clone(), execution: execution.clone(), step: step.clone() }).await;
+    let advance = |ended, begun| RunCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
+    run(engine, advance(Vec::new(), vec![step.clone()])).await;
     let outcome = Outcome { status, note: None, evidence: None };
-    run(engine, RunCommand::EndStep { plan: plan.clone(), execution, step, outcome }).await;
+    run(engine, advance(vec![EndedStep { step, outcome }], Vec::new())).await;
 }

@@ -8,10 +8,11 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::TransportChat;
 
 use super::damage::{BYSTANDER, here};
+use super::runs::carry_out;
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verifying::{assert_no_gaps, assert_whole};
+use crate::verifying::{assert_no_gaps, assert_whole, chain, whats};
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -19,7 +20,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
     store.make_version_1().await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "2");
+    assert_eq!(store.schema_version().await, "3");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.active_plan(&here()).await.unwrap();
     assert_eq!((plan.status, plan.display_title().as_str()), (PlanStatus::Approved, "Move"));
@@ -54,6 +55,40 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
     }
-    assert_eq!(store.schema_version().await, "2");
+    assert_eq!(store.schema_version().await, "3");
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 2);
+}
+
+pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
+    store.make_version_2().await;
+    let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
+    let engine = store.engine().await;
+    assert_eq!(store.schema_version().await, "3");
+    assert_eq!(assert_whole(&engine).await.chains.len(), 2);
+    let plan = engine.active_plan(&here()).await.unwrap();
+    assert_eq!(*plan, serde_json::from_str(&before).unwrap());
+    let runs = &plan.execution.as_ref().unwrap().steps;
+    let statuses: Vec<_> = runs.iter().map(|run| run.status).collect();
+    assert_eq!(statuses, [StepStatus::Completed, StepStatus::InProgress, StepStatus::Pending]);
+    assert_eq!(runs[0].note.as_deref(), Some("it's \0 \"done\" \\ ż"));
+    assert!(!store.look("SELECT body FROM plan WHERE style = 'collect'").await.contains("IN_PROGRESS"));
+
+    let plan = carry_out(&engine, &plan, 3, "moved on").await;
+    assert_eq!(*store.engine().await.plan(&here(), &plan.id).await.unwrap(), plan);
+    let ended = engine.submit(&session(BYSTANDER), &agent(), report(StepStatus::Completed)).await.unwrap();
+    assert_eq!(active(&ended).status, PlanStatus::Completed);
+    assert_whole(&store.engine().await).await;
+}
+
+pub(crate) async fn damaged_plans_of_the_second_version_stay_as_they_are(store: &Store) {
+    store.make_version_2().await;
+    let damage = "UPDATE plan SET body = replace(body, 'IN_PROGRESS', 'MISLAID') WHERE style = 'collect'";
+    assert_eq!(store.tamper(damage).await, 1);
+    let body = "SELECT body FROM plan WHERE style = 'collect'";
+    let kept = store.look(body).await;
+    let engine = store.engine().await;
+    damaged(engine.active_plan(&here()).await, "plan 1 of cli:k3yk3y8x");
+    assert_eq!(whats(&chain(&engine, &here()).await.disagreements), ["plan 1 of cli:k3yk3y8x"]);
+    assert!(chain(&engine, &session(BYSTANDER)).await.is_whole());
+    assert_eq!(store.look(body).await, kept);
 }

@@ -1,0 +1,146 @@
+//! What a specialist is told: who it is, and what it is to do now. It sees nothing of the conversation with the person.
+
+use crate::agents::Specialist;
+use crate::ids::StepId;
+use crate::plan::Plan;
+use crate::plan::content::{AgentStep, PlanContent};
+use crate::plan::execution::{Attempt, StepRun, StepStatus};
+use crate::visible::visible;
+
+/// How much of an outcome is told.
+const TOLD: usize = 1_500;
+/// How much of another step's description is told, and of how many steps around this one.
+const DESCRIBED: usize = 200;
+const BEFORE: usize = 20;
+const BEHIND: usize = 10;
+/// Of how many steps before this one, besides those it needs, the outcome is told as well.
+const WITH_OUTCOME: usize = 5;
+
+/// The system prompt of a specialist who does a step.
+pub fn doing(specialist: &Specialist) -> String {
+    framed(include_str!("step.md"), specialist)
+}
+
+/// The system prompt of a specialist who is asked.
+pub fn asked(specialist: &Specialist) -> String {
+    framed(include_str!("question.md"), specialist)
+}
+
+fn framed(frame: &str, specialist: &Specialist) -> String {
+    format!("{}\n\n# You are the {}\n\n{}\n", frame.trim_end(), specialist.name, specialist.prompt.trim())
+}
+
+/// A question of the planner's, with what this specialist was asked and answered before.
+pub fn question(plan: &Plan, question: &str, earlier: &[(String, String)]) -> String {
+    let mut text = format!("[Question from the planner about plan {}: {}]\n", plan.number, line(&plan.display_title()));
+    for (asked, answered) in earlier {
+        let (asked, answered) = (quote(beginning(asked, TOLD)), quote(beginning(answered, TOLD)));
+        text.push_str(&format!("\nYou were asked before:\n{asked}\nYou answered:\n{answered}\n"));
+    }
+    text.push_str(&format!("\n{}", visible(question.trim())));
+    text
+}
+
+/// A step of a plan for the specialist who does it: the goal, the step, the outcomes so far, and earlier attempts.
+pub fn step(plan: &Plan, step: &AgentStep, runs: &[StepRun]) -> String {
+    let position = runs.iter().position(|run| run.step == step.id).map_or(0, |index| index + 1);
+    let mut text = format!(
+        "[Step {position} of {} of plan {}: {}]\n\nThe person approved this plan. Do step {position} now:\n{}\n",
+        runs.len(),
+        plan.number,
+        line(&plan.display_title()),
+        quote(&step.description)
+    );
+    let mut section = |title: &str, body: String| {
+        if !body.is_empty() {
+            text.push_str(&format!("\n{title}:\n{body}\n"));
+        }
+    };
+    section("It is verified by", step.verification.as_deref().map(quote).unwrap_or_default());
+    if let PlanContent::Build(built) = &plan.content {
+        section("The goal of the whole plan", built.goal.as_deref().map(quote).unwrap_or_default());
+        section("Assumptions", list(&built.assumptions));
+        section("Risks", list(&built.risks));
+        section("The whole is verified by", list(&built.verification));
+        section("Files it is about", list(&built.files));
+    }
+    let note = plan.approval.as_ref().and_then(|approval| approval.note.as_deref());
+    section("The person's note with the approval", note.map(quote).unwrap_or_default());
+    section("The other steps and their outcomes so far", outcomes(runs, position, &step.needs));
+    let attempts = runs.iter().find(|run| run.step == step.id).map(|run| run.attempts.as_slice()).unwrap_or_default();
+    section("Earlier attempts at this step, the latest last", tried(attempts));
+    text
+}
+
+/// What is around the step, and what it needs: a plan may have hundreds of steps.
+fn outcomes(runs: &[StepRun], own: usize, needs: &[StepId]) -> String {
+    let others = || runs.iter().zip(1..).filter(|(_, position)| *position != own);
+    let needed = |run: &StepRun| needs.contains(&run.step);
+    let near = |position: usize| position + BEFORE >= own && position <= own + BEHIND;
+    let told = others().filter(|(run, position)| needed(run) || near(*position));
+    let mut lines: Vec<_> = told
+        .map(|(run, position)| {
+            let with_outcome = needed(run) || (position < own && position + WITH_OUTCOME >= own);
+            let note = run.note.as_deref().filter(|_| run.status.is_settled() && with_outcome);
+            let note = note.map_or_else(String::new, |note| format!("\n{}", quote(beginning(note, TOLD))));
+            format!("{position}. {}: {}{note}", word(run.status), line(beginning(&run.description, DESCRIBED)))
+        })
+        .collect();
+    let left_out = others().count() - lines.len();
+    if left_out > 0 {
+        lines.push(format!("({left_out} other steps are not told here.)"));
+    }
+    lines.join("\n")
+}
+
+fn tried(attempts: &[Attempt]) -> String {
+    let lines = attempts.iter().map(|attempt| {
+        let note =
+            attempt.note.as_deref().map_or_else(String::new, |note| format!("\n{}", quote(beginning(note, TOLD))));
+        format!("- {}{note}", word(attempt.status))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+const fn word(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Pending => "to be done",
+        StepStatus::InProgress => "under way",
+        StepStatus::Completed => "done",
+        StepStatus::Failed => "failed",
+        StepStatus::Skipped => "skipped",
+        StepStatus::Uncertain => "nobody knows how it ended",
+    }
+}
+
+/// What makes the agent in the conversation carry out a document that was just approved.
+pub fn approved_document(plan: &Plan) -> String {
+    let note = plan.approval.as_ref().and_then(|approval| approval.note.as_deref());
+    let note = note.map_or_else(String::new, |note| format!(" Their note:\n{}", quote(note)));
+    format!("[Plan {} was approved.] {DOCUMENT}{note}", plan.number)
+}
+
+/// The same for one that was left in the middle.
+pub fn open_document(plan: &Plan) -> String {
+    format!("[Go on with plan {}.] {DOCUMENT}", plan.number)
+}
+
+const DOCUMENT: &str = "Carry it out: read it with `plan_get`, work through its open steps in order, and report each one \
+    with `plan_progress` when you begin it and when it is done, failed or skipped. When every step has its outcome, \
+    tell the person in a few words how it went.";
+
+fn list(items: &[String]) -> String {
+    items.iter().map(|item| format!("- {}", line(item))).collect::<Vec<_>>().join("\n")
+}
+
+fn line(text: &str) -> String {
+    visible(text).replace(['\n', '\t'], " ")
+}
+
+fn quote(text: &str) -> String {
+    visible(text.trim()).lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn beginning(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}

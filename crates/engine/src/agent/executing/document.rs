@@ -1,0 +1,109 @@
+//! A document is carried out in the conversation: a turn that works from the text and reports on its steps.
+
+use std::sync::Arc;
+
+use planwright_core::actor::Actor;
+use planwright_core::ids::PlanId;
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::prompt::specialist;
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::Purpose;
+
+use super::summary;
+use crate::agent::Agent;
+use crate::agent::commands::Answer;
+use crate::agent::holding::is_not_ours;
+use crate::agent::progress::Watcher;
+use crate::agent::running::{Delivery, Message, finish};
+use crate::agent::slots::Served;
+use crate::ledger::{LedgerError, LedgerResult};
+
+impl Agent {
+    /// Begins the work on an approved document, or goes on with it.
+    pub(super) async fn work_on_document(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        watcher: &Watcher,
+    ) -> LedgerResult<Answer> {
+        let (agent, session, by) = (self.clone(), session.clone(), by.clone());
+        let (plan, watcher) = (plan.clone(), watcher.clone());
+        let queued = self.shared.slots.queue_up(&session).await;
+        let work = async move {
+            let served = queued.served().await;
+            // What was interrupted may be the work on this very document.
+            match agent.open_turn(&session).await? {
+                Some(open) if open.purpose.plan() == Some(&plan) => {
+                    let finished = agent.finish_turn(&session, &open, &served, Delivery::Answer, &watcher).await?;
+                    if let Some(outcome) = finished {
+                        return Ok(outcome.into());
+                    }
+                }
+                Some(_) | None => {}
+            }
+            let before = agent.engine().plan(&session, &plan).await?.status;
+            agent.finish_first(&session, &served, &watcher).await?;
+            let now = agent.engine().plan(&session, &plan).await?;
+            // What was interrupted was this very plan, and it has come to its end.
+            if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
+                return Ok(Answer::words(&session, summary(&now)));
+            }
+            match agent.turn_on_document(&session, &by, &plan, &served, &watcher).await {
+                // Somebody else came to its end with it meanwhile.
+                Err(error) if is_not_ours(&error) => {
+                    let now = agent.engine().plan(&session, &plan).await?;
+                    let over = now.status != before && now.status != PlanStatus::Executing;
+                    if over { Ok(Answer::words(&session, summary(&now))) } else { Err(error) }
+                }
+                answer => answer,
+            }
+        };
+        finish(tokio::spawn(work)).await
+    }
+
+    async fn turn_on_document(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        served: &Served,
+        watcher: &Watcher,
+    ) -> LedgerResult<Answer> {
+        let found = self.begun_document(session, by, plan).await?;
+        let text = if is_untouched(&found) {
+            specialist::approved_document(&found)
+        } else {
+            specialist::open_document(&found)
+        };
+        let message = Message { text: &text, purpose: Purpose::Document { plan: plan.clone() } };
+        let system = Actor::system(session.channel.as_str());
+        let mut run = self.begin(session, &system, message, served, watcher).await?;
+        Ok(run.finish_turn().await?.into())
+    }
+
+    /// The document as it is carried out, which begins now if nobody has begun it.
+    async fn begun_document(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
+        if let Some(found) = self.active_document(session, plan).await? {
+            return Ok(found);
+        }
+        match self.engine().resume(session, by, plan).await {
+            // Somebody else was faster.
+            Err(error @ LedgerError::Refused(_)) => self.active_document(session, plan).await?.ok_or(error),
+            resumed => resumed,
+        }
+    }
+
+    async fn active_document(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Option<Arc<Plan>>> {
+        let desk = self.engine().ledger().desk(session, Some(plan)).await?;
+        let active = desk.active().filter(|active| active.id == *plan && active.status == PlanStatus::Executing);
+        Ok(active.cloned().map(Arc::new))
+    }
+}
+
+/// Nobody has begun with it yet.
+pub(super) fn is_untouched(plan: &Plan) -> bool {
+    plan.execution.as_ref().is_some_and(|execution| {
+        execution.number == 1 && execution.steps.iter().all(|run| run.started_at.is_none() && run.finished_at.is_none())
+    })
+}

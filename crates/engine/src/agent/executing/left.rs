@@ -1,0 +1,92 @@
+//! What a process that ended, or another one, was carrying out: going on with it, and stopping it.
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, RunCommand, TurnCommand};
+use planwright_core::ids::{ExecutionId, PlanId};
+use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::OpenTurn;
+
+use super::{document, summary, uncertain};
+use crate::agent::Agent;
+use crate::agent::commands::Answer;
+use crate::agent::holding::is_not_ours;
+use crate::agent::progress::{Progress, Watcher};
+use crate::agent::sessions::Place;
+use crate::agent::slots::Served;
+use crate::engine::Asking;
+use crate::ledger::{Leasing, LedgerResult};
+
+impl Agent {
+    /// Goes on with what a process that ended was carrying out in the session, if there is such a plan.
+    pub async fn resume_execution(&self, place: &Place, by: &Actor, watcher: &Watcher) -> LedgerResult<Option<Answer>> {
+        let session = &place.session;
+        let active = self.engine().session(session).await?.plan_mode.active_plan;
+        for plan in self.engine().under_way(session).await? {
+            let owed = match plan.style() {
+                // One that was begun goes on with the next message; one that was only approved is begun.
+                PlanStyle::Document => active.as_ref() == Some(&plan.id) && document::is_untouched(&plan),
+                PlanStyle::Collect | PlanStyle::Build => {
+                    let waits = plan.execution.as_ref().is_some_and(|execution| uncertain(&execution.steps).is_some());
+                    !waits && self.check_able(&plan).is_ok()
+                }
+            };
+            if owed && self.engine().drafted_elsewhere(&plan).await?.is_none() {
+                return Ok(Some(self.carry_out(session, by, &plan.id, watcher).await?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ends executions that this process does not carry out. What they are in the middle of is uncertain then.
+    pub(in crate::agent) async fn stop_executions(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
+        let mut stopped = false;
+        for plan in self.engine().under_way(session).await?.iter().filter(|plan| plan.style() != PlanStyle::Document) {
+            let Some(running) = &plan.execution else { continue };
+            let finish = RunCommand::Finish { plan: plan.id.clone(), execution: running.id.clone() };
+            match self.engine().submit(session, by, Command::Run(finish)).await {
+                Ok(_) => stopped = true,
+                Err(error) if is_not_ours(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(stopped)
+    }
+
+    /// An execution that was interrupted in the middle of a step goes on before anything else happens in the session. If
+    /// it cannot go on here, the turn of its step ends, so that it blocks nobody.
+    pub(in crate::agent) async fn finish_execution(
+        &self,
+        session: &SessionIdentity,
+        open: &OpenTurn,
+        (plan, execution): (&PlanId, &ExecutionId),
+        served: &Served,
+        watcher: &Watcher,
+    ) -> LedgerResult<()> {
+        let by = Actor::system(session.channel.as_str());
+        let found = self.engine().plan(session, plan).await?;
+        let running = found.execution.as_ref().filter(|_| found.status == PlanStatus::Executing);
+        let able = self.check_able(&found);
+        if running.is_some_and(|running| running.id == *execution) && able.is_ok() {
+            let plan = self.execute(session, &by, plan, served, watcher).await?;
+            watcher.tell(Progress::Said(summary(&plan)));
+            return Ok(());
+        }
+        let resume = Command::Turn(TurnCommand::Resume { turn: open.id.clone() });
+        let held = match self.take(session, &by, &resume, &served.running.stop, watcher).await {
+            Ok((_, held)) => held,
+            // Whoever held the session ended it.
+            Err(error) if is_not_ours(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let (request, leasing) = (self.engine().next_request(), Leasing::LetGo(held.lease.clone()));
+        held.stop_renewing();
+        let asking = Asking { session, by: &by, request, leasing, turn: None };
+        self.engine().submit_as(asking, Command::Turn(TurnCommand::Stop)).await?;
+        if let Err(unable) = able {
+            let words = format!("Plan {} cannot go on here: {}", found.number, unable.message);
+            watcher.tell(Progress::Said(words));
+        }
+        Ok(())
+    }
+}

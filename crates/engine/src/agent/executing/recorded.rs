@@ -1,0 +1,242 @@
+//! Recorded calls, one after another; those that only read and stand next to each other are made side by side.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use planwright_core::actor::ActorKind;
+use planwright_core::command::{EndedStep, Outcome};
+use planwright_core::gate::{Caller, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::plan::content::RecordedCall;
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::policy::OnFailure;
+use planwright_core::refusal::Refusal;
+use planwright_core::visible::{quoted, visible};
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+
+use super::{Execution, Halt, calls_of, uncertain};
+use crate::agent::guarding::guarded;
+use crate::agent::progress::Progress;
+use crate::toolbox::Tool;
+
+/// How many calls are made side by side at the most.
+const SIDE_BY_SIDE: usize = 4;
+/// How much of an answer is kept with the step.
+const KEPT: usize = 4_000;
+
+/// A step that is to be done now.
+struct Due {
+    /// From 1.
+    position: usize,
+    run: StepRun,
+    call: RecordedCall,
+    tool: Arc<dyn Tool>,
+}
+
+/// What a step came to.
+struct Came {
+    due: Due,
+    outcome: Outcome,
+    began: Instant,
+    /// Why it was cut off, if it was.
+    halt: Option<Halt>,
+}
+
+impl Execution<'_> {
+    /// Does what is to be done, until nothing is left, something fails, or nobody knows how a step ended. The outcome of
+    /// a step and the intent of the next one are written together.
+    pub(super) async fn recorded_calls(&mut self) -> Result<(), Halt> {
+        self.doubt_what_was_begun().await?;
+        let mut came = Vec::new();
+        loop {
+            let (ended, halt) = ended(&came);
+            let failed = ended.iter().any(|ended| ended.outcome.status == StepStatus::Failed);
+            let stops = failed && self.agent.engine().policy().on_failure == OnFailure::Stop;
+            let doubtful = ended.iter().any(|ended| ended.outcome.status == StepStatus::Uncertain);
+            let halt = halt.or_else(|| self.running.stop.is_cancelled().then_some(Halt::Stopped));
+            let over = stops || doubtful || halt.is_some();
+            let due = if over { Vec::new() } else { self.due(&ended)? };
+            let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
+            self.advance(ended, begun.collect()).await?;
+            came.drain(..).for_each(|came: Came| self.tell_ended(came));
+            if let Some(halt) = halt {
+                return Err(halt);
+            }
+            if due.is_empty() {
+                return Ok(());
+            }
+            came = self.make(due).await;
+        }
+    }
+
+    /// What a process that ended had begun is done again if it may be. Of the rest nobody knows whether it was done.
+    async fn doubt_what_was_begun(&mut self) -> Result<(), Halt> {
+        let mut doubtful = Vec::new();
+        for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| run.status == StepStatus::InProgress) {
+            let due = self.look_up(index + 1, run)?;
+            if due.tool.effect() == ToolEffect::Changes {
+                let note = "the program ended while this was being done; it is not known whether it was";
+                let outcome = outcome(StepStatus::Uncertain, note);
+                doubtful.push(Came { due, outcome, began: Instant::now(), halt: None });
+            }
+        }
+        let (ended, _) = ended(&doubtful);
+        self.advance(ended, Vec::new()).await?;
+        doubtful.into_iter().for_each(|came| self.tell_ended(came));
+        Ok(())
+    }
+
+    /// The next step that is open once these have ended, with those behind it that may be done beside it.
+    fn due(&self, ended: &[EndedStep]) -> Result<Vec<Due>, Halt> {
+        // What comes behind a step that nobody knows the end of waits with it.
+        if uncertain(self.runs()).is_some() || self.ends_at_a_failure() {
+            return Ok(Vec::new());
+        }
+        let open = self.runs().iter().enumerate().filter(|(_, run)| {
+            let open = matches!(run.status, StepStatus::Pending | StepStatus::InProgress);
+            open && ended.iter().all(|ended| ended.step != run.step)
+        });
+        let mut due: Vec<Due> = Vec::new();
+        for (index, run) in open {
+            let next = self.look_up(index + 1, run)?;
+            let reads = next.tool.effect() == ToolEffect::ReadsOnly;
+            let beside = reads && due.last().is_none_or(|last| last.position + 1 == next.position);
+            if !due.is_empty() && !beside {
+                break;
+            }
+            due.push(next);
+            if !reads || due.len() == SIDE_BY_SIDE {
+                break;
+            }
+        }
+        Ok(due)
+    }
+
+    fn look_up(&self, position: usize, run: &StepRun) -> Result<Due, Halt> {
+        let gone = |what: &str| Halt::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
+        let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
+        let call = call.ok_or_else(|| gone("there is no such call."))?;
+        let tool = self.agent.shared.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
+        Ok(Due { position, run: run.clone(), call: call.clone(), tool: Arc::clone(tool) })
+    }
+
+    /// What each of them comes to. One that is cut off has an outcome too, and says why it was.
+    async fn make(&self, due: Vec<Due>) -> Vec<Came> {
+        for due in &due {
+            self.tell_begun(due.position, &due.run);
+        }
+        join_all(due.into_iter().map(|due| async {
+            let began = Instant::now();
+            let (outcome, halt) = self.call(&due).await;
+            Came { due, outcome, began, halt }
+        }))
+        .await
+    }
+
+    async fn call(&self, due: &Due) -> (Outcome, Option<Halt>) {
+        let name = due.call.tool.as_str();
+        let failed = |refusal: &Refusal| (outcome(StepStatus::Failed, &refusal.message), None);
+        match self.judge(due) {
+            Verdict::Run => {}
+            Verdict::Deny(refusal) => return failed(&refusal),
+            Verdict::Record => return failed(&Refusal::policy_denied(format!("{} is not run here.", quoted(name)))),
+        }
+        let Value::Object(arguments) = due.call.arguments.clone() else {
+            return failed(&Refusal::invalid("The arguments are not an object."));
+        };
+        if let Err(refusal) = due.tool.check(&arguments) {
+            return failed(&refusal);
+        }
+        let limit = self.agent.engine().policy().turn.tool_time;
+        tokio::select! {
+            biased;
+            ended = timeout(limit, guarded(name, due.tool.call(&self.session, arguments))) => match ended {
+                Ok(Some(Ok(value))) => (outcome(StepStatus::Completed, &value.to_string()), None),
+                Ok(Some(Err(refusal))) => failed(&refusal),
+                Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
+                Err(_) => {
+                    let note = format!("it did not end within {} seconds and was given up", limit.as_secs_f32());
+                    (outcome(broken(due.tool.effect()), &note), None)
+                }
+            },
+            halt = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(halt)),
+        }
+    }
+
+    /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
+    fn judge(&self, due: &Due) -> Verdict {
+        let by_rule = self.plan.approval.as_ref().is_some_and(|approval| approval.by.kind == ActorKind::Policy);
+        if by_rule && due.tool.effect() != ToolEffect::ReadsOnly {
+            let message = format!("{} changes things, and only a rule approved it.", quoted(&due.call.tool));
+            return Verdict::Deny(Refusal::policy_denied(message));
+        }
+        let situation = Situation {
+            style: Some(self.plan.style()),
+            status: Some(self.plan.status),
+            caller: Caller::Execution,
+            document_tools: self.agent.engine().policy().document_tools,
+        };
+        judge_other_tool(&situation, &due.call.tool, due.tool.effect())
+    }
+
+    pub(super) fn tell_begun(&self, position: usize, run: &StepRun) {
+        let about = visible(&run.description).into_owned();
+        self.watcher.tell(Progress::StepStarted { position, total: self.runs().len(), about });
+    }
+
+    fn tell_ended(&self, came: Came) {
+        let Came { due, outcome, began, .. } = came;
+        self.tell_step_ended(due.position, &due.run.description, outcome.status, outcome.note.as_deref(), began);
+    }
+
+    pub(super) fn tell_step_ended(
+        &self,
+        position: usize,
+        description: &str,
+        status: StepStatus,
+        note: Option<&str>,
+        began: Instant,
+    ) {
+        let note = note.filter(|_| status != StepStatus::Completed);
+        self.watcher.tell(Progress::StepEnded {
+            position,
+            total: self.runs().len(),
+            about: visible(description).into_owned(),
+            status,
+            note: note.map(|note| visible(note).into_owned()),
+            took: began.elapsed(),
+        });
+    }
+}
+
+fn ended(came: &[Came]) -> (Vec<EndedStep>, Option<Halt>) {
+    let steps = came.iter().map(|came| EndedStep { step: came.due.run.step.clone(), outcome: came.outcome.clone() });
+    let halt = came.iter().find_map(|came| match came.halt {
+        Some(Halt::Stopped) => Some(Halt::Stopped),
+        Some(Halt::Elsewhere | Halt::Ledger(_)) => Some(Halt::Elsewhere),
+        None => None,
+    });
+    (steps.collect(), halt)
+}
+
+/// A call that broke down or was given up may have had its effect, unless it has none.
+const fn broken(effect: ToolEffect) -> StepStatus {
+    match effect {
+        ToolEffect::ReadsOnly | ToolEffect::Repeatable => StepStatus::Failed,
+        ToolEffect::Changes => StepStatus::Uncertain,
+    }
+}
+
+/// A call that a person stopped is simply to be made again, unless it must not be made twice.
+const fn cut_off(effect: ToolEffect) -> StepStatus {
+    match effect {
+        ToolEffect::ReadsOnly | ToolEffect::Repeatable => StepStatus::Pending,
+        ToolEffect::Changes => StepStatus::Uncertain,
+    }
+}
+
+fn outcome(status: StepStatus, note: &str) -> Outcome {
+    let kept = &note[..note.floor_char_boundary(KEPT)];
+    let note = if kept.len() < note.len() { format!("{kept}…") } else { kept.to_owned() };
+    Outcome { status, note: Some(note), evidence: None }
+}

@@ -1,0 +1,245 @@
+//! A plan that is followed: what happens to it, each in a line, and the line that says what is under way.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::{Execution, Plan, PlanStatus};
+use planwright_engine::clock::{between, lasted};
+use planwright_engine::engine::{ExecutionSum, Happened, Happening, StepAt};
+use planwright_engine::view::Counts;
+use planwright_engine::who;
+
+use super::live;
+use super::palette::{self, BOLD, DIM};
+use super::text::{Span, count, cut, fit, painted, shown_line};
+use super::{card, time};
+use crate::chat::lines::{MOST_LINES, marked, note};
+
+/// The plan as it stands when the watch begins: its line, and what its execution did so far.
+pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: Form, width: usize) -> String {
+    let mut text = card::line(plan);
+    let Some(execution) = &plan.execution else { return text };
+    let by = began.map_or_else(String::new, |actor| format!(" by {}", who(actor)));
+    let words = format!("Execution {}, begun {}{by}.", execution.number, time::both(execution.started_at));
+    text.push_str(&note("▸", &words, width));
+    for (run, position) in execution.steps.iter().zip(1..) {
+        let in_progress = run.status == StepStatus::InProgress;
+        if run.status == StepStatus::Pending || (in_progress && form == Form::Live) {
+            continue;
+        }
+        let took = run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to));
+        let line = Line { position, total: execution.steps.len(), about: &run.description, status: run.status, took };
+        text.push_str(&line.told(run.note.as_deref(), width));
+    }
+    if plan.status == PlanStatus::Executing {
+        text.push_str(&waits_for_a_person(execution, width));
+    }
+    text
+}
+
+/// Where it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// On a terminal: a step that is under way is in the line that is drawn anew.
+    Live,
+    /// In a pipe, where every line stays, and is one line however long it is.
+    Lines,
+}
+
+impl Form {
+    /// How many columns a line may take.
+    pub(crate) fn width(self) -> usize {
+        match self {
+            Self::Live => live::width(),
+            Self::Lines => LONGEST,
+        }
+    }
+}
+
+/// Longer than any line: what is told of a step has room for [`MOST`] characters, twice.
+const LONGEST: usize = 4 * MOST;
+const MOST: usize = 500;
+
+/// What stays on the screen of it.
+pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -> String {
+    match &happened.what {
+        Happening::Changed => String::new(),
+        Happening::Approved { note: words } => {
+            note("▸", &format!("Approved by {}{}", who(&happened.by), because(words.as_deref())), width)
+        }
+        Happening::Rejected { reason } => {
+            note("▸", &format!("Rejected by {}{}", who(&happened.by), because(reason.as_deref())), width)
+        }
+        Happening::ExecutionBegan(sum) => note("▸", &began(happened, sum), width),
+        Happening::StepBegan { step, note, .. } => match form {
+            Form::Live => String::new(),
+            Form::Lines => Line::of(step, StepStatus::InProgress, None).told(note.as_deref(), width),
+        },
+        Happening::StepEnded { step, status, took, note, .. } => {
+            let mut text = Line::of(step, *status, *took).told(note.as_deref(), width);
+            if let (StepStatus::Uncertain, Some(execution)) = (status, &plan.execution) {
+                text.push_str(&waits_for_a_person(execution, width));
+            }
+            text
+        }
+        Happening::ExecutionEnded(_) => String::new(),
+        Happening::Cancelled { reason, .. } => {
+            note("▸", &format!("Cancelled by {}{}", who(&happened.by), because(reason.as_deref())), width)
+        }
+        Happening::Superseded { by, .. } => {
+            note("▸", &format!("Plan {} took its place, through {}.", by.short(), who(&happened.by)), width)
+        }
+    }
+}
+
+/// Executions of one plan are told apart by their numbers; what an earlier one did is not done again.
+fn began(happened: &Happened, sum: &ExecutionSum) -> String {
+    let Counts { total, done, skipped, uncertain, .. } = sum.counts;
+    let before: Vec<_> = [(done, "done"), (skipped, "skipped"), (uncertain, "uncertain")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word} already"))
+        .collect();
+    let before = if before.is_empty() { String::new() } else { format!(", {}", before.join(", ")) };
+    format!("Execution {} begun by {}: {}{before}.", sum.number, who(&happened.by), count(total, "step"))
+}
+
+/// What it came to, counted.
+pub(crate) fn summary(plan: &Plan, status: PlanStatus, sum: Option<&ExecutionSum>, width: usize) -> String {
+    let head = [
+        Span::new(&format!("Plan {}", plan.number), BOLD),
+        Span::plain("  "),
+        Span::new(status.as_str(), palette::status(status)),
+        Span::plain("  "),
+        Span::plain(&shown_line(&plan.display_title())),
+    ];
+    let mut text = format!("{}\n", painted(&head));
+    text.push_str(&match sum {
+        Some(sum) => {
+            let words = format!("Execution {}: {}, in {}", sum.number, sum.counts.words(), lasted(sum.took));
+            note("Σ", &words, width)
+        }
+        None => note("Σ", "It was never carried out.", width),
+    });
+    text
+}
+
+/// What is waited for before anything is carried out.
+pub(crate) fn waiting_for(status: PlanStatus) -> &'static str {
+    match status {
+        PlanStatus::Collecting => "waiting: it is still being drafted",
+        PlanStatus::Ready => "waiting: it waits for a decision",
+        PlanStatus::Approved => "waiting: it is approved and has not begun",
+        PlanStatus::Executing
+        | PlanStatus::Completed
+        | PlanStatus::PartiallyCompleted
+        | PlanStatus::Rejected
+        | PlanStatus::Cancelled
+        | PlanStatus::Superseded => "waiting",
+    }
+}
+
+/// `⠋ 2/5  write_file notes.md  3s`, not wider than the window.
+pub(crate) fn under_way(plan: &Plan, now: Timestamp, watched: Duration, ticks: usize) -> String {
+    let execution = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+    let with = |status: StepStatus| {
+        let runs = execution.map(|execution| execution.steps.as_slice()).unwrap_or_default();
+        (1..).zip(runs).filter(move |(_, run): &(usize, &StepRun)| run.status == status)
+    };
+    let total = execution.map_or(0, |execution| execution.steps.len());
+    let (what, about, time) = match (with(StepStatus::InProgress).next(), with(StepStatus::Uncertain).next()) {
+        (Some((position, run)), _) => {
+            let beside = match with(StepStatus::InProgress).count() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} beside it"),
+            };
+            let since = run.started_at.map(|at| between(at, now)).unwrap_or_default();
+            (format!("{position}/{total}{beside}"), shown_line(&run.description), since)
+        }
+        (None, Some((position, _))) => (format!("waiting for a person about step {position}"), String::new(), watched),
+        (None, None) if execution.is_some() => ("between two steps".to_owned(), String::new(), watched),
+        (None, None) => (waiting_for(plan.status).to_owned(), String::new(), watched),
+    };
+    // Tenths of a second would only flicker.
+    let (time, width) = (
+        match time.as_secs() {
+            seconds @ 0..60 => format!("{seconds}s"),
+            _ => lasted(time),
+        },
+        live::width(),
+    );
+    let room = width.saturating_sub(time.len() + 6);
+    let what = fit(&what, room);
+    let about = fit(&about, room.saturating_sub(what.chars().count() + 2));
+    let mut spans = vec![Span::new(live::spinner(ticks), DIM), Span::plain(" "), Span::new(&what, BOLD)];
+    if about.chars().count() > 1 {
+        spans.extend([Span::plain("  "), Span::plain(&about)]);
+    }
+    spans.extend([Span::plain("  "), Span::new(&time, DIM)]);
+    cut(&painted(&spans), width)
+}
+
+fn waits_for_a_person(execution: &Execution, width: usize) -> String {
+    let with = |status: StepStatus| execution.steps.iter().position(|run| run.status == status);
+    match (with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
+        (Some(index), None) => {
+            let words = format!("It waits for a person: nobody knows whether step {} was done.", index + 1);
+            note("▸", &words, width)
+        }
+        (Some(_) | None, _) => String::new(),
+    }
+}
+
+/// A step in a line or two.
+struct Line<'a> {
+    position: usize,
+    total: usize,
+    about: &'a str,
+    status: StepStatus,
+    took: Option<Duration>,
+}
+
+impl<'a> Line<'a> {
+    fn of(step: &'a StepAt, status: StepStatus, took: Option<Duration>) -> Self {
+        Self { position: step.position, total: step.total, about: &step.description, status, took }
+    }
+
+    /// `✘ 2/5  read_file notes.md  failed after 0.3s: no such file`
+    fn told(&self, note: Option<&str>, width: usize) -> String {
+        let (mark, style) = palette::step(self.status);
+        let most = width.saturating_mul(MOST_LINES).min(MOST);
+        let mut words = in_words(self.status).to_owned();
+        if let Some(took) = self.took {
+            words.push_str(&format!(" after {}", lasted(took)));
+        }
+        // What went well has nothing to explain.
+        if let Some(note) = note.filter(|_| self.status != StepStatus::Completed) {
+            words.push_str(&format!(": {}", shown_line(note)));
+        }
+        let spans = [
+            Span::new(&format!("{}/{}", self.position, self.total), DIM),
+            Span::plain("  "),
+            Span::new(&fit(&shown_line(self.about), most), BOLD),
+            Span::plain("  "),
+            Span::new(&fit(&words, most), style),
+        ];
+        marked(mark, style, &spans, width)
+    }
+}
+
+const fn in_words(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::Pending => "to be done again",
+        StepStatus::InProgress => "begun",
+        StepStatus::Completed => "done",
+        StepStatus::Failed => "failed",
+        StepStatus::Skipped => "skipped",
+        StepStatus::Uncertain => "uncertain",
+    }
+}
+
+fn because(reason: Option<&str>) -> String {
+    reason.map_or_else(|| ".".to_owned(), |reason| format!(": {}", shown_line(reason)))
+}

@@ -1,0 +1,38 @@
+//! Sentences about specialists that are asked.
+
+use cucumber::then;
+use planwright_core::model::{ModelMessage, ModelRequest};
+
+use crate::world::World;
+
+/// What was sent to whoever was asked.
+fn of_the_asked(world: &World) -> Vec<ModelRequest> {
+    let mut requests = world.talk.model.requests();
+    requests.retain(|request| request.system.contains("asks you a question"));
+    assert!(!requests.is_empty(), "nobody was asked");
+    requests
+}
+
+fn offers(request: &ModelRequest, tool: &str) -> bool {
+    request.tools.iter().any(|offered| offered.name == tool)
+}
+
+#[then(expr = "whoever was asked was offered {string}")]
+fn offered(world: &mut World, tool: String) {
+    assert!(of_the_asked(world).iter().all(|request| offers(request, &tool)));
+}
+
+#[then(expr = "whoever was asked was not offered {string}")]
+fn not_offered(world: &mut World, tool: String) {
+    assert!(!of_the_asked(world).iter().any(|request| offers(request, &tool)));
+}
+
+#[then(expr = "the model once was told {string}")]
+fn once_told(world: &mut World, text: String) {
+    let requests = world.talk.model.requests();
+    let told = requests.iter().flat_map(|request| &request.messages).any(|message| match message {
+        ModelMessage::ToolResult { text: result, .. } => result.contains(&text),
+        ModelMessage::User { .. } | ModelMessage::Assistant { .. } => false,
+    });
+    assert!(told, "{requests:#?}");
+}

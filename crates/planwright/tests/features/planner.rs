@@ -1,0 +1,29 @@
+//! Sentences about what a planner's turn comes to, for whoever builds on it.
+
+use cucumber::then;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+fn planner(world: &World) -> Value {
+    json!(world.talk.answer().planner)
+}
+
+#[then(expr = "the planner's answer is plan {int} as a {word}")]
+async fn is_plan(world: &mut World, number: u32, status: String) {
+    let plan_id = world.plan(number).await.id;
+    assert_eq!(planner(world), json!({ "type": "plan", "plan_id": plan_id, "status": status }));
+}
+
+#[then(regex = r#"^the planner's answer is an? (\w+) that says "(.*)"$"#)]
+fn is_words(world: &mut World, kind: String, words: String) {
+    let answer = planner(world);
+    let said = answer.get("text").or_else(|| answer.get("message")).and_then(Value::as_str).unwrap_or_default();
+    assert_eq!(answer["type"], json!(kind), "{answer}");
+    assert!(said.contains(&words), "{answer}");
+}
+
+#[then("there is no planner's answer")]
+fn is_none(world: &mut World) {
+    assert_eq!(planner(world), Value::Null);
+}

@@ -1,0 +1,197 @@
+//! The process that carries a plan out: this very program, started again with a job in its environment.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::plan::PlanStyle;
+use planwright_core::policy::Policy;
+use planwright_core::session::TransportChat;
+use planwright_engine::Engine;
+use planwright_engine::agent::{Agent, AgentOptions, Answer, Place, Watcher};
+use planwright_engine::tokens::Tokens;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_store::Location;
+use serde::{Deserialize, Serialize};
+
+use super::deadly::Deadly;
+use super::fate::{Fate, Fates};
+use super::model::model;
+use super::tools::toolbox;
+
+const JOB: &str = "PLANWRIGHT_TEST_JOB";
+const READY: &str = "ready to go";
+const ANSWER: &str = "answer: ";
+const STANDS: &str = "everything stands still";
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Job {
+    pub(super) database: String,
+    pub(super) folder: PathBuf,
+    /// Where it works, and where it stands still in each.
+    pub(super) sessions: BTreeMap<String, Option<Fate>>,
+    pub(super) act: Act,
+    pub(super) takes: Duration,
+    pub(super) waiting: Waiting,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Act {
+    /// Types this.
+    Type(String),
+    /// Does what a chat does when it is started.
+    TakeUp,
+}
+
+/// How long a process that is gone is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Waiting {
+    /// It is seen that it is gone.
+    NotAtAll,
+    /// As from another machine: until its lease has run out.
+    ForTheLease,
+}
+
+const LEASE: Duration = Duration::from_millis(400);
+
+impl Job {
+    /// The process, which waits until it is told to go.
+    pub(super) fn start(&self) -> Started {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["executions::child::carries_out_a_plan", "--exact", "--ignored", "--nocapture"]);
+        command.env(JOB, serde_json::to_string(self).unwrap());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains(READY) {
+            line.clear();
+            assert!(output.read_line(&mut line).unwrap() > 0, "the process ended before it was ready: {child:?}");
+        }
+        Started { child, output }
+    }
+
+    /// Does it in a process of its own, which is killed when every session stands where it is to stand. Gives the
+    /// sessions that came to their end before.
+    pub(super) fn run_and_kill(&self) -> Vec<String> {
+        let mut started = self.start();
+        started.go();
+        let mut lines = Vec::new();
+        while lines.last().is_none_or(|line| line != STANDS) {
+            let mut line = String::new();
+            assert!(started.output.read_line(&mut line).unwrap() > 0, "the process ended by itself: {lines:#?}");
+            lines.push(line.trim_end().to_owned());
+        }
+        started.kill();
+        assert!(started.end().killed);
+        let ended = |session: &&String| lines.iter().any(|line| line.starts_with(&format!("{ANSWER}{session}: ")));
+        self.sessions.keys().filter(ended).cloned().collect()
+    }
+
+    /// Does it in this process, which is another one than those before it.
+    pub(super) async fn run_here(&self) -> String {
+        let (agent, _) = self.agent().await;
+        let mut answers = Vec::new();
+        for session in self.sessions.keys() {
+            answers.push(self.carry_out(&agent, session).await);
+        }
+        answers.join("; ")
+    }
+
+    async fn carry_out(&self, agent: &Agent, session: &str) -> String {
+        let (person, watcher) = (Actor::person("Ada", "cli"), Watcher::nobody());
+        let place = Place::new(TransportChat("cli:tester".to_owned()), session.parse().unwrap());
+        let answer = match &self.act {
+            Act::Type(text) => agent.hear(&place, &person, text, &watcher).await.map(Some),
+            Act::TakeUp => match agent.resume(&place.session, &watcher).await.unwrap() {
+                Some(outcome) => Ok(Some(Answer::from(outcome))),
+                None => agent.resume_execution(&place, &person, &watcher).await,
+            },
+        };
+        match answer {
+            Ok(answer) => answer.map_or_else(|| "nothing".to_owned(), |answer| answer.reply.replace('\n', " ")),
+            Err(error) => format!("failed: {error}"),
+        }
+    }
+
+    async fn agent(&self) -> (Agent, Arc<Fates>) {
+        let inner = planwright_store::open(&self.database.parse::<Location>().unwrap()).await.unwrap();
+        let fates = self.sessions.iter().filter_map(|(session, fate)| Some((session.clone(), (*fate)?)));
+        let fates = Arc::new(Fates::new(fates.collect()));
+        let ledger = Arc::new(Deadly { inner, fates: Arc::clone(&fates) });
+        let files = FileTools::new(self.folder.join("users"), FileLimits::default());
+        let tools = toolbox(&self.folder, self.takes, &fates);
+        let own = AgentOptions::of_this_process();
+        let options = match self.waiting {
+            Waiting::NotAtAll => own,
+            Waiting::ForTheLease => AgentOptions { lease: LEASE, is_gone: |_| false, ..own },
+        };
+        let engine = Engine::new(ledger, Policy::default());
+        (Agent::new(engine, Arc::new(model()), files, tools, options), fates)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Started {
+    child: Child,
+    output: std::io::BufReader<std::process::ChildStdout>,
+}
+
+/// How a process ended, and what it was answered.
+#[derive(Debug)]
+pub(super) struct Came {
+    pub(super) killed: bool,
+    pub(super) answer: String,
+}
+
+impl Started {
+    pub(super) fn go(&mut self) {
+        self.child.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    }
+
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn kill(&mut self) {
+        self.child.kill().unwrap();
+    }
+
+    pub(super) fn end(self) -> Came {
+        let lines: Vec<_> = self.output.lines().map_while(Result::ok).collect();
+        let ended = self.child.wait_with_output().unwrap();
+        let killed = ended.status.code().is_none();
+        assert!(killed || ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        let answers = lines.iter().filter_map(|line| line.strip_prefix(ANSWER));
+        Came { killed, answer: answers.collect::<Vec<_>>().join("\n") }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "the process that the other tests start"]
+async fn carries_out_a_plan() {
+    let Ok(job) = std::env::var(JOB) else { return };
+    let job: Job = serde_json::from_str(&job).unwrap();
+    // It takes a moment, in which a lease may run out. Recorded calls need no model.
+    if job.sessions.keys().any(|session| !session.contains(PlanStyle::Collect.as_str())) {
+        Tokens::warm_up();
+    }
+    let (agent, fates) = job.agent().await;
+    println!("\n{READY}");
+    std::io::stdin().lock().read_line(&mut String::new()).unwrap();
+    for session in job.sessions.keys() {
+        let (agent, fates, job, session) = (agent.clone(), Arc::clone(&fates), job.clone(), session.clone());
+        tokio::spawn(async move {
+            println!("\n{ANSWER}{session}: {}", job.carry_out(&agent, &session).await);
+            fates.one_more();
+        });
+    }
+    fates.settled(job.sessions.len()).await;
+    if job.sessions.values().any(Option::is_some) {
+        println!("\n{STANDS}");
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,120 @@
+//! A store behind which a process stands still right after a chosen write.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_engine::ledger::{
+    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+};
+
+use super::fate::Fates;
+
+#[derive(Debug)]
+pub(super) struct Deadly {
+    pub(super) inner: Arc<dyn Ledger>,
+    pub(super) fates: Arc<Fates>,
+}
+
+#[async_trait]
+impl Ledger for Deadly {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        let session = submission.session.clone();
+        let committed = self.inner.submit(submission).await?;
+        if !committed.events.is_empty() || committed.lease.is_some() {
+            self.fates.wrote(&session).await;
+        }
+        Ok(committed)
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
+        self.inner.release_lease(lease).await?;
+        self.fates.wrote(&lease.session).await;
+        Ok(())
+    }
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        self.inner.session(session).await
+    }
+
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.inner.sessions(after, limit).await
+    }
+
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        self.inner.sessions_with_key(key).await
+    }
+
+    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+        self.inner.desk(session, plan).await
+    }
+
+    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+        self.inner.candidates(session, reference).await
+    }
+
+    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
+        self.inner.session_of(plan).await
+    }
+
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
+        self.inner.plans(session, before, limit).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        self.inner.journal(session, after, limit).await
+    }
+
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        self.inner.conversation(session, from, limit).await
+    }
+
+    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+        self.inner.plan_journal(session, plan).await
+    }
+
+    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
+        self.inner.stored_plans(session).await
+    }
+
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        self.inner.orphans().await
+    }
+
+    async fn acquire_lease(
+        &self,
+        session: &SessionIdentity,
+        owner: &str,
+        ttl: Duration,
+    ) -> LedgerResult<Option<Lease>> {
+        self.inner.acquire_lease(session, owner, ttl).await
+    }
+
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
+        self.inner.renew_lease(lease, ttl).await
+    }
+
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        self.inner.delete_session(lease).await
+    }
+
+    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        self.inner.pointed(transport).await
+    }
+
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+        self.inner.point(transport, session).await
+    }
+}

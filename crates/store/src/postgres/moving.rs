@@ -1,0 +1,29 @@
+//! Rows of an earlier version, put where they belong now.
+
+use tokio_postgres::{Client, Error};
+
+use crate::runs::{PlanRows, earlier_plan};
+
+/// Earlier versions kept the steps' outcomes in the plan's own row. What cannot be read is left as it is.
+pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
+    let candidates = "SELECT id FROM plan WHERE position('\"execution\":' IN body) > 0
+                          AND NOT EXISTS (SELECT 1 FROM execution WHERE execution.plan_id = plan.id)
+                      ORDER BY id";
+    let find = client.prepare("SELECT body FROM plan WHERE id = $1 FOR UPDATE").await?;
+    let update = client.prepare("UPDATE plan SET body = $2 WHERE id = $1").await?;
+    let set_execution = client.prepare(include_str!("sql/set_executions.sql")).await?;
+    let set_runs = client.prepare(include_str!("sql/set_runs.sql")).await?;
+    for row in client.query(candidates, &[]).await? {
+        let id: &str = row.try_get(0)?;
+        let Some(found) = client.query_opt(&find, &[&id]).await? else { continue };
+        let Some(plan) = earlier_plan(id, found.try_get(0)?) else { continue };
+        let Ok(rows) = PlanRows::all(&plan) else { continue };
+        let Some(execution) = rows.execution() else { continue };
+        let (positions, bodies): (Vec<_>, Vec<_>) = rows.runs.iter().map(|(at, body)| (*at, body.as_str())).unzip();
+        client.execute(&set_runs, &[&vec![id; positions.len()], &positions, &bodies]).await?;
+        client.execute(&update, &[&id, &rows.body]).await?;
+        // Comes last: a plan that has it was moved.
+        client.execute(&set_execution, &[&vec![id], &vec![execution.steps], &vec![&execution.updated_at]]).await?;
+    }
+    Ok(())
+}

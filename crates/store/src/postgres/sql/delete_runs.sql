@@ -1,0 +1,1 @@
+DELETE FROM step_run WHERE plan_id = ANY($1::text[])
