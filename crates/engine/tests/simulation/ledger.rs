@@ -1,0 +1,249 @@
+//! The store as one process reaches it: everything takes a while, and anything may be the last thing it does.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright_core::desk::Desk;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_engine::ledger::{
+    Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+};
+
+use crate::process::Process;
+use crate::random::Random;
+use crate::sabotage::Sabotage;
+use crate::store::{State, Store};
+
+#[derive(Debug)]
+pub(crate) struct ProcessLedger {
+    process: Arc<Process>,
+    store: Arc<Store>,
+}
+
+impl ProcessLedger {
+    pub(crate) fn new(process: &Arc<Process>, store: &Arc<Store>) -> Self {
+        Self { process: Arc::clone(process), store: Arc::clone(store) }
+    }
+
+    /// One operation. The process may die before it or after it, and the store may be away before it or after it.
+    async fn operate<T: Send>(
+        &self,
+        name: &str,
+        about: &str,
+        work: impl FnOnce(&mut State, &mut Random) -> LedgerResult<T> + Send,
+    ) -> LedgerResult<T> {
+        let world = &self.process.world;
+        let mut random = world.chance(format_args!("{name} {about} by {}", self.process.owner));
+        self.process.breathe().await;
+        self.process.spend(self.latency(&mut random)).await;
+        let (dies, away) = (self.process.is_to_die(&mut random), world.strikes(&mut random, world.temper.outages));
+        let before = random.coin();
+        if before && dies {
+            self.process.die().await;
+        }
+        if before && away {
+            return Err(LedgerError::Unavailable("it is away for a moment".to_owned()));
+        }
+        let outcome = work(&mut self.store.lock(), &mut random);
+        if dies {
+            self.process.die().await;
+        }
+        self.process.spend(self.latency(&mut random)).await;
+        if away && !before {
+            return Err(LedgerError::Unavailable("it went away for a moment".to_owned()));
+        }
+        outcome
+    }
+
+    fn latency(&self, random: &mut Random) -> Duration {
+        let world = &self.process.world;
+        let usual = u64::try_from(world.temper.latency.as_millis()).unwrap();
+        // Time always passes, so that nobody can ask again and again for ever at one moment.
+        if world.temper.leases_get_lost && world.strikes(random, 8) {
+            return random.millis(1, 20_000);
+        }
+        random.millis(1, usual)
+    }
+}
+
+#[async_trait]
+impl Ledger for ProcessLedger {
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        let world = &self.process.world;
+        self.operate("submit", &submission.session.to_string(), |state, random| {
+            let before = state.sessions.get(&submission.session).map_or(0, |kept| kept.head.seq);
+            let outcome = state.submit(world, &self.process.owner, &submission);
+            if world.sabotage == Some(Sabotage::WritesAreLost) && before > 0 && world.strikes(random, 10) {
+                state.lose(&submission, before);
+            }
+            outcome
+        })
+        .await
+    }
+
+    async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
+        let look = |state: &mut State, _: &mut Random| Ok(state.sessions.get(session).map(|kept| kept.stored()));
+        self.operate("session", &session.to_string(), look).await
+    }
+
+    async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let mut kept: Vec<_> = state.sessions.values().collect();
+            kept.sort_by_key(|kept| std::cmp::Reverse(kept.last_written));
+            let offset = after.unwrap_or(0);
+            let items: Vec<_> =
+                kept.iter().skip(offset as usize).take(limit as usize).map(|kept| kept.stored()).collect();
+            let next = (items.len() == limit as usize).then_some(offset + u64::from(limit));
+            Ok(Page { items, damaged: Vec::new(), next })
+        };
+        self.operate("sessions", "", look).await
+    }
+
+    async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        let look = |state: &mut State, _: &mut Random| {
+            Ok(state.sessions.keys().filter(|session| session.conversation == *key).cloned().collect())
+        };
+        self.operate("sessions with key", key.as_str(), look).await
+    }
+
+    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+        self.operate("desk", &session.to_string(), |state, _| Ok(state.desk(session, plan))).await
+    }
+
+    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let Ok(kept) = state.kept(session) else { return Ok(Vec::new()) };
+            let (number, piece) = (reference.number(), reference.piece());
+            let fits = |plan: &&Plan| {
+                Some(plan.number) == number || piece.as_ref().is_some_and(|piece| plan.id.as_str().contains(piece))
+            };
+            let found = kept.numbered().into_iter().filter(fits);
+            Ok(found.map(|plan| Candidate { id: plan.id.clone(), number: plan.number }).collect())
+        };
+        self.operate("candidates", &session.to_string(), look).await
+    }
+
+    async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let found = state.sessions.iter().find(|(_, kept)| kept.plans.contains_key(plan));
+            Ok(found.map(|(session, _)| session.clone()))
+        };
+        self.operate("session of", plan.as_str(), look).await
+    }
+
+    async fn plans(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanSummary>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let plans = state.kept(session).map(|kept| kept.numbered()).unwrap_or_default();
+            let older = plans.into_iter().rev().filter(|plan| before.is_none_or(|end| u64::from(plan.number) < end));
+            let items: Vec<_> = older.take(limit as usize).map(summary).collect();
+            let last = items.last().map(|plan| u64::from(plan.number));
+            let next = last.filter(|number| *number > 1 && items.len() == limit as usize);
+            Ok(Page { items, damaged: Vec::new(), next })
+        };
+        self.operate("plans", &session.to_string(), look).await
+    }
+
+    async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let sealed = state.kept(session).map(|kept| kept.sealed.as_slice()).unwrap_or_default();
+            Ok(sealed.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect())
+        };
+        self.operate("journal", &session.to_string(), look).await
+    }
+
+    async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
+        let mixed = self.process.world.sabotage == Some(Sabotage::SessionsAreMixed);
+        let look = |state: &mut State, _: &mut Random| {
+            let read = state.sessions.iter().filter(|(identity, _)| *identity == session || mixed);
+            let entries = read.flat_map(|(_, kept)| &kept.entries);
+            let fits = |entry: &&Entry| entry.seq >= from && entry.event.plan().is_none();
+            Ok(entries.filter(fits).take(limit as usize).cloned().collect())
+        };
+        self.operate("conversation", &session.to_string(), look).await
+    }
+
+    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let entries = state.kept(session).map(|kept| kept.entries.as_slice()).unwrap_or_default();
+            Ok(entries.iter().filter(|entry| entry.event.plan() == Some(plan)).cloned().collect())
+        };
+        self.operate("plan journal", &session.to_string(), look).await
+    }
+
+    async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
+        let look = |state: &mut State, _: &mut Random| {
+            let plans = state.kept(session).map(|kept| kept.numbered()).unwrap_or_default();
+            Ok((plans.into_iter().map(|plan| (plan.id.clone(), plan.clone())).collect(), Vec::new()))
+        };
+        self.operate("stored plans", &session.to_string(), look).await
+    }
+
+    async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
+        Ok(Vec::new())
+    }
+
+    async fn acquire_lease(
+        &self,
+        session: &SessionIdentity,
+        owner: &str,
+        ttl: Duration,
+    ) -> LedgerResult<Option<Lease>> {
+        let world = &self.process.world;
+        let take = |state: &mut State, _: &mut Random| state.acquire(world, session, owner, ttl);
+        self.operate("acquire", &session.to_string(), take).await
+    }
+
+    async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
+        let world = &self.process.world;
+        self.operate("renew", &lease.session.to_string(), |state, _| state.renew(world, lease, ttl)).await
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
+        let world = &self.process.world;
+        self.operate("release", &lease.session.to_string(), |state, _| state.release(world, lease)).await
+    }
+
+    async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
+        self.operate("delete", &lease.session.to_string(), |state, _| state.delete(lease)).await
+    }
+
+    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        let look = |state: &mut State, _: &mut Random| {
+            Ok(state.pointers.get(&transport.0).and_then(|chosen| chosen.last()).cloned())
+        };
+        self.operate("pointed", &transport.0, look).await
+    }
+
+    async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
+        let choose = |state: &mut State, _: &mut Random| {
+            state.kept(session)?;
+            let chosen = state.pointers.entry(transport.0.clone()).or_default();
+            chosen.retain(|other| other != session);
+            chosen.push(session.clone());
+            Ok(())
+        };
+        self.operate("point", &transport.0, choose).await
+    }
+}
+
+fn summary(plan: &Plan) -> PlanSummary {
+    PlanSummary {
+        id: plan.id.clone(),
+        number: plan.number,
+        status: plan.status,
+        style: plan.style(),
+        title: plan.display_title(),
+        updated_at: plan.updated_at,
+    }
+}

@@ -1,0 +1,108 @@
+//! A model that does whatever models do: it answers, calls tools, calls tools that are not there, and breaks.
+
+mod overhearing;
+mod replies;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use planwright_core::model::{ModelMessage, ModelReply, ModelRequest};
+use planwright_engine::model::{Listener, Model, ModelError, ModelErrorKind};
+
+use crate::process::Process;
+use crate::random::Random;
+use crate::world::{Happening, Role, marked, marks};
+
+#[derive(Debug)]
+pub(crate) struct RandomModel {
+    process: Arc<Process>,
+}
+
+impl RandomModel {
+    pub(crate) fn new(process: &Arc<Process>) -> Self {
+        Self { process: Arc::clone(process) }
+    }
+}
+
+#[async_trait]
+impl Model for RandomModel {
+    fn name(&self) -> &str {
+        "random"
+    }
+
+    fn context_tokens(&self) -> u32 {
+        self.process.world.temper.context_tokens
+    }
+
+    async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError> {
+        let (process, world) = (&self.process, &self.process.world);
+        process.breathe().await;
+        let words = words(request);
+        let found = marks(&words);
+        let mark = found.first().cloned().unwrap_or_default();
+        if found.len() > 1 {
+            world.wrong(format!("the model was sent words of several sessions: {found:?}"));
+        }
+        let role = overhearing::role_in(request);
+        if mark.is_empty() {
+            // What makes an agent carry out a document is in nobody's words, and may be all there is to summarise.
+            if role != Role::Summarizer || !words.contains("[Go on with plan") && !words.contains("[Plan ") {
+                world.wrong(format!("the model was sent nothing that anybody said: {words}"));
+            }
+            return Err(ModelError::new(ModelErrorKind::Refused, "There is nothing to answer."));
+        }
+        let (owner, session) = (process.owner.clone(), marked(&mark));
+        let mut random = world.chance(format_args!("model in {session}"));
+        world.happened(Happening::AskedModel { owner, session, role });
+        overhearing::check(world, role, request, &words, &mark);
+        if process.is_to_die(&mut random) {
+            process.die().await;
+        }
+        self.think(&mut random).await;
+        if world.strikes(&mut random, 30) {
+            return Err(trouble(&mut random));
+        }
+        let reply = replies::reply(world, role, request, &mark, &mut random);
+        if !reply.text.is_empty() {
+            let half = reply.text.floor_char_boundary(reply.text.len() / 2);
+            listener.text(&reply.text[..half]);
+            process.spend(random.millis(1, 500)).await;
+            listener.text(&reply.text[half..]);
+        }
+        if process.is_to_die(&mut random) {
+            process.die().await;
+        }
+        Ok(reply)
+    }
+}
+
+impl RandomModel {
+    async fn think(&self, random: &mut Random) {
+        let usual = random.millis(1, 2_000);
+        let long = random.millis(2_000, 200_000);
+        self.process.spend(if self.process.world.strikes(random, 25) { long } else { usual }).await;
+    }
+}
+
+fn trouble(random: &mut Random) -> ModelError {
+    use ModelErrorKind::{NotAllowed, Refused, Stalled, TooLong, TooManyRequests, Unavailable, Unreadable};
+    let kind = random.pick(&[NotAllowed, TooManyRequests, Unavailable, Stalled, TooLong, TooLong, Refused, Unreadable]);
+    ModelError::new(kind, "It did not work out.")
+}
+
+/// Everything that anybody said in a request.
+fn words(request: &ModelRequest) -> String {
+    let mut words = request.system.clone();
+    for message in &request.messages {
+        match message {
+            ModelMessage::User { text } | ModelMessage::ToolResult { text, .. } => words.push_str(text),
+            ModelMessage::Assistant { text, calls } => {
+                words.push_str(text);
+                calls.iter().for_each(|sent| words.push_str(&sent.call.arguments));
+            }
+        }
+        words.push('\n');
+    }
+    request.tools.iter().for_each(|tool| words.push_str(&tool.description));
+    words
+}

@@ -1,0 +1,256 @@
+//! One run: people and fate act, processes come and go, and in the end the dust settles.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::Command;
+use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_engine::Engine;
+use planwright_engine::agent::{Agent, AgentOptions, Place, Watcher};
+use planwright_engine::ledger::LedgerError;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::acts::{self, Act};
+use crate::answers::Asked;
+use crate::checks;
+use crate::ledger::ProcessLedger;
+use crate::model::RandomModel;
+use crate::process::{self, NumberedIds, Process};
+use crate::random::Dice;
+use crate::sabotage::Sabotage;
+use crate::store::Store;
+use crate::tools::toolbox;
+use crate::world::{Happening, World, mark, session};
+
+/// Everything a run depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Script {
+    pub(crate) seed: u64,
+    /// The numbers of the acts that are done.
+    pub(crate) acts: Vec<u64>,
+    pub(crate) sabotage: Option<Sabotage>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) wrong: Vec<String>,
+    pub(crate) tally: checks::Tally,
+    /// Everything that happened and everything that was written, line by line.
+    pub(crate) trace: Vec<String>,
+}
+
+/// Longer than anything may take.
+const FOR_EVER: Duration = Duration::from_secs(4 * 60 * 60);
+
+pub(crate) fn run(script: &Script) -> Report {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    process::nobody_is_gone();
+    runtime.block_on(async {
+        let mut stage = Stage::new(script).await;
+        stage.play(&script.acts).await;
+        stage.settle().await;
+        stage.report().await
+    })
+}
+
+struct Stage {
+    world: Arc<World>,
+    store: Arc<Store>,
+    slots: Vec<Slot>,
+    waiting: Vec<JoinHandle<()>>,
+}
+
+/// A place where one process runs after another.
+struct Slot {
+    number: usize,
+    started: u32,
+    running: Option<(Arc<Process>, Agent)>,
+}
+
+impl Stage {
+    async fn new(script: &Script) -> Self {
+        let world = World::new(Dice::new(script.seed), script.sabotage);
+        let store = Store::new(&world);
+        let count = usize::try_from(world.temper.processes).unwrap();
+        let slots = (1..=count).map(|number| Slot { number, started: 0, running: None }).collect();
+        let mut first = Slot { number: 0, started: 0, running: None };
+        let (_, agent) = first.process(&world, &store);
+        for number in 0..world.temper.sessions {
+            agent.engine().open(&session(number), &person()).await.unwrap();
+        }
+        world.calm.store(false, Relaxed);
+        Self { world, store, slots, waiting: Vec::new() }
+    }
+
+    async fn play(&mut self, acts: &[u64]) {
+        for number in acts {
+            let mut random = self.world.dice.on(format_args!("act {number}"));
+            let patience = u64::try_from(self.world.temper.patience.as_millis()).unwrap();
+            sleep(random.millis(0, patience)).await;
+            if !self.world.all_wrong().is_empty() {
+                return;
+            }
+            let slot = usize::try_from(random.below(self.slots.len() as u64)).unwrap();
+            let act = acts::choose(&self.world, &self.store, &mut random);
+            self.world.happened(Happening::Act(format!("{number} at {}: {act:?}", slot + 1)));
+            self.perform(slot, act);
+        }
+    }
+
+    fn perform(&mut self, slot: usize, act: Act) {
+        let (process, agent) = self.slots[slot].process(&self.world, &self.store);
+        match act {
+            Act::Type { session, text, leaves, patience } => {
+                let from = self.store.lock().kept(&session).unwrap().head.seq;
+                let asked = Asked { session, text, leaves, from };
+                let store = Arc::clone(&self.store);
+                self.wait_for(&process, async move {
+                    let place = place(&asked.session);
+                    let (watcher, mut heard) = Watcher::new();
+                    let person = person();
+                    let hearing = agent.hear(&place, &person, &asked.text, &watcher);
+                    let Ok(answer) = timeout(patience.unwrap_or(FOR_EVER), hearing).await else {
+                        return asked.was_given_up(&store, patience);
+                    };
+                    let told: Vec<_> = std::iter::from_fn(|| heard.try_recv().ok()).collect();
+                    asked.check(&store, &answer, &told);
+                });
+            }
+            Act::Settle { session, decision } => self.wait_for(&process, async move {
+                let _ = agent.engine().submit(&session, &person(), Command::Decide(decision)).await;
+            }),
+            Act::GoOn { session } => {
+                let world = Arc::clone(&self.world);
+                self.wait_for(&process, async move { go_on(&world, &agent, &session).await });
+            }
+            Act::StopHere { session } => self.wait_for(&process, async move { agent.stop_here(&session).await }),
+            Act::Kill => process.kill(),
+            Act::FallAsleep(time) => process.fall_asleep(time),
+            Act::Jump { millis } => self.world.clock.jump(millis),
+        }
+    }
+
+    fn wait_for(&mut self, process: &Process, work: impl Future<Output = ()> + Send + 'static) {
+        let task = tokio::spawn(work);
+        process.is_waited_for(task.abort_handle());
+        self.waiting.push(task);
+    }
+
+    /// Everybody gets an answer or has none to hope for, and then one more process goes on with what was left.
+    async fn settle(&mut self) {
+        for task in std::mem::take(&mut self.waiting) {
+            match timeout(FOR_EVER, task).await {
+                Err(_) => self.world.wrong("somebody waits for ever"),
+                Ok(Err(broken)) if broken.is_panic() => self.world.wrong(format!("a check broke: {broken}")),
+                Ok(_) => {}
+            }
+        }
+        self.world.calm.store(true, Relaxed);
+        // What nobody waits for any more comes to its end, or is broken off as well.
+        if self.world.dice.on(format_args!("the end")).coin() {
+            sleep(FOR_EVER).await;
+        }
+        self.slots.iter().filter_map(|slot| slot.running.as_ref()).for_each(|(process, _)| process.kill());
+        let mut last = Slot { number: 9, started: 0, running: None };
+        let (_, agent) = last.process(&self.world, &self.store);
+        for number in 0..self.world.temper.sessions {
+            let (world, session) = (Arc::clone(&self.world), session(number));
+            if timeout(FOR_EVER, go_on(&world, &agent, &session)).await.is_err() {
+                self.world.wrong(format!("what was left in {session} goes on for ever"));
+            }
+        }
+        self.slots.push(last);
+    }
+
+    async fn report(mut self) -> Report {
+        let mut last = self.slots.pop().unwrap();
+        let (_, agent) = last.process(&self.world, &self.store);
+        let verified = agent.engine().verify(|_| {}).await;
+        if !verified.as_ref().is_ok_and(|report| report.is_whole()) {
+            self.world.wrong(format!("the journal is not whole: {verified:?}"));
+        }
+        let tally = checks::check(&self.world, &self.store);
+        let mut trace = vec![format!("{:?}", self.world.temper)];
+        let state = self.store.lock();
+        for (at, happening) in self.world.record() {
+            let names = match &happening {
+                Happening::Wrote { session, first, last, .. } => {
+                    let entries = &state.kept(session).unwrap().entries;
+                    let written = (*first..=*last).filter_map(|seq| entries.get(seq as usize - 1));
+                    written.map(|entry| entry.event.name()).collect::<Vec<_>>().join(" ")
+                }
+                _ => String::new(),
+            };
+            trace.push(format!("{at:>8} {happening:?} {names}"));
+        }
+        for kept in state.sessions.values() {
+            trace.extend(kept.sealed.iter().map(|entry| entry.body.clone()));
+        }
+        drop(state);
+        Report { wrong: self.world.all_wrong(), tally, trace }
+    }
+}
+
+impl Slot {
+    /// The process that runs here; a dead one is started again.
+    fn process(&mut self, world: &Arc<World>, store: &Arc<Store>) -> (Arc<Process>, Agent) {
+        if let Some((process, agent)) = self.running.as_ref().filter(|(process, _)| !process.is_dead()) {
+            return (Arc::clone(process), agent.clone());
+        }
+        self.started += 1;
+        let process = Process::start(format!("p{}.{}", self.number, self.started), world);
+        let agent = agent(&process, store);
+        self.running = Some((Arc::clone(&process), agent.clone()));
+        (process, agent)
+    }
+}
+
+fn agent(process: &Arc<Process>, store: &Arc<Store>) -> Agent {
+    let temper = &process.world.temper;
+    let ledger = Arc::new(ProcessLedger::new(process, store));
+    let engine = Engine::new(ledger, temper.policy.clone())
+        .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner));
+    // Nobody calls the file tools here: they work on threads of their own, which no seed can order.
+    let files = FileTools::new(std::env::temp_dir().join("planwright-simulation"), FileLimits::default());
+    let is_gone: fn(&str) -> bool = if temper.deaths_are_seen { process::is_gone } else { |_| false };
+    let options = AgentOptions { lease: temper.lease, is_gone, ..AgentOptions::new(process.owner.clone()) };
+    Agent::new(engine, Arc::new(RandomModel::new(process)), files, toolbox(process), options)
+}
+
+/// What a surface does when it comes to a session: an interrupted turn goes on, and an interrupted execution.
+async fn go_on(world: &World, agent: &Agent, session: &SessionIdentity) {
+    // No more plans than this are carried out in one session.
+    for _ in 0..50 {
+        let turn = agent.resume(session, &Watcher::nobody()).await.map(|outcome| outcome.is_some());
+        let plan = agent.resume_execution(&place(session), &person(), &Watcher::nobody()).await;
+        match (turn, plan.map(|answer| answer.is_some())) {
+            (Ok(false), Ok(false)) => return,
+            (Ok(_), Ok(_)) => {}
+            (turn, plan) => {
+                let unexpected = |outcome: &Result<bool, LedgerError>| match outcome {
+                    Ok(_) => false,
+                    // Others may come in between, or the store may be away, but not once everything is calm.
+                    Err(LedgerError::Refused(_) | LedgerError::Unavailable(_)) => world.is_calm(),
+                    Err(_) => true,
+                };
+                if unexpected(&turn) || unexpected(&plan) {
+                    world.wrong(format!("{session} could not be gone on with: {turn:?}, {plan:?}"));
+                }
+                return;
+            }
+        }
+    }
+    world.wrong(format!("{session} is gone on with again and again"));
+}
+
+fn place(session: &SessionIdentity) -> Place {
+    Place::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
+}
+
+fn person() -> Actor {
+    Actor::person("Ada", "cli")
+}

@@ -1,0 +1,96 @@
+//! A store in memory that keeps the promises of the ledger, on one thread. It outlives every process.
+
+mod leasing;
+mod submitting;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use planwright_core::desk::Desk;
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::journal::{Entry, Head, SealedEntry};
+use planwright_core::plan::Plan;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{Session, SessionIdentity};
+use planwright_engine::ledger::{LedgerResult, StoredSession};
+
+use crate::world::World;
+use leasing::Holder;
+
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) world: Arc<World>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) sessions: BTreeMap<SessionIdentity, Kept>,
+    /// Where the entries of a request are: the first one, and how many.
+    requests: BTreeMap<RequestId, (SessionIdentity, u64, u64)>,
+    /// The sessions of a transport, the last chosen one last.
+    pub(crate) pointers: BTreeMap<String, Vec<SessionIdentity>>,
+    /// Counts what was written, over all sessions.
+    written: u64,
+}
+
+/// Everything there is of one session.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) session: Session,
+    pub(crate) plans: BTreeMap<PlanId, Arc<Plan>>,
+    pub(crate) head: Head,
+    pub(crate) sealed: Vec<SealedEntry>,
+    pub(crate) entries: Vec<Entry>,
+    holder: Option<Holder>,
+    pub(crate) last_written: u64,
+}
+
+impl Store {
+    pub(crate) fn new(world: &Arc<World>) -> Arc<Self> {
+        Arc::new(Self { world: Arc::clone(world), state: Mutex::default() })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+}
+
+impl State {
+    pub(crate) fn kept(&self, session: &SessionIdentity) -> LedgerResult<&Kept> {
+        let missing = || Refusal::not_found(format!("There is no session {session}.")).into();
+        self.sessions.get(session).ok_or_else(missing)
+    }
+
+    fn kept_mut(&mut self, session: &SessionIdentity) -> LedgerResult<&mut Kept> {
+        let missing = || Refusal::not_found(format!("There is no session {session}.")).into();
+        self.sessions.get_mut(session).ok_or_else(missing)
+    }
+
+    /// The session, its active plan, the one that its turn carries out, and these.
+    pub(crate) fn desk<'a>(&self, session: &SessionIdentity, plans: impl IntoIterator<Item = &'a PlanId>) -> Desk {
+        let mut desk = Desk::new(session.clone());
+        let Some(kept) = self.sessions.get(session) else { return desk };
+        let at_hand = kept.session.plan_mode.active_plan.iter().chain(kept.session.worked_on());
+        let at_hand = at_hand.filter_map(|id| kept.plans.get_key_value(id));
+        for (id, plan) in plans.into_iter().filter_map(|id| kept.plans.get_key_value(id)).chain(at_hand) {
+            desk.plans.insert(id.clone(), Arc::clone(plan));
+        }
+        desk.session = Some(kept.session.clone());
+        desk
+    }
+}
+
+impl Kept {
+    /// Its plans, in the order they were made.
+    pub(crate) fn numbered(&self) -> Vec<&Plan> {
+        let mut plans: Vec<_> = self.plans.values().map(Arc::as_ref).collect();
+        plans.sort_by_key(|plan| plan.number);
+        plans
+    }
+
+    pub(crate) fn stored(&self) -> StoredSession {
+        let last_active = self.entries.last().map_or(self.session.opened_at, |entry| entry.at);
+        StoredSession { session: self.session.clone(), head: self.head, last_active }
+    }
+}

@@ -1,0 +1,129 @@
+//! One command: decided, applied and written, all of it or nothing.
+
+use std::sync::Arc;
+
+use planwright_core::decide;
+use planwright_core::desk::Desk;
+use planwright_core::event::Event;
+use planwright_core::journal::{Entry, Head};
+use planwright_core::plan::Plan;
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, Submission};
+
+use super::{Kept, State};
+use crate::sabotage::Sabotage;
+use crate::world::{Happening, World};
+
+impl State {
+    pub(crate) fn submit(&mut self, world: &World, owner: &str, submission: &Submission) -> LedgerResult<Committed> {
+        if world.sabotage != Some(Sabotage::RequestsAreForgotten)
+            && let Some(committed) = self.already_done(world, submission)?
+        {
+            return Ok(committed);
+        }
+        if let Some(kept) = self.sessions.get(&submission.session) {
+            kept.admit(world, submission)?;
+        }
+        let mut desk = self.desk(&submission.session, submission.command.subject());
+        let open = desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        if submission.turn.as_ref().is_some_and(|turn| open.is_none_or(|open| open.id != *turn)) {
+            return Err(Refusal::wrong_status("This turn has ended.").into());
+        }
+        let events = decide(&desk, &submission.command, &submission.stamp, &submission.policy)?;
+        events.iter().for_each(|event| desk.apply(event, &submission.stamp));
+        let seq = self.write(world, owner, submission, &desk, &events)?;
+        let kept = self.kept_mut(&submission.session)?;
+        let lease = kept.settle(world, submission);
+        Ok(Committed { events, seq, desk, lease })
+    }
+
+    /// The outcome of this very request, if it was carried out before.
+    fn already_done(&mut self, world: &World, submission: &Submission) -> LedgerResult<Option<Committed>> {
+        let request = &submission.stamp.request;
+        let Some((session, first, count)) = self.requests.get(request).cloned() else { return Ok(None) };
+        if session != submission.session {
+            return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
+        }
+        let (from, last) = (first as usize - 1, first + count - 1);
+        let entries = &self.kept(&session)?.entries[from..last as usize];
+        let events: Vec<_> = entries.iter().map(|entry| entry.event.clone()).collect();
+        let desk = self.desk(&session, events.iter().filter_map(Event::plan).chain(submission.command.subject()));
+        let lease = self.kept_mut(&session)?.settle_again(world, submission);
+        Ok(Some(Committed { events, seq: last, desk, lease }))
+    }
+
+    /// The journal's last number afterwards.
+    fn write(
+        &mut self,
+        world: &World,
+        owner: &str,
+        submission: &Submission,
+        desk: &Desk,
+        events: &[Event],
+    ) -> LedgerResult<u64> {
+        let session = &submission.session;
+        if events.is_empty() {
+            return Ok(self.sessions.get(session).map_or(0, |kept| kept.head.seq));
+        }
+        let Some(state) = desk.session.clone() else {
+            return Err(LedgerError::Internal(format!("session {session} was written to and is not there")));
+        };
+        self.written += 1;
+        let kept = self.sessions.entry(session.clone()).or_insert_with(|| Kept {
+            session: state.clone(),
+            plans: Default::default(),
+            head: Head::START,
+            sealed: Vec::new(),
+            entries: Vec::new(),
+            holder: None,
+            last_written: 0,
+        });
+        let first = kept.head.seq + 1;
+        for event in events {
+            let sealed = kept.head.seal(session, &submission.stamp, event);
+            let entry: Entry = serde_json::from_str(&sealed.body)
+                .map_err(|error| LedgerError::Internal(format!("an entry cannot be read again: {error}")))?;
+            kept.sealed.push(sealed);
+            kept.entries.push(entry);
+        }
+        for id in events.iter().filter_map(Event::plan) {
+            if let Some((id, plan)) = desk.plans.get_key_value(id) {
+                kept.plans.insert(id.clone(), read_again(plan)?);
+            }
+        }
+        kept.session = state;
+        kept.last_written = self.written;
+        let last = kept.head.seq;
+        let request = submission.stamp.request.clone();
+        self.requests.insert(request, (session.clone(), first, last + 1 - first));
+        let under = match &submission.leasing {
+            Leasing::Held(lease) | Leasing::LetGo(lease) => Some(lease.fence),
+            Leasing::None | Leasing::Take { .. } => None,
+        };
+        world.happened(Happening::Wrote { owner: owner.to_owned(), session: session.clone(), first, last, under });
+        Ok(last)
+    }
+
+    /// Takes the last submission back, as if it had never been written.
+    pub(crate) fn lose(&mut self, submission: &Submission, before: u64) {
+        let Some(kept) = self.sessions.get_mut(&submission.session) else { return };
+        kept.sealed.truncate(before as usize);
+        kept.entries.truncate(before as usize);
+        let mut desk = Desk::new(submission.session.clone());
+        let mut head = Head::START;
+        for (entry, sealed) in kept.entries.iter().zip(&kept.sealed) {
+            desk.apply(&entry.event, &entry.stamp());
+            head = Head { seq: sealed.seq, hash: sealed.hash };
+        }
+        if let Some(session) = desk.session {
+            (kept.session, kept.plans, kept.head) = (session, desk.plans, head);
+        }
+    }
+}
+
+/// A plan as it comes back from where it was stored.
+fn read_again(plan: &Arc<Plan>) -> LedgerResult<Arc<Plan>> {
+    let trouble = |error: serde_json::Error| LedgerError::Internal(format!("plan {}: {error}", plan.id));
+    let text = serde_json::to_string(plan.as_ref()).map_err(trouble)?;
+    serde_json::from_str::<Plan>(&text).map(Arc::new).map_err(trouble)
+}
