@@ -1,6 +1,6 @@
 # Two commands: `make run` shows the product, `make test` proves it. Both install what is missing.
 
-.PHONY: run tour test check bench fuzz clean help
+.PHONY: run tour test check bench fuzz simulate clean help
 
 CARGO ?= cargo
 
@@ -13,8 +13,11 @@ run: toolchain ## Build Planwright and talk to the agent; PLANWRIGHT_MODEL choos
 tour: toolchain ## Build Planwright and walk through a plan's life
 	@$(CARGO) run --quiet -p planwright -- tour
 
+# The same cases every time: what is red is red for everybody. `make fuzz` looks for new ones.
+PROPERTY_SEED ?= 20261115
+
 test: toolchain check ## Run every test; starts a PostgreSQL of its own and removes it again
-	scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
+	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
 
 check: toolchain ## Formatting and lints, as errors
 	$(CARGO) fmt --all -- --check
@@ -30,8 +33,17 @@ bench: toolchain ## Measure the distance to the limits (docs/performance.md)
 
 FUZZ_SECONDS ?= 60
 
-fuzz: toolchain ## Run the fuzz targets for longer: make fuzz FUZZ_SECONDS=600
+PROPERTY_CASES ?= 5000
+
+fuzz: toolchain ## Run the fuzz targets for longer, and the properties on new cases: make fuzz FUZZ_SECONDS=600
 	PLANWRIGHT_FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --workspace fuzz
+	PROPTEST_CASES=$(PROPERTY_CASES) $(CARGO) test -p planwright-core --test core
+
+SIMULATE_SECONDS ?= 60
+
+simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SECONDS=600; SEED=… repeats one run
+	PLANWRIGHT_SIMULATE_SECONDS=$(SIMULATE_SECONDS) PLANWRIGHT_SIMULATE_SEED=$(SEED) PLANWRIGHT_SIMULATE_ACTS=$(ACTS) \
+		$(CARGO) test --release -p planwright-engine --test simulation what_must_hold -- --nocapture
 
 clean: ## Remove everything that was built
 	$(CARGO) clean
