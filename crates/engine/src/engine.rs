@@ -167,7 +167,7 @@ impl Engine {
 
     /// The same, and the plan is being carried out from then on: whoever calls this does it, or another process does
     /// after a crash.
-    pub async fn approve_and_begin(
+    pub(crate) async fn approve_and_begin(
         &self,
         session: &SessionIdentity,
         by: &Actor,

@@ -4,25 +4,13 @@ use planwright_core::plan::Plan;
 use planwright_core::plan::execution::StepStatus;
 
 use crate::agent::commands::{line, title};
+use crate::view::Counts;
 
 /// The plan's line, the counts, and every step that did not simply go well. Markdown.
 pub(in crate::agent) fn summary(plan: &Plan) -> String {
     let mut text = line(plan);
     let Some(execution) = &plan.execution else { return text };
-    let count = |status: StepStatus| execution.steps.iter().filter(|run| run.status == status).count();
-    let counts: Vec<_> = [
-        (StepStatus::Completed, "done"),
-        (StepStatus::Failed, "failed"),
-        (StepStatus::Skipped, "skipped"),
-        (StepStatus::Uncertain, "uncertain"),
-        (StepStatus::Pending, "not begun"),
-        (StepStatus::InProgress, "under way"),
-    ]
-    .into_iter()
-    .filter(|(status, _)| count(*status) > 0)
-    .map(|(status, word)| format!("{} {word}", count(status)))
-    .collect();
-    text.push_str(&format!(" {}.", counts.join(", ")));
+    text.push_str(&format!(" {}.", Counts::of(execution).words()));
     for (run, position) in execution.steps.iter().zip(1..) {
         let word = match run.status {
             StepStatus::Failed => "failed",
