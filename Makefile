@@ -1,13 +1,16 @@
 # Two commands: `make run` shows the product, `make test` proves it. Both install what is missing.
 
-.PHONY: run tour test check bench fuzz simulate clean help
+.PHONY: run chat tour test check bench fuzz simulate clean help
 
 CARGO ?= cargo
 
 help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: toolchain ## Build Planwright and talk to the agent; PLANWRIGHT_MODEL chooses the model, else it is a rehearsal
+run: toolchain ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else it is a rehearsal
+	@$(CARGO) run --quiet -p planwright -- serve
+
+chat: toolchain ## Build Planwright and talk to the agent in this terminal
 	@$(CARGO) run --quiet -p planwright -- chat
 
 tour: toolchain ## Build Planwright and walk through a plan's life
@@ -17,7 +20,7 @@ tour: toolchain ## Build Planwright and walk through a plan's life
 PROPERTY_SEED ?= 20261115
 
 test: toolchain check ## Run every test; starts a PostgreSQL of its own and removes it again
-	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
+	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
 
 check: toolchain ## Formatting and lints, as errors
 	$(CARGO) fmt --all -- --check

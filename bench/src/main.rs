@@ -6,11 +6,13 @@
 //! `planwright-bench turns [FOLDER]`     turns beside the model: sessions, history, bytes and memory
 //! `planwright-bench steps [FOLDER]`     approved calls carried out
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
+//! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 
 mod bare;
 mod commits;
 mod ledger;
 mod mcp;
+mod serve;
 mod size;
 mod steps;
 mod turns;
@@ -28,8 +30,13 @@ fn main() -> anyhow::Result<()> {
         "turns" => runtime.block_on(turns::run(&scratch(folder)?)),
         "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
+        "serve" => {
+            let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
+            runtime.block_on(serve::run(&program, &scratch(arguments.next())?))
+        }
         _ => anyhow::bail!(
-            "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER] or mcp PLANWRIGHT"
+            "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], mcp PLANWRIGHT or \
+             serve PLANWRIGHT [FOLDER]"
         ),
     }
 }

@@ -139,6 +139,12 @@ impl Entry {
     }
 }
 
+impl std::fmt::Display for EntryHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
+}
+
 impl std::fmt::Debug for EntryHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "EntryHash({})", hex::encode(&self.0))

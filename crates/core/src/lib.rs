@@ -7,6 +7,7 @@
 //! - [`gate`]: which tools are advertised and may run
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
+//! - [`hex`]: hashes as text
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
 //! - [`shared`]: what copies of a plan have in common
@@ -20,7 +21,7 @@ mod decide;
 pub mod desk;
 pub mod event;
 pub mod gate;
-mod hex;
+pub mod hex;
 pub mod ids;
 pub mod journal;
 pub mod legacy;

@@ -8,7 +8,9 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
 
+use crate::hex;
 use crate::ids::PlanId;
 use crate::mode::PlanModeState;
 use crate::refusal::Refusal;
@@ -16,6 +18,7 @@ use crate::turn::{OpenTurn, Shown};
 use crate::visible::quoted;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
     Web,
@@ -162,6 +165,15 @@ impl Serialize for SessionIdentity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TransportChat(pub String);
+
+impl TransportChat {
+    /// What logs call it: the same for the same transport, and nothing tells from it who that is.
+    pub fn short_hash(&self) -> String {
+        let mut hash = hex::encode(&Sha256::digest(self.0.as_bytes()).into());
+        hash.truncate(12);
+        hash
+    }
+}
 
 /// What the journal says about a session as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

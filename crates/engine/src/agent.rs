@@ -3,6 +3,8 @@
 //! - [`Agent`]: the handle that surfaces call
 //! - `slots`: one queue per session in this process; the lease in the ledger makes it one over all processes
 //! - `holding`: a lease that is kept alive while it is worked under
+//! - `leaving`: a process that is to end leaves its work where somebody else can go on
+//! - `recovering`: work that others left
 //! - `recalling`, `memory`: the conversation, from the journal and from what is remembered of it
 //! - `running`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
 //! - `calling`: one tool call, through the gate
@@ -20,11 +22,13 @@ mod context;
 mod executing;
 mod guarding;
 mod holding;
+mod leaving;
 mod memory;
 mod outcome;
 mod process;
 mod progress;
 mod recalling;
+mod recovering;
 mod running;
 mod sessions;
 mod slots;
@@ -33,6 +37,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
+use planwright_core::ids::RequestId;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, Input};
 use planwright_core::turn::Purpose;
@@ -44,7 +50,7 @@ use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
 
-pub use commands::{Answer, Approving, standing_now};
+pub use commands::{Answer, Approved, Approving, RevisionAsked, standing_now};
 pub use outcome::{PlanCard, TurnOutcome};
 pub use progress::{Progress, Watcher};
 pub use sessions::{Place, Seen};
@@ -52,18 +58,19 @@ pub use sessions::{Place, Seen};
 /// A cheap handle on the agent; clones share everything.
 #[derive(Debug, Clone)]
 pub struct Agent {
+    engine: Engine,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
 struct Shared {
-    engine: Engine,
     model: Arc<dyn Model>,
     toolbox: Toolbox,
     files: FileTools,
     tokens: Tokens,
     slots: slots::Slots,
     memory: memory::Memory,
+    leaving: leaving::Leaving,
     options: AgentOptions,
 }
 
@@ -100,12 +107,19 @@ impl Agent {
         options: AgentOptions,
     ) -> Self {
         let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
-        let (tokens, slots, memory) = Default::default();
-        Self { shared: Arc::new(Shared { engine, model, toolbox, files, tokens, slots, memory, options }) }
+        let (tokens, slots, memory, leaving) = Default::default();
+        let shared = Shared { model, toolbox, files, tokens, slots, memory, leaving, options };
+        Self { engine, shared: Arc::new(shared) }
+    }
+
+    /// The same agent for one request that may come twice: the first thing that is written for it has this name, and sent
+    /// again it comes to what it came to the first time.
+    pub fn as_request(&self, request: RequestId) -> Self {
+        Self { engine: self.engine.as_request(request), shared: Arc::clone(&self.shared) }
     }
 
     pub fn engine(&self) -> &Engine {
-        &self.shared.engine
+        &self.engine
     }
 
     pub fn model(&self) -> &dyn Model {
@@ -117,7 +131,9 @@ impl Agent {
         match slash::parse(text) {
             Input::Message(text) => Ok(self.send(&place.session, by, text, watcher).await?.into()),
             Input::Command(command) => self.command(place, by, command, watcher).await,
-            Input::Refused(mistake) => Ok(Answer::refusal(&place.session, mistake.to_string())),
+            Input::Refused(mistake) => {
+                Ok(Answer::refusal(&place.session, RefusalCode::InvalidArgument, mistake.to_string()))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Where time and ids come from, and how times are said. Tests put their own in.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{Timestamp, Unit};
@@ -31,6 +32,26 @@ pub struct TimeOrderedIds;
 impl Ids for TimeOrderedIds {
     fn next(&self) -> RequestId {
         request_id(Uuid::now_v7())
+    }
+}
+
+/// Gives out one name first, and then whatever the others are.
+#[derive(Debug)]
+pub(crate) struct NamedFirst {
+    first: Mutex<Option<RequestId>>,
+    then: Arc<dyn Ids>,
+}
+
+impl NamedFirst {
+    pub(crate) fn new(first: RequestId, then: Arc<dyn Ids>) -> Self {
+        Self { first: Mutex::new(Some(first)), then }
+    }
+}
+
+impl Ids for NamedFirst {
+    fn next(&self) -> RequestId {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        first.unwrap_or_else(|| self.then.next())
     }
 }
 

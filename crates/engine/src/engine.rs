@@ -3,7 +3,11 @@
 mod following;
 mod history;
 mod importing;
+mod inbox;
+mod messages;
+mod observing;
 mod reading;
+mod telling;
 mod verifying;
 
 use std::collections::HashMap;
@@ -21,13 +25,16 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 
-use crate::clock::{Clock, Ids, SystemClock, TimeOrderedIds};
+use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
 use crate::tools::ToolDefinition;
 
 pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
 pub use history::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
+pub use inbox::{Waiting, WaitingFor};
+pub use messages::{Message, MessageCall, MessageRole};
+pub use observing::Observer;
 pub use verifying::{ChainReport, VerifyReport};
 
 /// A cheap handle on the plan engine; clones share everything.
@@ -38,6 +45,7 @@ pub struct Engine {
     ids: Arc<dyn Ids>,
     policy: Arc<Policy>,
     pub(crate) definitions: Arc<OnceLock<Definitions>>,
+    observers: observing::Observers,
 }
 
 /// Who asks for something, where, and under which name it is known to the store.
@@ -56,7 +64,8 @@ pub(crate) type Definitions = HashMap<(PlanTool, PlanStyle), ToolDefinition>;
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
-        Self { ledger, clock, ids, policy: Arc::new(policy), definitions: Arc::default() }
+        let (definitions, observers) = Default::default();
+        Self { ledger, clock, ids, policy: Arc::new(policy), definitions, observers }
     }
 
     /// The same engine with another source of time and ids.
@@ -64,6 +73,12 @@ impl Engine {
         self.clock = Arc::new(clock);
         self.ids = Arc::new(ids);
         self
+    }
+
+    /// The same engine for one request that may come twice: its first command has this name, and sent again it gets the
+    /// outcome of the first time.
+    pub fn as_request(&self, request: RequestId) -> Self {
+        Self { ids: Arc::new(NamedFirst::new(request, Arc::clone(&self.ids))), ..self.clone() }
     }
 
     pub fn ledger(&self) -> &Arc<dyn Ledger> {
@@ -90,7 +105,9 @@ impl Engine {
         let outcome = self.ledger.submit(submission).await;
         match &outcome {
             Ok(committed) => {
-                tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed")
+                tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
+                self.observers.tell(&session, &committed.events);
+                telling::tell(&session, committed);
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }

@@ -3,15 +3,17 @@
 //! - [`engine::Engine`]: the use cases; every surface calls these and nothing else
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
 //! - [`view`]: plans and sessions as JSON for people's programs
-//! - [`ledger`]: the port to the store
+//! - [`ledger`]: the port to the store; [`shared_ledger`]: what processes that stay need of it besides
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
 pub mod clock;
 pub mod engine;
+pub mod feed;
 pub mod ledger;
 pub mod model;
 mod schema;
+pub mod shared_ledger;
 pub mod tokens;
 pub mod toolbox;
 pub mod tools;

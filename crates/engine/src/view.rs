@@ -1,9 +1,15 @@
 //! Plans and sessions as JSON, in the words of the public contract: camelCase, the same for every surface.
 
+mod answers;
 mod counts;
 mod decisions;
+mod entries;
 mod executions;
 mod happenings;
+mod inbox;
+mod messages;
+mod progress;
+mod sessions;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
@@ -18,16 +24,24 @@ use serde_json::Value;
 use crate::engine::{HistoryItem, PlanVersion};
 use crate::ledger::PlanSummary;
 
+pub use answers::{AnswerView, OutcomeView};
 pub use counts::Counts;
 pub use decisions::DecisionView;
+pub use entries::EntryView;
 pub use executions::{ExecutionView, StepRunView};
 pub use happenings::HappeningView;
+pub use inbox::{WaitingKind, WaitingStepView, WaitingView};
+pub use messages::{MessageCallView, MessageRoleView, MessageView};
+pub use progress::ProgressView;
+pub use sessions::StoredSessionView;
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanModeView {
     pub enabled: bool,
     pub style: PlanStyle,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub active_plan_id: Option<String>,
     pub updated_at: Timestamp,
 }
@@ -44,6 +58,7 @@ impl From<&PlanModeState> for PlanModeView {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionView {
     pub session_id: String,
@@ -66,6 +81,7 @@ impl From<&Session> for SessionView {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanSummaryView {
     pub id: String,
@@ -90,6 +106,7 @@ impl From<&PlanSummary> for PlanSummaryView {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanView {
     pub id: String,
@@ -104,21 +121,30 @@ pub struct PlanView {
     /// The plan as one text: what a person approves.
     pub markdown: String,
     pub steps: Vec<StepView>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub progress: Option<Progress>,
     /// The latest execution, counted; its steps are among `steps`.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub execution: Option<ExecutionView>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false, value_type = Object))]
     pub details: Option<Value>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub supersedes: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub superseded_by: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub feedback: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub approval: Option<ApprovalView>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub ended_because: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StepView {
     pub id: String,
@@ -127,26 +153,35 @@ pub struct StepView {
     pub description: String,
     pub status: StepStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Value))]
     pub arguments: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub agent: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub verification: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub evidence: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub finished_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalView {
     #[serde(skip)]
@@ -159,10 +194,12 @@ pub struct ApprovalView {
     pub digest: String,
     pub steps: Vec<String>,
     pub skipped: Vec<SkippedView>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub note: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SkippedView {
     pub step: String,
@@ -292,6 +329,7 @@ pub fn details(plan: &Plan) -> Option<Value> {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryView {
     pub seq: u64,
@@ -299,6 +337,7 @@ pub struct HistoryView {
     pub by: Actor,
     #[serde(rename = "type")]
     pub kind: &'static str,
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub event: Value,
 }
 
@@ -315,12 +354,14 @@ impl From<&HistoryItem> for HistoryView {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct VersionView {
     pub version: u32,
     pub at: Timestamp,
     pub by: Actor,
     pub digest: String,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub title: Option<String>,
 }
 

@@ -1,4 +1,8 @@
 //! The arguments as they are typed. What they mean is decided elsewhere.
+//!
+//! - `operation`: those of the commands that run Planwright and look after it
+
+mod operation;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,6 +13,8 @@ use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, S
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Digest, PlanStyle};
+
+pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 
 /// A planning runtime for LLM agents: durable, reviewable plans that a person approves.
 #[derive(Debug, Parser)]
@@ -117,10 +123,27 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
+    /// Serve the engine over HTTP, to programs and browsers
+    #[command(after_help = operation::SERVE)]
+    Serve(ServeArgs),
+    /// Show the server's access token, or replace it
+    #[command(after_help = operation::TOKEN)]
+    Token(TokenArgs),
     /// Take over plans from an older `plans.json`
     Import(ImportArgs),
+    /// Write everything into one archive, while others go on working
+    #[command(after_help = operation::BACKUP)]
+    Backup(BackupArgs),
+    /// Bring back what is in an archive
+    #[command(after_help = operation::RESTORE)]
+    Restore(RestoreArgs),
     /// Check every journal, and name the first damaged entry of each
     Verify,
+    /// Look whether everything is as it should be, and say what to do where it is not
+    #[command(after_help = operation::DOCTOR)]
+    Doctor,
+    /// Ask the server whether it can work now; exit code 0 if it can
+    Health(HealthArgs),
     /// Show the life of a plan, step by step, on a store that is thrown away
     Tour(TourArgs),
 }

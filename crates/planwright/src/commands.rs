@@ -1,11 +1,20 @@
 //! One module per command. Each asks the engine and shows the answer, once for people and once for programs.
 
+mod backup;
 mod chat;
+mod counting;
+mod doctor;
+mod health;
 mod import;
 mod mcp;
 mod plan;
+mod restore;
+mod serve;
 mod sessions;
+mod token;
 mod verify;
+
+use self::counting::Counting;
 
 use crate::cli::{Cli, Command, Global};
 use crate::context::{Context, Store};
@@ -21,7 +30,13 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         | Command::Plan(_)
         | Command::Sessions(_)
         | Command::Mcp(_)
+        | Command::Serve(_)
+        | Command::Token(_)
         | Command::Import(_)
+        | Command::Backup(_)
+        | Command::Restore(_)
+        | Command::Doctor
+        | Command::Health(_)
         | Command::Tour(_) => Invocation::new(&global).command(["verify"]),
     };
     carry_out(&global, command).await.map_err(|failure| failure.hint_on_damage(|| on_damage))
@@ -36,8 +51,14 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         }
         Command::Sessions(arguments) => sessions::run(Context::open(global, Store::MustExist).await?, &arguments).await,
         Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
+        Command::Serve(arguments) => serve::run(global, arguments).await,
+        Command::Token(arguments) => token::run(global, &arguments),
         Command::Import(arguments) => import::run(global, &arguments).await,
+        Command::Backup(arguments) => backup::run(&Context::open(global, Store::MustExist).await?, &arguments).await,
+        Command::Restore(arguments) => restore::run(global, &arguments).await,
         Command::Verify => verify::run(&Context::open(global, Store::MustExist).await?).await,
+        Command::Doctor => doctor::run(global).await,
+        Command::Health(arguments) => health::run(global, &arguments).await,
         Command::Tour(arguments) => tour::run(global, &arguments).await,
     }
 }

@@ -3,11 +3,13 @@
 //! - `agents`: who steps can be given to
 //! - `file`: `planwright.toml` as it is written
 //! - `policy`: what of it decides how plans and turns go
+//! - `server`: where the server listens, under which names, and what it allows
 //! - `variables`: the environment, and how mistakes in it are told
 
 mod agents;
 mod file;
 mod policy;
+mod server;
 mod variables;
 
 use std::io::ErrorKind;
@@ -20,6 +22,7 @@ use planwright_llm::ModelChoice;
 use planwright_store::Location;
 
 use self::file::File;
+pub(crate) use self::server::{LimitSettings, ServerSettings, host_name, listen_address};
 use self::variables::{in_file, number, variable};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -34,6 +37,9 @@ pub(crate) struct Settings {
     pub(crate) data: PathBuf,
     pub(crate) policy: Policy,
     pub(crate) model: ModelSettings,
+    pub(crate) server: ServerSettings,
+    /// Where the configuration is, or would be.
+    pub(crate) file: PathBuf,
 }
 
 /// Who answers, unless another is chosen on the command line.
@@ -49,10 +55,12 @@ impl Settings {
         let data = data_folder(global)?;
         let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
         let path = named.map_or_else(|| data.join("planwright.toml"), Path::to_owned);
-        let file = read_file(&path, named.is_some())?;
+        let mut file = read_file(&path, named.is_some())?;
         let (location, own_folder) = location(global, &file, &path, &data)?;
         let model = model(&file, &path)?;
-        Ok(Self { location, own_folder, data, model, policy: policy::policy(file, &path)? })
+        let server = server::server(std::mem::take(&mut file.server))?;
+        let policy = policy::policy(file, &path)?;
+        Ok(Self { location, own_folder, data, model, server, policy, file: path })
     }
 }
 
@@ -121,25 +129,4 @@ fn model(file: &File, path: &Path) -> Result<ModelSettings, Failure> {
     };
     let tokens = number("PLANWRIGHT_CONTEXT_TOKENS", file.context_tokens)?;
     Ok(ModelSettings { choice, context_tokens: tokens.map(std::num::NonZeroU32::get) })
-}
-
-/// Logs go to stderr, so that stdout stays what was asked for.
-pub(crate) fn start_logging(verbose: u8) {
-    use tracing_subscriber::EnvFilter;
-    let level = match verbose {
-        // What an agent gets wrong in the protocol is answered there, and is nothing to warn a person about.
-        // What goes wrong with a model is told in the conversation.
-        0 => "warn,rmcp=error,planwright_llm=error",
-        1 => {
-            "info,planwright=debug,planwright_engine=debug,planwright_llm=debug,planwright_store=debug,planwright_surfaces=debug"
-        }
-        2 => "debug",
-        _ => "trace",
-    };
-    let filter = match std::env::var("PLANWRIGHT_LOG") {
-        Ok(given) if verbose == 0 && !given.trim().is_empty() => EnvFilter::new(given),
-        Ok(_) | Err(_) => EnvFilter::new(level),
-    };
-    let colored = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colored).init();
 }

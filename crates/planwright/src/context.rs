@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::Plan;
@@ -11,6 +12,7 @@ use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::Model;
+use planwright_engine::shared_ledger::SharedLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_store::Location;
@@ -27,12 +29,16 @@ use crate::terminal::sessions::{self, ListedSession};
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) engine: Engine,
+    /// The same store as one of several processes sees it.
+    pub(crate) ledger: Arc<dyn SharedLedger>,
     pub(crate) person: Actor,
     pub(crate) screen: Screen,
     pub(crate) invocation: Invocation,
     /// The folder for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
+    /// How long a session stays held when its holder is gone; `None` for as long as usual.
+    pub(crate) lease: Option<Duration>,
 }
 
 /// What a missing store means.
@@ -63,14 +69,21 @@ impl Context {
             (Location::Postgres(_), Store::MustExist) => {}
             (_, Store::MayBeMade) => settings.own_folder.as_deref().map_or(Ok(()), make_folder)?,
         }
+        Self::with(global, settings).await
+    }
+
+    /// On the store that the settings name, which is made if it is not there.
+    pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         Ok(Self {
-            engine: Engine::new(ledger, settings.policy),
+            engine: Engine::new(ledger.clone(), settings.policy),
+            ledger,
             person: person(),
             screen: Screen::new(global.json),
-            invocation,
+            invocation: Invocation::new(global),
             data: settings.data,
             model: settings.model,
+            lease: settings.server.lease,
         })
     }
 
@@ -79,8 +92,15 @@ impl Context {
         // A page of a file that the model cannot read whole would be cut, and the next one begin too late.
         let page = (model.context_tokens() as usize / 4).clamp(1_024, 32 * 1_024);
         let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
-        let files = FileTools::new(self.data.join("users"), limits);
-        Agent::new(self.engine.clone(), model, files, Toolbox::default(), AgentOptions::of_this_process())
+        let files = FileTools::new(self.users(), limits);
+        let mut options = AgentOptions::of_this_process();
+        options.lease = self.lease.unwrap_or(options.lease);
+        Agent::new(self.engine.clone(), model, files, Toolbox::default(), options)
+    }
+
+    /// The folder with the files of all sessions.
+    pub(crate) fn users(&self) -> PathBuf {
+        self.data.join("users")
     }
 
     /// Finds the session that is meant; commands that are handed out name it where that is needed.

@@ -75,6 +75,14 @@ impl Failure {
         Refusal::policy_denied(message).into()
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.refusal.message
+    }
+
+    pub(crate) fn what_to_type(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     pub(crate) fn code(&self) -> RefusalCode {
         self.refusal.code
     }

@@ -1,16 +1,22 @@
 //! The program `planwright`: command line, configuration and wiring. What a plan is and what may be done with it is
 //! decided in `core` and carried out by `engine`; this crate asks, and shows the answer.
 //!
+//! - [`asking`]: a server that may be there
+//! - [`backup`]: everything in one archive, and back again
 //! - [`chat`]: the conversation with the agent in a terminal or a pipe
 //! - [`cli`]: the arguments as they are typed
 //! - [`config`]: what the flags, the environment and the file come to
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
 //! - [`invocation`]: the commands that are handed out to be typed next
+//! - [`logging`]: what the program says about itself
 //! - [`terminal`]: how plans, differences and lists look
 //! - [`failure`]: what goes wrong, in words and in exit codes
+//! - [`token`]: which access token holds here
 //! - [`tour`]: a plan's life, shown on a store that is thrown away
 
+mod asking;
+mod backup;
 mod chat;
 mod cli;
 mod commands;
@@ -18,7 +24,9 @@ mod config;
 mod context;
 mod failure;
 mod invocation;
+mod logging;
 mod terminal;
+mod token;
 mod tour;
 
 use std::process::ExitCode;
@@ -32,7 +40,10 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(&error),
     };
     terminal::screen::choose_colors(cli.global.color);
-    config::start_logging(cli.global.verbose);
+    // The server chooses how its log looks, by settings that are read later.
+    if !matches!(cli.command, cli::Command::Serve(_)) {
+        logging::start(cli.global.verbose);
+    }
     let json = cli.global.json;
     let outcome = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {

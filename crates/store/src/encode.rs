@@ -23,9 +23,27 @@ pub(crate) fn plan_from_text(what: impl FnOnce() -> String, text: &str) -> Ledge
     serde_json::from_str(text).map_err(|error| LedgerError::damaged(what(), error))
 }
 
-pub(crate) fn session_to_text(session: &Session) -> LedgerResult<String> {
-    serde_json::to_string(session)
-        .map_err(|error| LedgerError::Internal(format!("session {} cannot be written: {error}", session.identity)))
+/// A session as it is stored, and what of it has columns of its own, where it can be found and counted.
+#[derive(Debug, Default)]
+pub(crate) struct SessionState {
+    pub(crate) text: String,
+    pub(crate) turn_open: bool,
+    pub(crate) planning: bool,
+}
+
+impl SessionState {
+    pub(crate) fn of(session: &Session) -> LedgerResult<Self> {
+        let text = serde_json::to_string(session).map_err(|error| {
+            LedgerError::Internal(format!("session {} cannot be written: {error}", session.identity))
+        })?;
+        Ok(Self { text, turn_open: session.turn.is_some(), planning: session.plan_mode.enabled })
+    }
+
+    /// What an earlier version of the program wrote, which had no such columns. `None` if it cannot be read: then nothing
+    /// is known about it.
+    pub(crate) fn earlier(text: &str) -> Option<Self> {
+        Self::of(&serde_json::from_str(text).ok()?).ok()
+    }
 }
 
 pub(crate) fn session_from_text(what: impl FnOnce() -> String, text: &str) -> LedgerResult<Session> {

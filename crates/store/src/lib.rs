@@ -2,32 +2,42 @@
 //!
 //! - [`Location`]: where the data is
 //! - [`open`]: the ledger there, its schema brought up to date
+//! - [`look`]: what is there, without working there
 //! - `carry_out`: what both do with a command, once the session's state is in hand
+//! - `changes`: what was written, told to everybody who follows it
 //! - `runs`: how the steps of a plan went, in rows of their own
 //! - `leasing`: who may write while somebody works on the session
+//! - `overview`, `claims`, `restoring`: all sessions together, what clients send twice, sessions that come back
 //! - `transport`: what a pointer may be named after
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
 
 mod carry_out;
+mod changes;
+mod claims;
 mod encode;
 mod leasing;
 mod location;
+mod looking;
+mod overview;
 mod postgres;
+mod restoring;
 mod runs;
 mod sqlite;
 mod transport;
 
 use std::sync::Arc;
 
-use planwright_engine::ledger::{Ledger, LedgerResult};
+use planwright_engine::ledger::LedgerResult;
+use planwright_engine::shared_ledger::SharedLedger;
 
 pub use location::Location;
+pub use looking::{Looked, look};
 pub use postgres::PostgresLedger;
 pub use sqlite::SqliteLedger;
 
 /// Opens the ledger, making what is missing.
-pub async fn open(location: &Location) -> LedgerResult<Arc<dyn Ledger>> {
+pub async fn open(location: &Location) -> LedgerResult<Arc<dyn SharedLedger>> {
     Ok(match location {
         Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
         Location::Postgres(url) => Arc::new(PostgresLedger::open(url).await?),

@@ -4,22 +4,30 @@
 //! - `schema`, `moving`: migrations
 //! - `lanes`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
-//! - `readers`: everything that only looks
+//! - `readers`, `overview`: everything that only looks, at one session and at all of them
+//! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the database is well
+//! - `changes`: what is written, told to this process and to others
 //! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
 //! without being it can take its place.
 
 mod batch;
+mod changes;
+mod checking;
+mod claims;
 mod connect;
 mod connection;
 mod deleting;
 mod errors;
 mod lanes;
 mod leases;
+pub(crate) mod looking;
 mod moving;
+mod overview;
 mod pointers;
 mod readers;
+mod restoring;
 mod rows;
 mod schema;
 
@@ -27,24 +35,35 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
+use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_engine::shared_ledger::{
+    Census, Change, Claim, ClaimedRequest, KeptAnswer, PlanAnywhere, SharedLedger, StoreFacts, Unfinished,
+};
+use tokio::sync::broadcast;
 
+use crate::restoring::go_through;
+use changes::Changes;
 use connect::Target;
 use lanes::Lanes;
 use readers::Readers;
+use restoring::Restoring;
 
 #[derive(Debug)]
 pub struct PostgresLedger {
     lanes: Lanes,
     readers: Readers,
+    changes: Changes,
+    restoring: Restoring,
 }
 
 impl PostgresLedger {
@@ -53,7 +72,10 @@ impl PostgresLedger {
         let target = Target::parse(url)?;
         let client = target.connect().await.map_err(|failure| failure.to_error())?;
         schema::migrate(&client).await.map_err(|failure| failure.to_error())?;
-        Ok(Self { lanes: Lanes::start(&target), readers: Readers::new(&target)? })
+        let changes = Changes::new(&client, &target).await.map_err(|failure| failure.to_error())?;
+        let lanes = Lanes::start(&target, &changes);
+        let restoring = Restoring::new(&target, &changes);
+        Ok(Self { lanes, readers: Readers::new(&target)?, changes, restoring })
     }
 }
 
@@ -133,7 +155,7 @@ impl Ledger for PostgresLedger {
         leases::release(&self.readers, lease).await
     }
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
-        deleting::delete(&self.readers, lease).await
+        deleting::delete(&self.readers, &self.changes, lease).await
     }
 
     async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
@@ -142,5 +164,53 @@ impl Ledger for PostgresLedger {
 
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
         pointers::point(&self.readers, transport, session).await
+    }
+}
+
+#[async_trait]
+impl SharedLedger for PostgresLedger {
+    fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    async fn plans_anywhere(
+        &self,
+        statuses: &[PlanStatus],
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanAnywhere>> {
+        overview::plans_anywhere(&self.readers, statuses, after, limit).await
+    }
+
+    async fn unfinished(&self, limit: u32) -> LedgerResult<Vec<Unfinished>> {
+        overview::unfinished(&self.readers, limit).await
+    }
+
+    async fn census(&self) -> LedgerResult<Census> {
+        overview::census(&self.readers).await
+    }
+
+    async fn check(&self) -> LedgerResult<StoreFacts> {
+        checking::check(&self.lanes, &self.readers, &self.changes).await
+    }
+
+    async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
+        claims::claim(&self.readers, self.changes.own_name(), request, now, keep).await
+    }
+
+    async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> LedgerResult<()> {
+        claims::keep_answer(&self.readers, key, answer).await
+    }
+
+    async fn forget_claim(&self, key: &str) -> LedgerResult<()> {
+        claims::forget(&self.readers, key).await
+    }
+
+    async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
+        self.restoring.restore(&self.readers, &go_through(session, entries)?).await
+    }
+
+    async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {
+        pointers::all(&self.readers).await
     }
 }

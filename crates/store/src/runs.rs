@@ -35,10 +35,15 @@ impl Default for Runs {
 }
 
 impl Rewrite {
+    /// As if nothing were stored.
+    pub(crate) fn everything() -> Self {
+        Self { plan: true, runs: Runs::All }
+    }
+
     pub(crate) fn note(&mut self, change: PlanChange<'_>) {
         match (change, &mut self.runs) {
             (PlanChange::Plan, _) => self.plan = true,
-            (PlanChange::Everything, _) => *self = Self { plan: true, runs: Runs::All },
+            (PlanChange::Everything, _) => *self = Self::everything(),
             (PlanChange::Run(step), Runs::Of(steps)) => drop(steps.insert(step.clone())),
             (PlanChange::Run(_), Runs::All) => {}
         }
@@ -83,7 +88,7 @@ impl<'a> PlanRows<'a> {
 
     /// Everything of a plan, as if nothing of it were stored.
     pub(crate) fn all(plan: &'a Plan) -> LedgerResult<Self> {
-        Self::of(plan, &Rewrite { plan: true, runs: Runs::All })
+        Self::of(plan, &Rewrite::everything())
     }
 
     /// What is kept beside the runs, if the plan has an execution.

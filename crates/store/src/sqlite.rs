@@ -4,17 +4,25 @@
 //! - `writer`: the thread that commits many callers' work at once
 //! - `submitting`: one command inside the writer's transaction
 //! - `desks`: sessions the writer keeps in memory
+//! - `changes`: what other processes write
 //! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
 //! - `runs`: how the steps of plans went
-//! - `reading`: everything that only looks
+//! - `reading`, `overview`: everything that only looks, at one session and at all of them
+//! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the file is well
 
+mod changes;
+mod checking;
+mod claims;
 mod connection;
 mod deleting;
 mod desks;
 mod errors;
 mod leases;
+pub(crate) mod looking;
+mod overview;
 mod pointers;
 mod reading;
+mod restoring;
 mod rows;
 mod runs;
 mod submitting;
@@ -25,18 +33,27 @@ use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
+use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_engine::shared_ledger::{
+    Census, Change, Claim, ClaimedRequest, KeptAnswer, PlanAnywhere, SharedLedger, StoreFacts, Unfinished,
+};
+use tokio::sync::broadcast;
 
+use crate::changes::Teller;
+use crate::restoring::go_through;
 use crate::transport;
+use changes::Changes;
 use reading::Readers;
 use writer::Writer;
 
@@ -44,6 +61,7 @@ use writer::Writer;
 pub struct SqliteLedger {
     writer: Writer,
     readers: Readers,
+    changes: Changes,
 }
 
 /// What can go wrong inside a transaction: an answer of ours, or SQLite's own trouble.
@@ -83,7 +101,9 @@ impl SqliteLedger {
             }
             make_private(&path);
             let connection = connection::open(&path)?;
-            Ok(Self { writer: Writer::start(connection, path.clone())?, readers: Readers::new(path) })
+            let teller = Teller::new();
+            let writer = Writer::start(connection, path.clone(), teller.clone())?;
+            Ok(Self { writer, readers: Readers::new(path.clone()), changes: Changes::new(path, teller) })
         };
         tokio::task::spawn_blocking(open)
             .await
@@ -203,5 +223,58 @@ impl Ledger for SqliteLedger {
         transport::check(transport)?;
         let (transport, session) = (transport.clone(), session.clone());
         self.writer.ask(move |state| pointers::point(&state.connection, &transport, &session)).await
+    }
+}
+
+#[async_trait]
+impl SharedLedger for SqliteLedger {
+    fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    async fn plans_anywhere(
+        &self,
+        statuses: &[PlanStatus],
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanAnywhere>> {
+        let statuses = statuses.to_vec();
+        self.readers.read(move |connection| overview::plans_anywhere(connection, &statuses, after, limit)).await
+    }
+
+    async fn unfinished(&self, limit: u32) -> LedgerResult<Vec<Unfinished>> {
+        self.readers.read(move |connection| overview::unfinished(connection, limit)).await
+    }
+
+    async fn census(&self) -> LedgerResult<Census> {
+        self.readers.read(overview::census).await
+    }
+
+    async fn check(&self) -> LedgerResult<StoreFacts> {
+        checking::check(&self.writer, &self.readers).await
+    }
+
+    async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
+        let request = request.clone();
+        self.writer.ask(move |state| claims::claim(&state.connection, &request, now, keep)).await
+    }
+
+    async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> LedgerResult<()> {
+        let (key, answer) = (key.to_owned(), answer.clone());
+        self.writer.ask(move |state| claims::keep_answer(&state.connection, &key, &answer)).await
+    }
+
+    async fn forget_claim(&self, key: &str) -> LedgerResult<()> {
+        let key = key.to_owned();
+        self.writer.ask(move |state| claims::forget(&state.connection, &key)).await
+    }
+
+    async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
+        let restored = go_through(session, entries)?;
+        self.writer.ask(move |state| state.restore(&restored)).await
+    }
+
+    async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {
+        self.readers.read(pointers::all).await
     }
 }

@@ -5,7 +5,7 @@ mod looking;
 mod plans;
 mod standing;
 
-pub use decisions::Approving;
+pub use decisions::{Approved, Approving, RevisionAsked};
 pub use standing::standing_now;
 pub(super) use standing::{line, standing, title};
 
@@ -13,13 +13,14 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
 use planwright_core::planner::PlannerAnswer;
-use planwright_core::refusal::Refusal;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
 use planwright_core::turn::{Shown, TurnEnd};
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
+use super::leaving::left;
 use super::outcome::{PlanCard, TurnOutcome};
 use super::progress::{Progress, Watcher};
 use super::sessions::Place;
@@ -40,8 +41,8 @@ pub struct Answer {
     pub plan: Option<PlanCard>,
     /// What the planner says, if a plan was being built.
     pub planner: Option<PlannerAnswer>,
-    /// It was refused, and nothing changed.
-    pub refused: bool,
+    /// Why it was refused, if it was; then nothing changed.
+    pub refusal: Option<RefusalCode>,
 }
 
 impl Answer {
@@ -53,12 +54,16 @@ impl Answer {
             reply: reply.into(),
             plan: None,
             planner: None,
-            refused: false,
+            refusal: None,
         }
     }
 
-    pub(super) fn refusal(session: &SessionIdentity, reply: impl Into<String>) -> Self {
-        Self { refused: true, ..Self::words(session, reply) }
+    pub(super) fn refusal(session: &SessionIdentity, code: RefusalCode, reply: impl Into<String>) -> Self {
+        Self { refusal: Some(code), ..Self::words(session, reply) }
+    }
+
+    pub fn refused(&self) -> bool {
+        self.refusal.is_some()
     }
 
     fn with_plan(mut self, plan: PlanCard) -> Self {
@@ -76,7 +81,7 @@ impl From<TurnOutcome> for Answer {
             reply: outcome.reply,
             plan: outcome.plan,
             planner: outcome.planner,
-            refused: false,
+            refusal: None,
         }
     }
 }
@@ -93,7 +98,7 @@ impl Agent {
         tracing::debug!(session_identity = %session, event = "command", command = command.name());
         let outcome = self.carry_out_command(place, by, command, watcher).await;
         match outcome {
-            Err(LedgerError::Refused(refusal)) => Ok(Answer::refusal(session, words(&refusal))),
+            Err(LedgerError::Refused(refusal)) => Ok(Answer::refusal(session, refusal.code, words(&refusal))),
             outcome => outcome,
         }
     }
@@ -142,7 +147,9 @@ impl Agent {
             | SlashCommand::Tasks
             | SlashCommand::Schedule(_)
             | SlashCommand::Diary
-            | SlashCommand::Memory(_) => Ok(Answer::refusal(session, not_in_this_version(&command))),
+            | SlashCommand::Memory(_) => {
+                Ok(Answer::refusal(session, RefusalCode::Unavailable, not_in_this_version(&command)))
+            }
         }
     }
 
@@ -172,6 +179,7 @@ impl Agent {
             biased;
             compaction = self.compact_now(&conversation, &desk, watcher) => compaction?,
             () = stop.cancelled() => return Ok("Stopped; the conversation is as it was.".to_owned()),
+            () = self.shared.leaving.now() => return Err(left()),
         };
         let Some(compaction) = compaction else {
             return Ok("There is nothing to shorten yet.".to_owned());

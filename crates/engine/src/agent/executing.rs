@@ -33,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 use super::Agent;
 use super::commands::Answer;
 use super::holding::{Held, is_not_ours};
+use super::leaving::left;
 use super::progress::Watcher;
 use super::slots::{Running, Served};
 use crate::engine::Asking;
@@ -222,6 +223,8 @@ enum Halt {
     Stopped,
     /// The plan was cancelled, superseded or taken over elsewhere. Nothing more is written.
     Elsewhere,
+    /// The process is to end; the next one goes on.
+    Left,
     Ledger(LedgerError),
 }
 
@@ -246,6 +249,7 @@ impl Execution<'_> {
         match outcome {
             Ok(()) => Ok(Arc::clone(&self.plan)),
             Err(Halt::Elsewhere | Halt::Stopped) => self.agent.engine().plan(&self.session, &self.plan.id).await,
+            Err(Halt::Left) => Err(left()),
             Err(Halt::Ledger(error)) => Err(error),
         }
     }
@@ -314,6 +318,14 @@ impl Execution<'_> {
         self.plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default()
     }
 
+    /// Why nothing more is begun, if that is so.
+    fn is_to_end(&self) -> Option<Halt> {
+        if self.running.stop.is_cancelled() {
+            return Some(Halt::Stopped);
+        }
+        self.agent.shared.leaving.is_soon().then_some(Halt::Left)
+    }
+
     /// Ready when the work is to stop, and why.
     async fn interrupted(&self) -> Halt {
         let lost: &CancellationToken = &self.held.lost;
@@ -321,6 +333,7 @@ impl Execution<'_> {
             biased;
             () = self.running.stop.cancelled() => Halt::Stopped,
             () = lost.cancelled() => Halt::Elsewhere,
+            () = self.agent.shared.leaving.now() => Halt::Left,
         }
     }
 }

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Agent;
+use super::leaving::left;
 use super::progress::{Progress, Watcher};
 use crate::engine::Asking;
 use crate::ledger::{Committed, Lease, Leasing, Ledger, LedgerError, LedgerResult};
@@ -55,13 +56,34 @@ impl Agent {
         stop: &CancellationToken,
         watcher: &Watcher,
     ) -> LedgerResult<(Committed, Held)> {
-        let request = self.engine().next_request();
+        self.take_as(self.engine().next_request(), session, by, command, stop, watcher).await
+    }
+
+    /// The same for a request that has a name.
+    pub(super) async fn take_as(
+        &self,
+        request: RequestId,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: &Command,
+        stop: &CancellationToken,
+        watcher: &Watcher,
+    ) -> LedgerResult<(Committed, Held)> {
         let mut wait = FIRST_WAIT;
         loop {
+            if self.shared.leaving.is_soon() {
+                return Err(left());
+            }
             match self.try_take(request.clone(), session, by, command).await {
                 // Whoever ended without giving the session back is not waited for.
                 Err(LedgerError::Leased(theirs)) if (self.shared.options.is_gone)(&theirs.owner) => {
                     self.engine().ledger().release_lease(&theirs).await?;
+                    tracing::info!(
+                        session_identity = %session,
+                        event = "lease_taken_over",
+                        left_by = theirs.owner,
+                        "a session was taken over from a process that ended",
+                    );
                 }
                 Err(LedgerError::Leased(_)) => self.wait(&mut wait, stop, watcher).await?,
                 Err(error) => return Err(error),

@@ -29,19 +29,24 @@ pub struct TurnOutcome {
 
 /// A plan as it is put before a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanCard {
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub plan_id: PlanId,
     pub number: u32,
     pub title: String,
     pub status: PlanStatus,
     pub style: PlanStyle,
     pub version: u32,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub digest: Digest,
     pub markdown: String,
     /// Who said yes to it, and whether that was a person or a standing policy.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub approval: Option<ApprovalView>,
     /// How far it has come, once it is carried out.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub progress: Option<Progress>,
     /// What can be typed about it now.
     pub next: Vec<String>,

@@ -1,6 +1,7 @@
 //! A turn from its beginning to its end: the state machine in `core` says what comes next, this carries it out and
 //! writes down what it came to before going on.
 
+mod before;
 mod beginning;
 mod ending;
 mod halting;
@@ -17,13 +18,14 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
 use planwright_core::desk::Desk;
-use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::ids::{PlanId, RequestId, TurnId};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Effect, Over, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
 
 use super::Agent;
 use super::holding::Held;
+use super::leaving::left;
 use super::memory::Remembered;
 use super::outcome::TurnOutcome;
 use super::progress::Watcher;
@@ -42,14 +44,18 @@ impl Agent {
     ) -> LedgerResult<TurnOutcome> {
         let (agent, session, by) = (self.clone(), session.clone(), by.clone());
         let (text, watcher) = (text.to_owned(), watcher.clone());
+        // A request that was named begins the turn, and nothing that has to be done before it.
+        let request = self.engine().next_request();
         // Its place in the queue is the one it has now, whenever the work is begun.
         let queued = self.shared.slots.queue_up(&session).await;
         let work = async move {
             let served = queued.served().await;
             agent.finish_first(&session, &served, &watcher).await?;
-            let message = Message { text: &text, purpose: Purpose::Answer };
-            let mut run = agent.begin(&session, &by, message, &served, &watcher).await?;
-            let outcome = run.finish_turn().await?;
+            let message = Message { request, text: &text, purpose: Purpose::Answer };
+            let outcome = match agent.begin(&session, &by, message, &served, &watcher).await? {
+                Begun::Now(mut run) => run.finish_turn().await?,
+                Begun::Before { turn, seq } => agent.came_to(&session, &turn, seq, &served, &watcher).await?,
+            };
             agent.approve_by_rule(outcome, &served, &watcher).await
         };
         finish(tokio::spawn(work)).await
@@ -157,8 +163,20 @@ fn begun_at(desk: &Desk, turn: &TurnId) -> Option<Timestamp> {
 /// What begins a turn.
 #[derive(Debug)]
 pub(super) struct Message<'a> {
+    pub(super) request: RequestId,
     pub(super) text: &'a str,
     pub(super) purpose: Purpose,
+}
+
+/// A turn that was to begin.
+#[derive(Debug)]
+pub(super) enum Begun<'a> {
+    Now(Box<Run<'a>>),
+    /// The very request was sent before, and began the turn with this entry.
+    Before {
+        turn: TurnId,
+        seq: u64,
+    },
 }
 
 /// Everything one turn works with.
@@ -229,6 +247,12 @@ impl Run<'_> {
                 self.end(end, Vec::new()).await
             }
             Err(Halt::Elsewhere) => self.ended_elsewhere().await,
+            Err(Halt::Left) => {
+                if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
+                    self.agent.let_go(&held).await;
+                }
+                Err(left())
+            }
             Err(Halt::Ledger(error)) => Err(error),
         }
     }
@@ -248,6 +272,8 @@ impl Run<'_> {
             }
             let input = match self.next() {
                 Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
+                // Here nothing is under way, and another process goes on as if it had been this one.
+                Effect::CallModel if self.agent.shared.leaving.is_soon() => return Err(Halt::Left),
                 Effect::CallModel => {
                     // Whatever is called from here on was not begun before a crash.
                     self.resumed = false;
@@ -317,6 +343,7 @@ impl Run<'_> {
             biased;
             () = self.running.stop.cancelled() => Halt::Stopped { heard: String::new(), under_way: None },
             () = lost => Halt::Elsewhere,
+            () = self.agent.shared.leaving.now() => Halt::Left,
         }
     }
 

@@ -51,6 +51,12 @@ impl Agent {
     pub async fn enter(&self, transport: &TransportChat, session: &SessionIdentity, by: &Actor) -> LedgerResult<Place> {
         self.engine().open(session, by).await?;
         self.engine().ledger().point(transport, session).await?;
+        tracing::info!(
+            session_identity = %session,
+            transport_chat_hash = transport.short_hash(),
+            event = "session_entered",
+            "a transport is in a session now",
+        );
         Ok(Place::new(transport.clone(), session.clone()))
     }
 

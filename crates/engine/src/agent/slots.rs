@@ -102,6 +102,21 @@ impl Slots {
         }
     }
 
+    /// Waits until nothing is under way or waited for in any session.
+    pub(super) async fn all_over(&self) {
+        loop {
+            let slots: Vec<_> = self.lock().values().filter_map(Weak::upgrade).collect();
+            if slots.is_empty() {
+                return;
+            }
+            for slot in slots {
+                // Whoever has its place ends before this one gets it.
+                drop(slot.queue.lock().await);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     fn slot(&self, session: &SessionIdentity) -> Arc<Slot> {
         let mut slots = self.lock();
         if let Some(slot) = slots.get(session).and_then(Weak::upgrade) {

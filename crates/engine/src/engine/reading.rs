@@ -14,10 +14,13 @@ use crate::ledger::{LedgerResult, Page, PlanSummary, StoredSession};
 
 impl Engine {
     pub async fn session(&self, session: &SessionIdentity) -> LedgerResult<Session> {
-        match self.ledger.session(session).await? {
-            Some(stored) => Ok(stored.session),
-            None => Err(Refusal::not_found(format!("There is no session {session}.")).into()),
-        }
+        Ok(self.stored_session(session).await?.session)
+    }
+
+    /// The same, with where its journal ends and when it was last active.
+    pub async fn stored_session(&self, session: &SessionIdentity) -> LedgerResult<StoredSession> {
+        let stored = self.ledger.session(session).await?;
+        stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")).into())
     }
 
     pub async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {

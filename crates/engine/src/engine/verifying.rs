@@ -75,6 +75,20 @@ impl Engine {
         }
     }
 
+    /// The same for so many sessions, those that were active last.
+    pub async fn verify_newest(&self, number: u32) -> LedgerResult<VerifyReport> {
+        let page = self.ledger.sessions(None, number).await?;
+        let mut report = VerifyReport { chains: Vec::new(), damaged: page.damaged };
+        for stored in page.items {
+            match self.verify_session(&stored).await {
+                Ok(chain) => report.chains.extend(chain),
+                Err(LedgerError::Damaged { what, reason }) => report.damaged.push(DamagedRow { what, reason }),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(report)
+    }
+
     /// `None` if the session was deleted meanwhile.
     async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<Option<ChainReport>> {
         let identity = &stored.session.identity;

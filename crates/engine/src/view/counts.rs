@@ -5,6 +5,7 @@ use planwright_core::plan::execution::StepStatus;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
     pub total: usize,

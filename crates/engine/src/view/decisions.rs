@@ -8,6 +8,7 @@ use super::{ApprovalView, SkippedView};
 use crate::engine::{DecisionMade, PlanDecision};
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionView {
     pub seq: u64,
@@ -24,10 +25,13 @@ pub struct DecisionView {
     pub skipped: Vec<SkippedView>,
     /// What becomes of the step, if it is about one that nobody knew the end of.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub status: Option<StepStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub digest: Option<String>,
     /// The note, the reason or what is to be changed.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub note: Option<String>,
 }
 

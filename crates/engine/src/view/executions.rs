@@ -11,6 +11,7 @@ use crate::clock::between;
 use crate::engine::PlanExecution;
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionView {
     pub id: String,
@@ -18,13 +19,18 @@ pub struct ExecutionView {
     pub number: u32,
     pub started_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub started_by: Option<Actor>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub finished_by: Option<Actor>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<u64>, required = true))]
     pub took_ms: Option<u128>,
     /// How it ended; it has not while this is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub status: Option<PlanStatus>,
     pub counts: Counts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -32,6 +38,7 @@ pub struct ExecutionView {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StepRunView {
     pub step: String,
@@ -39,10 +46,15 @@ pub struct StepRunView {
     pub position: usize,
     pub description: String,
     pub status: StepStatus,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub note: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub evidence: Option<String>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub started_at: Option<Timestamp>,
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub finished_at: Option<Timestamp>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<u64>, required = true))]
     pub took_ms: Option<u128>,
 }
 

@@ -75,7 +75,7 @@ async fn mistakes_are_told_and_nothing_is_done() {
         ("/switch nowhere-to-go", "no session"),
     ] {
         let answer = world.hear(typed).await;
-        assert!(answer.refused, "{typed}: {}", answer.reply);
+        assert!(answer.refused(), "{typed}: {}", answer.reply);
         assert!(answer.reply.contains(words), "{typed}: {}", answer.reply);
         assert_eq!((answer.end, answer.session), (None, world.session.clone()));
     }

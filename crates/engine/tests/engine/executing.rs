@@ -60,7 +60,7 @@ async fn the_recorded_calls_are_made_in_order_with_exactly_their_arguments() {
     let begun = names.iter().position(|name| *name == "execution_started").unwrap();
     let expected = ["step_begun", "step_ended"].repeat(3);
     assert_eq!(names[begun + 1..], [expected.as_slice(), &["execution_finished"]].concat());
-    assert!(world.hear("/plan resume").await.refused, "what is completed is not carried out again");
+    assert!(world.hear("/plan resume").await.refused(), "what is completed is not carried out again");
     assert_eq!(prop.calls().len(), 1);
     world.is_sound().await;
 }
@@ -163,7 +163,7 @@ async fn a_plan_whose_tools_are_not_here_stays_approved() {
     let elsewhere = World { tools: Default::default(), ..world };
     let elsewhere = elsewhere.restart().await;
     let answer = elsewhere.hear("/plan resume").await;
-    assert!(answer.refused && answer.reply.contains("`ring`"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("`ring`"), "{}", answer.reply);
     assert_eq!(elsewhere.plan(1).await.status, PlanStatus::Approved);
 }
 

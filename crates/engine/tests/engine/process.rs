@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnInput;
@@ -51,6 +51,14 @@ impl Process {
     /// Gives it a message; nobody reads the answer.
     pub(crate) fn send(&self, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
         let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
+        self.runtime.as_ref().unwrap().spawn(async move {
+            let _ = agent.send(&session, &person(), &text, &Watcher::nobody()).await;
+        })
+    }
+
+    /// The same for a request that has a name.
+    pub(crate) fn send_as(&self, request: RequestId, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
+        let (agent, session, text) = (self.agent.as_request(request), session.clone(), text.to_owned());
         self.runtime.as_ref().unwrap().spawn(async move {
             let _ = agent.send(&session, &person(), &text, &Watcher::nobody()).await;
         })

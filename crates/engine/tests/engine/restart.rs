@@ -36,7 +36,7 @@ async fn the_first_command_finds_everything() {
     let after = [world.hear("/plan").await.reply, world.hear("/plans").await.reply, world.hear("/tools").await.reply];
     assert_eq!(before, after);
     let world = world.restart().await;
-    assert!(!world.hear("/plan approve").await.refused, "what was shown before the restart was shown");
+    assert!(!world.hear("/plan approve").await.refused(), "what was shown before the restart was shown");
     assert!(world.plan(1).await.approval.is_some());
 }
 

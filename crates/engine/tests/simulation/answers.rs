@@ -28,7 +28,7 @@ impl Asked {
     pub(crate) fn check(&self, store: &Store, answer: &LedgerResult<Answer>, told: &[Progress]) {
         let world = &store.world;
         let outcome = match answer {
-            Ok(answer) if answer.refused => format!("refused: {}", answer.reply),
+            Ok(answer) if answer.refused() => format!("refused: {}", answer.reply),
             Ok(answer) => format!("{:?}: {}", answer.end, answer.reply),
             Err(error) => format!("error: {error}"),
         };
@@ -73,7 +73,7 @@ impl Asked {
         let all = &state.kept(&self.session).unwrap().entries;
         let entries = &all[self.from as usize..];
         let wrong = |what: String| store.world.wrong(format!("{:?} in {} {what}", self.text, self.session));
-        if answer.refused {
+        if answer.refused() {
             return;
         }
         if self.leaves.is_some_and(|leaves| !entries.iter().any(|entry| leaves(&entry.event))) {

@@ -93,7 +93,8 @@ impl Provider {
         }
     }
 
-    pub(crate) const fn key_variable(self) -> &'static str {
+    /// Where the key is looked for first.
+    pub const fn key_variable(self) -> &'static str {
         self.key_variables()[0]
     }
 

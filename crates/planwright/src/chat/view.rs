@@ -54,7 +54,7 @@ pub(super) fn fitting(json: bool) -> Box<dyn View> {
 
 /// What an answer means to the shell.
 pub(super) fn exit(answer: &Answer) -> Exit {
-    if answer.refused {
+    if answer.refused() {
         return Exit::Refused;
     }
     match &answer.end {

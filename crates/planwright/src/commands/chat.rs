@@ -31,14 +31,22 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
 }
 
 pub(super) fn agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
-    let wrong = |error: planwright_llm::ChooseError| Failure::usage(error.to_string());
-    let choice = match named {
-        Some(_) => ModelChoice::from_setting(named).map_err(wrong)?,
-        None => context.model.choice.clone(),
-    };
+    let choice = choice(context, named)?;
     let options = Options { context_tokens: context.model.context_tokens, ..Options::default() };
     let model = connect(&choice, |name| std::env::var(name).ok(), options).map_err(wrong)?;
     Ok(context.agent(model))
+}
+
+/// Who answers: the model that was named, else the one in the settings.
+pub(super) fn choice(context: &Context, named: Option<&str>) -> Result<ModelChoice, Failure> {
+    match named {
+        Some(_) => ModelChoice::from_setting(named).map_err(wrong),
+        None => Ok(context.model.choice.clone()),
+    }
+}
+
+fn wrong(error: planwright_llm::ChooseError) -> Failure {
+    Failure::usage(error.to_string())
 }
 
 /// The session that was named, which may begin now, or the one the person was in last.

@@ -1,10 +1,9 @@
 //! `planwright verify`
 
-use std::io::{IsTerminal as _, Write as _};
-
 use planwright_engine::engine::{ChainReport, VerifyReport};
 use serde_json::{Value, json};
 
+use super::Counting;
 use crate::commands::plan::damaged;
 use crate::context::Context;
 use crate::failure::{Exit, Outcome};
@@ -12,7 +11,7 @@ use crate::terminal::palette::{BOLD, ERROR, GOOD};
 use crate::terminal::text::{count, paint, shown_line};
 
 pub(crate) async fn run(context: &Context) -> Outcome {
-    let watched = !context.screen.json && std::io::stderr().is_terminal();
+    let mut counting = Counting::new(&context.screen);
     let mut sessions = 0_u64;
     let mut entries = 0_u64;
     let report = context
@@ -20,15 +19,10 @@ pub(crate) async fn run(context: &Context) -> Outcome {
         .verify(|chain| {
             sessions += 1;
             entries += chain.entries;
-            if watched {
-                eprint!("\rsessions: {sessions}, entries: {entries}");
-                let _ = std::io::stderr().flush();
-            }
+            counting.show(&format!("sessions: {sessions}, entries: {entries}"));
         })
         .await;
-    if watched {
-        eprint!("\r\u{1b}[K");
-    }
+    counting.clear();
     let report = report?;
     context.screen.answer(|| view(&report), || words(&report))?;
     Ok(if report.is_whole() { Exit::Done } else { Exit::Damaged })

@@ -7,6 +7,7 @@ use planwright_core::policy::{DocumentTools, OnFailure, StandingApproval};
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
+use super::server::ServerSection;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +22,8 @@ pub(super) struct File {
     pub(super) turn: TurnSection,
     #[serde(default)]
     pub(super) limits: LimitsSection,
+    #[serde(default)]
+    pub(super) server: ServerSection,
 }
 
 #[derive(Debug, Default, Deserialize)]

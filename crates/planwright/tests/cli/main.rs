@@ -4,11 +4,14 @@
 
 mod approval_boundary;
 mod approving;
+mod backing_up;
 mod chat;
 mod chat_models;
 mod chat_sessions;
 mod chat_terminal;
 mod deciding;
+mod deploying;
+mod doctor;
 mod executions;
 mod hostile;
 mod importing;
@@ -19,6 +22,7 @@ mod sessions;
 mod settings;
 mod specialists;
 mod terminal;
+mod token;
 mod tour;
 mod verifying;
 mod watching;

@@ -81,7 +81,7 @@ async fn types_id(world: &mut World, before: String, number: u32, after: String)
 
 #[then("it is refused")]
 fn is_refused(world: &mut World) {
-    assert!(world.talk.answer().refused, "{}", world.talk.answer().reply);
+    assert!(world.talk.answer().refused(), "{}", world.talk.answer().reply);
 }
 
 #[then(expr = "the person first reads {string}")]

@@ -176,7 +176,7 @@ async fn decides(world: &mut World, action: &str) {
     if (action, status) != ("approve", PlanStatus::Ready) {
         types(world, format!("/plan {command} 1")).await;
         let answer = world.talk.answer();
-        if !answer.refused {
+        if !answer.refused() {
             return note(world, action, None);
         }
         assert!(answer.reply.contains(&format!("Plan 1 is {status}")), "{}", answer.reply);

@@ -3,6 +3,7 @@
 
 mod loading;
 mod place;
+mod restoring;
 mod writing;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,10 +16,12 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission};
 
+use super::changes::Changes;
 use super::connection::Connection;
 use super::errors::Failure;
 use crate::carry_out::{carry_out, needs_active_plan};
 use place::Place;
+pub(super) use restoring::restore;
 
 /// What a batch came to.
 pub(super) struct Outcomes {
@@ -29,7 +32,11 @@ pub(super) struct Outcomes {
 
 /// Carries all of them out in one transaction. The outcomes may be told once this has returned; a failure means that
 /// nothing is stored, or, if the connection broke, that it is not known.
-pub(super) async fn commit(connection: &Connection, submissions: &[&Submission]) -> Result<Outcomes, Failure> {
+pub(super) async fn commit(
+    connection: &Connection,
+    changes: &Changes,
+    submissions: &[&Submission],
+) -> Result<Outcomes, Failure> {
     let mut batch = loading::load(connection, submissions).await?;
     // A command that panics leaves the batch half done, so all of it is given up; one at a time, it fails alone.
     let told =
@@ -41,7 +48,7 @@ pub(super) async fn commit(connection: &Connection, submissions: &[&Submission])
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
         writing::write(connection, &batch).await?;
-        connection.client.batch_execute("COMMIT").await?;
+        changes.commit(&connection.client, batch.written()).await?;
     }
     Ok(Outcomes { told, loaded: batch.loaded })
 }
@@ -77,6 +84,12 @@ struct NewEntry<'a> {
 impl<'a> Batch<'a> {
     fn changes_nothing(&self) -> bool {
         self.entries.is_empty() && self.places.values().all(|place| place.lease_runs.is_none())
+    }
+
+    /// The sessions whose journals grow.
+    fn written(&self) -> Vec<SessionIdentity> {
+        let written = self.places.iter().filter(|(_, place)| place.last_active.is_some());
+        written.map(|(session, _)| (*session).clone()).collect()
     }
 
     fn carry_out(&mut self, submission: &'a Submission) -> LedgerResult<Committed> {

@@ -6,13 +6,17 @@ use std::time::Duration;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::tls::NoTlsStream;
+use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
 
 use super::errors::{Failure, words};
 
 const CONNECT: Duration = Duration::from_secs(5);
 const READERS: usize = 8;
 const WAIT_FOR_READER: Duration = Duration::from_secs(10);
+
+/// What carries a client's messages.
+pub(super) type Line = Connection<Socket, NoTlsStream>;
 
 /// Which database. Its words never have the password in them.
 #[derive(Clone)]
@@ -48,13 +52,7 @@ impl Target {
     }
 
     pub(super) async fn connect(&self) -> Result<Client, Failure> {
-        let attempt = tokio::time::timeout(2 * CONNECT, self.config.connect(NoTls)).await;
-        let unreachable = |why: String| Failure::Unreachable(format!("{} cannot be reached: {why}", self.name));
-        let (client, connection) = match attempt {
-            Ok(Ok(connected)) => connected,
-            Ok(Err(error)) => return Err(unreachable(words(&error))),
-            Err(_) => return Err(unreachable("it does not answer".to_owned())),
-        };
+        let (client, connection) = self.line().await?;
         // It carries the messages of this client and ends with it, or with the server.
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -62,6 +60,17 @@ impl Target {
             }
         });
         Ok(client)
+    }
+
+    /// A client, and the line that has to be polled for it.
+    pub(super) async fn line(&self) -> Result<(Client, Line), Failure> {
+        let attempt = tokio::time::timeout(2 * CONNECT, self.config.connect(NoTls)).await;
+        let unreachable = |why: String| Failure::Unreachable(format!("{} cannot be reached: {why}", self.name));
+        match attempt {
+            Ok(Ok(connected)) => Ok(connected),
+            Ok(Err(error)) => Err(unreachable(words(&error))),
+            Err(_) => Err(unreachable("it does not answer".to_owned())),
+        }
     }
 
     pub(super) fn pool(&self) -> LedgerResult<Pool> {
@@ -74,6 +83,19 @@ impl Target {
             .recycle_timeout(Some(CONNECT))
             .build()
             .map_err(|error| LedgerError::Internal(format!("the readers cannot be set up: {error}")))
+    }
+}
+
+impl Target {
+    /// Whether what is sent leaves this machine.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.config.get_hosts().iter().any(|host| match host {
+            Host::Unix(_) => false,
+            Host::Tcp(name) => {
+                let address = name.parse::<std::net::IpAddr>().map(|address| address.is_loopback());
+                name != "localhost" && !address.unwrap_or(false)
+            }
+        })
     }
 }
 

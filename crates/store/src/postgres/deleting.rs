@@ -7,6 +7,7 @@ use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::{Lease, LedgerResult};
 use tokio::time::timeout;
 
+use super::changes::Changes;
 use super::errors::Failure;
 use super::leases;
 use super::readers::{ATTEMPTS, Readers, give_back, is_stale};
@@ -32,38 +33,47 @@ const EVERYTHING: [&str; 7] = [
     "DELETE FROM session WHERE id = $1",
 ];
 
+/// For processes that look for what was deleted. They do so all the time, so traces are not kept for long.
+const LEAVE_A_TRACE: &str =
+    "INSERT INTO deleted_session (channel, conversation, deleted_at) VALUES ($1, $2, clock_timestamp())";
+const FORGET_TRACES: &str = "DELETE FROM deleted_session WHERE id IN (
+    SELECT id FROM deleted_session WHERE deleted_at < now() - interval '10 minutes'
+    ORDER BY deleted_at LIMIT 100 FOR UPDATE SKIP LOCKED)";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deletion {
     Done,
     NotThere,
 }
 
-pub(super) async fn delete(readers: &Readers, lease: &Lease) -> LedgerResult<()> {
+pub(super) async fn delete(readers: &Readers, changes: &Changes, lease: &Lease) -> LedgerResult<()> {
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match attempt(readers, lease).await {
+        match attempt(readers, changes, lease).await {
             Err(failure) if is_stale(&failure) && attempts < ATTEMPTS => {}
             Err(failure) => return Err(failure.to_error()),
-            Ok(Deletion::Done) => return Ok(()),
-            // The attempt before came through, and only its answer was lost.
-            Ok(Deletion::NotThere) if attempts > 1 => return Ok(()),
-            Ok(Deletion::NotThere) => {
+            // Or the attempt before came through, and only its answer was lost.
+            Ok(outcome) if outcome == Deletion::Done || attempts > 1 => {
+                changes.tell_here(vec![lease.session.clone()]);
+                return Ok(());
+            }
+            Ok(_) => {
                 return Err(Refusal::not_found(format!("There is no session {}.", lease.session)).into());
             }
         }
     }
 }
 
-async fn attempt(readers: &Readers, lease: &Lease) -> Result<Deletion, Failure> {
+async fn attempt(readers: &Readers, changes: &Changes, lease: &Lease) -> Result<Deletion, Failure> {
     let mut client = readers.client().await?;
-    let outcome = timeout(DELETION, delete_with(&mut client, lease)).await.unwrap_or(Err(Failure::TimedOut));
+    let outcome = timeout(DELETION, delete_with(&mut client, changes, lease)).await.unwrap_or(Err(Failure::TimedOut));
     give_back(client, &outcome);
     outcome
 }
 
 /// Everybody who writes to the session waits for its row first, and so does this.
-async fn delete_with(client: &mut Object, lease: &Lease) -> Result<Deletion, Failure> {
+async fn delete_with(client: &mut Object, changes: &Changes, lease: &Lease) -> Result<Deletion, Failure> {
     let transaction = client.transaction().await?;
     transaction.batch_execute(SETTINGS).await?;
     let Some(id) = lock(&transaction, lease).await? else { return Ok(Deletion::NotThere) };
@@ -72,7 +82,13 @@ async fn delete_with(client: &mut Object, lease: &Lease) -> Result<Deletion, Fai
         let statement = transaction.prepare_cached(sql).await?;
         transaction.execute(&statement, &[&id]).await?;
     }
+    let (channel, conversation) = (lease.session.channel.as_str(), lease.session.conversation.as_str());
+    let statement = transaction.prepare_cached(LEAVE_A_TRACE).await?;
+    transaction.execute(&statement, &[&channel, &conversation]).await?;
+    let statement = transaction.prepare_cached(FORGET_TRACES).await?;
+    transaction.execute(&statement, &[]).await?;
     transaction.commit().await?;
+    changes.tell_others(client, std::slice::from_ref(&lease.session)).await;
     Ok(Deletion::Done)
 }
 

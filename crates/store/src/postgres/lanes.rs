@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::batch::{self, Outcomes};
+use super::changes::Changes;
 use super::connect::Target;
 use super::connection::Connection;
 use super::errors::{Failure, Remedy};
@@ -45,19 +46,26 @@ struct Job {
 
 struct Lane {
     target: Target,
+    changes: Changes,
     connection: Option<Connection>,
     /// How large the plans were that each command of the batch before had to read: a guess for the next one.
     plan_bytes: usize,
 }
 
 impl Lanes {
-    pub(super) fn start(target: &Target) -> Self {
+    pub(super) fn start(target: &Target, changes: &Changes) -> Self {
         let start = |_| {
             let (inbox, waiting) = mpsc::channel(WAITING);
-            tokio::spawn(Lane { target: target.clone(), connection: None, plan_bytes: 0 }.run(waiting));
+            let (target, changes) = (target.clone(), changes.clone());
+            tokio::spawn(Lane { target, changes, connection: None, plan_bytes: 0 }.run(waiting));
             inbox
         };
         Self { inboxes: (0..LANES).map(start).collect() }
+    }
+
+    /// Whether all of them still take something.
+    pub(super) fn are_open(&self) -> bool {
+        self.inboxes.iter().all(|inbox| !inbox.is_closed())
     }
 
     /// Whoever stops waiting for the answer does not undo what was submitted.
@@ -153,7 +161,8 @@ impl Lane {
             Some(connection) => connection,
             None => Connection::open(&self.target).await?,
         };
-        let outcome = timeout(ATTEMPT, batch::commit(&connection, submissions)).await.unwrap_or(Err(Failure::TimedOut));
+        let outcome = timeout(ATTEMPT, batch::commit(&connection, &self.changes, submissions)).await;
+        let outcome = outcome.unwrap_or(Err(Failure::TimedOut));
         // A connection is only kept if it is known to be out of the transaction.
         let usable = match &outcome {
             Ok(_) => true,

@@ -2,6 +2,7 @@
 
 use tokio_postgres::{Client, Error};
 
+use crate::encode::SessionState;
 use crate::runs::{PlanRows, earlier_plan};
 
 /// Earlier versions kept the steps' outcomes in the plan's own row. What cannot be read is left as it is.
@@ -26,4 +27,26 @@ pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
         client.execute(&set_execution, &[&vec![id], &vec![execution.steps], &vec![&execution.updated_at]]).await?;
     }
     Ok(())
+}
+
+/// How many sessions are looked at at once.
+const SESSIONS: i64 = 500;
+
+/// Earlier versions kept a session's state in one text only. What cannot be read is left as it is.
+pub(super) async fn fill_session_columns(client: &Client) -> Result<(), Error> {
+    let find = client.prepare("SELECT id, state FROM session WHERE id > $1 ORDER BY id LIMIT $2").await?;
+    let update = client.prepare("UPDATE session SET turn_open = $2, planning = $3 WHERE id = $1").await?;
+    let mut after = i64::MIN;
+    loop {
+        let found = client.query(&find, &[&after, &SESSIONS]).await?;
+        let Some(last) = found.last() else { return Ok(()) };
+        after = last.try_get(0)?;
+        for row in &found {
+            let Some(state) = SessionState::earlier(row.try_get(1)?) else { continue };
+            if state.turn_open || state.planning {
+                let id: i64 = row.try_get(0)?;
+                client.execute(&update, &[&id, &state.turn_open, &state.planning]).await?;
+            }
+        }
+    }
 }

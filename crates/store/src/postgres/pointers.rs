@@ -4,7 +4,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::LedgerResult;
 
-use super::readers::{Readers, sound};
+use super::readers::{Readers, get, sound};
 use super::rows;
 use crate::transport;
 
@@ -29,4 +29,13 @@ pub(super) async fn pointed(readers: &Readers, transport: &TransportChat) -> Led
                WHERE pointer.transport = $1 ORDER BY pointer.used DESC, pointer.session_id DESC LIMIT 1";
     let found = readers.query(sql, &[&transport.0]).await?;
     found.first().map(|row| sound(rows::identity(row))).transpose()
+}
+
+/// Each transport counts for itself, so what was chosen on one of them stays in its order.
+pub(super) async fn all(readers: &Readers) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {
+    let sql = "SELECT pointer.transport, session.channel, session.conversation
+               FROM pointer JOIN session ON session.id = pointer.session_id
+               ORDER BY pointer.used, pointer.transport, pointer.session_id";
+    let found = readers.query(sql, &[]).await?;
+    found.iter().map(|row| Ok((TransportChat(get(row, 0)?), sound(rows::identity(row))?))).collect()
 }

@@ -31,13 +31,15 @@ macro_rules! select_sessions {
     ($rest:literal) => {
         concat!(
             "SELECT session.id, session.channel, session.conversation, session.head_seq, session.head_hash,
-                session.state, session.last_active, journal.seq AS end_seq, journal.hash AS end_hash
+                session.state, session.last_active, session.written_at, journal.seq AS end_seq, journal.hash AS end_hash
              FROM session LEFT JOIN journal ON journal.session_id = session.id
                 AND journal.seq = (SELECT max(seq) FROM journal WHERE session_id = session.id) ",
             $rest
         )
     };
 }
+
+pub(super) use select_sessions;
 
 /// Plans, each with the row of its execution and how its steps went.
 macro_rules! select_plans {
@@ -102,7 +104,7 @@ impl Readers {
     }
 
     pub(super) async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        let sql = select_sessions!("ORDER BY session.last_active DESC, session.id DESC LIMIT $1 OFFSET $2");
+        let sql = select_sessions!("ORDER BY session.written_at DESC, session.id DESC LIMIT $1 OFFSET $2");
         let offset = after.unwrap_or(0);
         let found = self.query(sql, &[&i64::from(limit), &small(offset)]).await?;
         let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
@@ -319,11 +321,11 @@ pub(super) fn sound<T>(read: Result<LedgerResult<T>, tokio_postgres::Error>) -> 
     read.map_err(|error| Failure::from(error).to_error())?
 }
 
-fn get<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: usize) -> LedgerResult<T> {
+pub(super) fn get<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: usize) -> LedgerResult<T> {
     row.try_get(column).map_err(|error| Failure::from(error).to_error())
 }
 
 /// Numbers past what the database counts to are past everything that is stored.
-fn small(number: u64) -> i64 {
+pub(super) fn small(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

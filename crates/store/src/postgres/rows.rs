@@ -12,10 +12,15 @@ use tokio_postgres::{Error, Row};
 use crate::encode::{self, PlanRow};
 use crate::runs::{ExecutionRow, put_together};
 
-type Read<T> = Result<LedgerResult<T>, Error>;
+pub(super) type Read<T> = Result<LedgerResult<T>, Error>;
+
+/// What a session is called, whether or not it may be called so.
+pub(super) fn name(row: &Row) -> Result<String, Error> {
+    Ok(format!("{}:{}", row.try_get::<_, &str>("channel")?, row.try_get::<_, &str>("conversation")?))
+}
 
 pub(super) fn identity(row: &Row) -> Read<SessionIdentity> {
-    let name = format!("{}:{}", row.try_get::<_, &str>("channel")?, row.try_get::<_, &str>("conversation")?);
+    let name = name(row)?;
     Ok(name.parse().map_err(|error| LedgerError::damaged(format!("session {name}"), error)))
 }
 

@@ -4,12 +4,18 @@ use planwright_engine::ledger::LedgerError;
 use tokio_postgres::{Client, Error};
 
 use super::errors::{Failure, is_already_made, is_undefined_table};
-use super::moving::move_runs_out;
+use super::moving::{fill_session_columns, move_runs_out};
 
-const MIGRATIONS: [&str; 3] =
-    [include_str!("migrations/001.sql"), include_str!("migrations/002.sql"), include_str!("migrations/003.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("migrations/001.sql"),
+    include_str!("migrations/002.sql"),
+    include_str!("migrations/003.sql"),
+    include_str!("migrations/004.sql"),
+];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;
+/// The version since which sessions have columns beside their state.
+const SESSION_COLUMNS: usize = 4;
 
 /// One row, which whoever migrates holds.
 const VERSION_TABLE: &str = "
@@ -50,6 +56,9 @@ async fn migrate_locked(client: &Client) -> Result<(), Failure> {
         if version == RUNS_APART {
             move_runs_out(client).await?;
         }
+        if version == SESSION_COLUMNS {
+            fill_session_columns(client).await?;
+        }
     }
     let known = MIGRATIONS.len() as i32;
     client.execute("UPDATE planwright_schema SET version = $1 WHERE one = 1", &[&known]).await?;
@@ -64,4 +73,13 @@ async fn version(client: &Client, lock: &str) -> Result<i32, Error> {
 fn is_current(found: i32) -> Result<bool, LedgerError> {
     let (found, known) = (found.unsigned_abs(), MIGRATIONS.len() as u32);
     if found > known { Err(LedgerError::TooNew { found, known }) } else { Ok(found == known) }
+}
+
+/// The version that is there, 0 if there is none, and the one that this program works with.
+pub(super) async fn versions(client: &Client) -> Result<(u32, u32), Failure> {
+    let found = match version(client, "").await {
+        Err(error) if is_undefined_table(&error) => 0,
+        found => found?,
+    };
+    Ok((found.unsigned_abs(), MIGRATIONS.len() as u32))
 }

@@ -7,6 +7,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::errors::{is_busy, translate};
+use super::rows::fill_session_columns;
 use super::runs::move_runs_out;
 
 /// How long a process waits for another one that is writing.
@@ -18,12 +19,16 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
         connection.execute_batch(include_str!("migrations/003.sql"))?;
         move_runs_out(connection)
+    },
+    |connection| {
+        connection.execute_batch(include_str!("migrations/004.sql"))?;
+        fill_session_columns(connection)
     },
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
@@ -56,7 +61,7 @@ fn wait_for_others(naps: i32) -> bool {
 }
 
 /// A file that somebody else's program made is left alone.
-fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<()> {
+pub(super) fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<()> {
     // Both at one moment, because another process may be making the tables right now.
     let facts = || -> rusqlite::Result<(i32, i64)> {
         let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
@@ -104,4 +109,9 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
             outcome => return outcome,
         }
     }
+}
+
+/// The version of the schema that this program works with.
+pub(super) const fn known_schema() -> u32 {
+    MIGRATIONS.len() as u32
 }

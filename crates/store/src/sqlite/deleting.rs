@@ -8,6 +8,9 @@ use super::writer::WriterState;
 use super::{Fault, leases};
 use crate::leasing::check_held;
 
+/// How many deletions are remembered for processes that look for them many times a second.
+const TRACES: i64 = 500;
+
 /// The session's own row goes last, so that nothing is ever left without one.
 const EVERYTHING: [&str; 7] = [
     "DELETE FROM pointer WHERE session_id = ?1",
@@ -28,7 +31,12 @@ impl WriterState {
         for sql in EVERYTHING {
             self.connection.prepare_cached(sql)?.execute([id])?;
         }
+        let sql = "INSERT INTO deleted_session (name, journal_end) SELECT ?1, coalesce(max(id), 0) FROM journal";
+        let last = self.connection.prepare_cached(sql)?.insert([session.to_string()])?;
+        let sql = "DELETE FROM deleted_session WHERE id <= ?1";
+        self.connection.prepare_cached(sql)?.execute([last - TRACES])?;
         self.desks.take(session);
+        self.written.push(session.clone());
         Ok(())
     }
 }

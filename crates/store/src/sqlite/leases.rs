@@ -18,6 +18,8 @@ macro_rules! now {
     };
 }
 
+pub(super) use now;
+
 pub(super) fn acquire(
     connection: &Connection,
     session: &SessionIdentity,
@@ -53,6 +55,21 @@ pub(super) fn holder(connection: &Connection, session_id: i64) -> rusqlite::Resu
     let sql = concat!("SELECT owner, fence, expires_at > ", now!(), " FROM lease WHERE session_id = ?1");
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Holder { owner: row.get(0)?, fence: row.get::<_, i64>(1)?.unsigned_abs(), running: row.get(2)? })
+    };
+    connection.prepare_cached(sql)?.query_row([session_id], read).optional()
+}
+
+/// Who had the session last, let it run out and never gave it back.
+pub(super) fn left(
+    connection: &Connection,
+    session_id: i64,
+    session: &SessionIdentity,
+) -> rusqlite::Result<Option<Lease>> {
+    let sql =
+        concat!("SELECT owner, fence FROM lease WHERE session_id = ?1 AND expires_at > 0 AND expires_at <= ", now!());
+    let read = |row: &rusqlite::Row<'_>| {
+        let (owner, fence) = (row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs());
+        Ok(Lease { session: session.clone(), owner, fence })
     };
     connection.prepare_cached(sql)?.query_row([session_id], read).optional()
 }

@@ -24,3 +24,17 @@ pub(super) fn pointed(connection: &Connection, chat: &TransportChat) -> Result<O
     let found: Option<String> = connection.prepare_cached(sql)?.query_row([&chat.0], |row| row.get(0)).optional()?;
     Ok(found.map(|name| name.parse()).transpose().map_err(LedgerError::from)?)
 }
+
+/// Each transport counts for itself, so what was chosen on one of them stays in its order.
+pub(super) fn all(connection: &Connection) -> Result<Vec<(TransportChat, SessionIdentity)>, Fault> {
+    let sql = "SELECT p.transport, s.channel || ':' || s.conversation
+               FROM pointer p JOIN session s ON s.id = p.session_id ORDER BY p.used, p.transport, s.id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    let mut found = Vec::new();
+    for row in rows {
+        let (transport, name) = row?;
+        found.push((TransportChat(transport), name.parse().map_err(LedgerError::from)?));
+    }
+    Ok(found)
+}

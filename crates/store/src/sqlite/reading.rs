@@ -180,7 +180,7 @@ pub(super) fn plans(
     Ok(page)
 }
 
-fn summary(row: &Row<'_>, position: i64, session: &SessionIdentity) -> LedgerResult<PlanSummary> {
+pub(super) fn summary(row: &Row<'_>, position: i64, session: &SessionIdentity) -> LedgerResult<PlanSummary> {
     let what = || format!("plan {position} of {session}");
     let word = |index| text(row, index, what).map(serde_json::Value::String);
     Ok(PlanSummary {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Fault;
 use super::runs::{read_execution, read_runs};
-use crate::encode::{self, PlanRow};
+use crate::encode::{self, PlanRow, SessionState};
 use crate::runs::put_together;
 
 /// A session's row, and the end of its journal.
@@ -146,6 +146,23 @@ pub(super) fn lay_out(
         }
     }
     Ok(last)
+}
+
+/// Earlier versions kept a session's state in one text only. What cannot be read is left as it is.
+pub(super) fn fill_session_columns(connection: &Connection) -> rusqlite::Result<()> {
+    let ids = connection
+        .prepare("SELECT id FROM session ORDER BY id")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let mut find = connection.prepare("SELECT state FROM session WHERE id = ?1")?;
+    let mut update = connection.prepare("UPDATE session SET turn_open = ?2, planning = ?3 WHERE id = ?1")?;
+    for id in ids {
+        let text = find.query_row([id], |row| Ok(text(row, 0, String::new).unwrap_or_default()))?;
+        if let Some(state) = SessionState::earlier(&text) {
+            update.execute(params![id, state.turn_open, state.planning])?;
+        }
+    }
+    Ok(())
 }
 
 /// A text as it is stored, or the damage that keeps it from being one.

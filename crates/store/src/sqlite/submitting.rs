@@ -16,9 +16,19 @@ use super::runs::write_runs;
 use super::writer::WriterState;
 use super::{Fault, leases, reading};
 use crate::carry_out::{Prepared, carry_out, needs_active_plan};
-use crate::encode;
+use crate::encode::SessionState;
 use crate::leasing::admit;
 use crate::runs::PlanRows;
+
+/// A row of the journal.
+pub(super) struct EntryRow<'a> {
+    pub(super) seq: u64,
+    pub(super) plan: Option<&'a str>,
+    /// Set on the first entry that a request led to.
+    pub(super) request: Option<&'a str>,
+    pub(super) body: &'a str,
+    pub(super) hash: &'a [u8; 32],
+}
 
 impl WriterState {
     pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
@@ -44,6 +54,7 @@ impl WriterState {
         let outcome = carry_out(&mut desk, &mut head, submission);
         let written = match &outcome {
             Ok(prepared) if !prepared.entries.is_empty() => {
+                self.written.push(submission.session.clone());
                 Some(self.write(session_id, &desk, head, prepared, submission)?)
             }
             Ok(_) | Err(_) => None,
@@ -126,15 +137,23 @@ impl WriterState {
         let active = desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
         let elsewhere = prepared.plans.keys().any(|plan| Some(plan) != active);
         let changed = elsewhere || prepared.events.iter().any(Event::changes_session);
-        let state = desk.session.as_ref().filter(|_| changed).map(encode::session_to_text).transpose()?;
+        let state = desk.session.as_ref().filter(|_| changed).map(SessionState::of).transpose()?;
         let plans = prepared
             .plans
             .iter()
             .filter_map(|(id, rewrite)| Some(PlanRows::of(desk.plan(id)?, rewrite)))
             .collect::<LedgerResult<Vec<_>>>()?;
         let seq = head.seq as i64;
-        let session_id = self.write_session(session_id, state.as_deref(), seq, submission)?;
-        self.write_entries(session_id, prepared, submission)?;
+        let session_id = self.write_session(session_id, state.as_ref(), seq, &submission.session)?;
+        let mut request = Some(submission.stamp.request.as_str());
+        let entries = prepared.entries.iter().zip(&prepared.events).map(|(entry, event)| EntryRow {
+            seq: entry.seq,
+            plan: event.plan().map(PlanId::as_str),
+            request: request.take(),
+            body: &entry.body,
+            hash: &entry.hash.0,
+        });
+        self.write_entries(session_id, entries)?;
         for rows in plans {
             if let Some(body) = &rows.body {
                 let new = prepared.made().any(|made| *made == rows.plan.id);
@@ -145,48 +164,60 @@ impl WriterState {
         Ok(session_id)
     }
 
-    fn write_session(
+    pub(super) fn write_session(
         &self,
         id: Option<i64>,
-        state: Option<&str>,
+        state: Option<&SessionState>,
         seq: i64,
-        submission: &Submission,
+        session: &SessionIdentity,
     ) -> rusqlite::Result<i64> {
         match (id, state) {
             (Some(id), None) => Ok(id),
             (Some(id), Some(state)) => {
-                let sql = "UPDATE session SET state = ?2, seq = ?3 WHERE id = ?1";
-                self.connection.prepare_cached(sql)?.execute(params![id, state, seq])?;
+                let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5 WHERE id = ?1";
+                let values = params![id, state.text, state.turn_open, state.planning, seq];
+                self.connection.prepare_cached(sql)?.execute(values)?;
                 Ok(id)
             }
             (None, state) => {
+                let nothing = SessionState::default();
+                let state = state.unwrap_or(&nothing);
                 // A number that rows of a lost session still carry is not given out again.
-                let sql = "INSERT INTO session (id, channel, conversation, state, seq) VALUES (1 + max(
+                let sql =
+                    "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq) VALUES (1 + max(
                                coalesce((SELECT max(id) FROM session), 0),
                                coalesce((SELECT max(session_id) FROM journal), 0),
                                coalesce((SELECT max(session_id) FROM plan), 0),
                                coalesce((SELECT max(session_id) FROM lease), 0),
-                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4)";
-                let session = &submission.session;
+                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6)";
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
-                let values = params![channel, conversation, state.unwrap_or_default(), seq];
+                let values = params![channel, conversation, state.text, state.turn_open, state.planning, seq];
                 self.connection.prepare_cached(sql)?.insert(values)
             }
         }
     }
 
-    fn write_entries(&self, session_id: i64, prepared: &Prepared, submission: &Submission) -> rusqlite::Result<()> {
+    pub(super) fn write_entries<'a>(
+        &self,
+        session_id: i64,
+        entries: impl Iterator<Item = EntryRow<'a>>,
+    ) -> rusqlite::Result<()> {
         let sql = "INSERT INTO journal (session_id, seq, plan_id, request, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut request = Some(submission.stamp.request.as_str());
-        for (entry, event) in prepared.entries.iter().zip(&prepared.events) {
-            let plan = event.plan().map(PlanId::as_str);
-            statement.execute(params![session_id, entry.seq as i64, plan, request.take(), entry.body, entry.hash.0])?;
+        for EntryRow { seq, plan, request, body, hash } in entries {
+            statement.execute(params![session_id, seq as i64, plan, request, body, hash])?;
         }
         Ok(())
     }
 
-    fn write_plan(&self, session_id: i64, plan: &Plan, body: &str, seq: i64, new: bool) -> rusqlite::Result<()> {
+    pub(super) fn write_plan(
+        &self,
+        session_id: i64,
+        plan: &Plan,
+        body: &str,
+        seq: i64,
+        new: bool,
+    ) -> rusqlite::Result<()> {
         let (id, status, title) = (plan.id.as_str(), plan.status.as_str(), plan.display_title());
         let at = plan.updated_at.as_microsecond();
         if new {

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
+use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -12,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Fault;
 use super::desks::Desks;
 use super::errors::{is_busy, translate};
+use crate::changes::Teller;
 
 /// The most that is committed at once. Of many callers, some can prepare their next call while others are written.
 const BATCH: usize = 128;
@@ -25,9 +27,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, path: PathBuf) -> LedgerResult<Self> {
+    pub(super) fn start(connection: Connection, path: PathBuf, teller: Teller) -> LedgerResult<Self> {
         let (inbox, mut waiting) = mpsc::channel(WAITING);
-        let mut state = WriterState { connection, path, desks: Desks::default(), careful: false, data_version: None };
+        let mut state = WriterState {
+            connection,
+            path,
+            teller,
+            desks: Desks::default(),
+            careful: false,
+            data_version: None,
+            written: Vec::new(),
+        };
         let run = move || {
             let mut batch = Vec::with_capacity(BATCH);
             while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
@@ -69,11 +79,14 @@ impl Drop for Writer {
 pub(super) struct WriterState {
     pub(super) connection: Connection,
     path: PathBuf,
+    teller: Teller,
     pub(super) desks: Desks,
     /// Whether requests are looked up before they are carried out.
     pub(super) careful: bool,
     /// Changes when another connection has written; then nothing kept in memory counts any more.
     data_version: Option<i64>,
+    /// The sessions that this transaction writes to, told once it is on disk.
+    pub(super) written: Vec<SessionIdentity>,
 }
 
 impl WriterState {
@@ -119,10 +132,12 @@ impl WriterState {
             job.carry_out(self)?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
+        self.teller.tell(std::mem::take(&mut self.written));
         Ok(())
     }
 
     fn begin(&mut self) -> rusqlite::Result<()> {
+        self.written.clear();
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let version =
             self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;

@@ -2,7 +2,7 @@
 //!
 //! - `contract`: the promises of the port, one file for each kind
 //! - `stores`: a fresh store for each test, and a way behind its back
-//! - `sqlite_trouble`, `postgres_trouble`: files and servers that fail
+//! - `sqlite_trouble`, `postgres_trouble`, `sharing_trouble`: files and servers that fail
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
@@ -10,6 +10,7 @@ mod commands;
 mod contract;
 mod postgres_trouble;
 mod proxy;
+mod sharing_trouble;
 mod sqlite_trouble;
 mod stores;
 mod turns;
@@ -127,12 +128,56 @@ contract! {
         a_session_that_is_not_there_cannot_be_chosen,
         a_transport_may_have_any_name_that_fits,
         many_can_choose_at_once,
+        every_choice_is_told_in_its_order,
+    }
+    changes {
+        what_this_process_writes_is_told_before_it_is_answered,
+        what_others_write_is_told,
+        what_changes_nothing_is_not_told,
+        what_others_delete_is_told,
+        whoever_reads_when_told_misses_nothing,
+        whoever_reads_too_slowly_is_told_so,
+        nobody_is_told_once_the_ledger_is_gone,
+    }
+    overview {
+        plans_are_found_in_every_session_the_latest_first,
+        plans_anywhere_are_paged,
+        damage_hides_no_plan_of_others,
+        what_nobody_does_any_more_is_found,
+        work_that_somebody_is_at_is_not_listed,
+        whoever_gave_a_session_back_has_not_left_it,
+        damage_hides_no_unfinished_work,
+        everything_is_counted,
+        after_any_mix_of_commands_the_counts_agree,
+    }
+    claims {
+        a_request_is_new_once,
+        an_answer_is_kept_as_it_was,
+        a_request_that_came_to_nothing_may_be_sent_again,
+        a_name_used_for_something_else_is_told,
+        what_is_too_old_is_forgotten,
+        of_many_who_claim_at_once_one_is_the_first,
+    }
+    restoring {
+        a_restored_session_is_the_same_in_everything,
+        any_mix_of_commands_is_restored,
+        a_restored_session_goes_on,
+        a_session_that_is_there_is_not_restored,
+        a_broken_journal_is_not_restored,
+        a_journal_whose_plans_are_elsewhere_is_not_restored,
+        a_restored_session_is_told,
+    }
+    checking {
+        a_store_that_is_well_says_what_it_is,
+        many_can_check_while_others_write,
     }
     upgrading {
         a_store_of_the_first_version_goes_on,
         many_can_bring_a_store_up_to_date_at_once,
         outcomes_of_the_second_version_are_moved,
         damaged_plans_of_the_second_version_stay_as_they_are,
+        sessions_of_the_third_version_are_looked_into,
+        damaged_sessions_of_the_third_version_stay_as_they_are,
     }
     damage {
         a_damaged_plan_is_reported_and_never_overwritten,

@@ -9,6 +9,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
+use planwright_engine::shared_ledger::SharedLedger as _;
 use planwright_store::PostgresLedger;
 
 use crate::commands::*;
@@ -72,7 +73,9 @@ async fn a_read_only_database_can_be_read_and_says_why_not_more() {
     let (store, url) = fresh().await;
     let here = session("cli:k3yk3y8x");
     ready(&store.engine().await, &here, "# Read me").await;
-    let read_only = engine(&url.replace("options=", "options=-c%20default_transaction_read_only%3Don%20")).await;
+    let url = url.replace("options=", "options=-c%20default_transaction_read_only%3Don%20");
+    let read_only = engine(&url).await;
+    unavailable(PostgresLedger::open(&url).await.unwrap().check().await, "read-only");
     assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
     unavailable(read_only.submit(&here, &agent(), set("# Write me")).await, "read-only");
     assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");

@@ -9,6 +9,9 @@ use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::Host;
 
+/// What is sent with these words in it commits by itself.
+pub(crate) const CUT_HERE: &str = "cut-here";
+
 /// Where a transaction's end gets lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
@@ -111,7 +114,8 @@ async fn pass_on(client: UnixStream, mut from_server: Reading, mut to_server: Wr
         let mut buffer = vec![0; 1 << 16];
         while let Ok(count @ 1..) = from_client.read(&mut buffer).await {
             let sent = &buffer[..count];
-            let commits = sent.windows(7).any(|window| window == b"COMMIT\0");
+            let commits = sent.windows(7).any(|window| window == b"COMMIT\0" || window == b"COMMIT;")
+                || sent.windows(CUT_HERE.len()).any(|window| window == CUT_HERE.as_bytes());
             let take = |left: u32| left.checked_sub(1);
             let cut_here = commits && cuts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok();
             let arrives = !cut_here || cut == Cut::AfterCommit;

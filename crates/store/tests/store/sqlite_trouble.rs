@@ -11,6 +11,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Ledger as _, LedgerError};
+use planwright_engine::shared_ledger::SharedLedger as _;
 use planwright_store::SqliteLedger;
 
 use crate::commands::*;
@@ -151,6 +152,7 @@ async fn a_read_only_file_can_be_read_and_says_why_not_more() {
     ready(&engine(&file).await, &here, "# Read me").await;
     fs::set_permissions(&file, Permissions::from_mode(0o444)).unwrap();
     let read_only = engine(&file).await;
+    unavailable(SqliteLedger::open(&file).await.unwrap().check().await, "read-only");
     assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
     unavailable(read_only.submit(&here, &agent(), set("# Write me")).await, "read-only");
     assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");

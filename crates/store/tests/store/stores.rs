@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::ledger::{Ledger, LedgerResult};
+use planwright_engine::ledger::LedgerResult;
+use planwright_engine::shared_ledger::SharedLedger;
 use planwright_store::Location;
 use tokio_postgres::NoTls;
 
@@ -50,11 +51,11 @@ impl Store {
     }
 
     /// A handle of its own, as another process would have it.
-    pub(crate) async fn open(&self) -> LedgerResult<Arc<dyn Ledger>> {
+    pub(crate) async fn open(&self) -> LedgerResult<Arc<dyn SharedLedger>> {
         planwright_store::open(&self.location()).await
     }
 
-    pub(crate) async fn ledger(&self) -> Arc<dyn Ledger> {
+    pub(crate) async fn ledger(&self) -> Arc<dyn SharedLedger> {
         self.open().await.unwrap()
     }
 
@@ -107,6 +108,27 @@ impl Store {
                 client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
                 client.batch_execute(include_str!("../../src/postgres/migrations/002.sql")).await.unwrap();
                 client.batch_execute(include_str!("contract/upgrading/version_2_postgres.sql")).await.unwrap();
+            }
+        }
+    }
+
+    /// Fills it as the third version did: with sessions that say in one text only what is under way.
+    pub(crate) async fn make_version_3(&self) {
+        match self {
+            Self::Sqlite { .. } => {
+                let connection = raw(&self.file());
+                connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+                connection.execute_batch(include_str!("../../src/sqlite/migrations/001.sql")).unwrap();
+                connection.execute_batch(include_str!("../../src/sqlite/migrations/002.sql")).unwrap();
+                connection.execute_batch(include_str!("../../src/sqlite/migrations/003.sql")).unwrap();
+                connection.execute_batch(include_str!("contract/upgrading/version_3_sqlite.sql")).unwrap();
+            }
+            Self::Postgres { url } => {
+                let client = client(url).await;
+                client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
+                client.batch_execute(include_str!("../../src/postgres/migrations/002.sql")).await.unwrap();
+                client.batch_execute(include_str!("../../src/postgres/migrations/003.sql")).await.unwrap();
+                client.batch_execute(include_str!("contract/upgrading/version_3_postgres.sql")).await.unwrap();
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What a person decides about a plan in a conversation. An approval is for the version they were shown there last.
 
+use std::sync::Arc;
+
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
@@ -7,7 +9,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 
@@ -59,12 +61,36 @@ impl Agent {
         approving: Approving,
         watcher: &Watcher,
     ) -> LedgerResult<Answer> {
+        let approved = self.approve_first(session, by, plan, digest, approving).await?;
+        if let Some(left) = approved.left {
+            return Ok(Answer::words(session, format!("{}\n\n{left}", approved.words)));
+        }
+        watcher.tell(Progress::Said(approved.words.clone()));
+        let answer = if approved.plan.status == PlanStatus::Executing {
+            self.carry_out(session, by, plan, watcher).await?
+        } else {
+            // Every step was ticked in the text already.
+            Answer::words(session, summary(&approved.plan))
+        };
+        Ok(Answer { decided: Some(approved.words), ..answer })
+    }
+
+    /// The same, and answers as soon as it is approved. If the plan is `EXECUTING` then, its work is owed: whoever calls this
+    /// has it carried out, or another process does after a crash.
+    pub async fn approve_first(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        digest: Digest,
+        approving: Approving,
+    ) -> LedgerResult<Approved> {
         let Approving { selection, note } = approving;
         let engine = self.engine();
         let found = engine.plan(session, plan).await?;
         // A selection that does not fit is refused with the approval.
         let left_out = selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
-        let unable = match engine.drafted_elsewhere(&found).await? {
+        let left = match engine.drafted_elsewhere(&found).await? {
             Some(by) => Some(format!(
                 "Its work is done by whoever drafted it, {by}. `/plan resume {}` has it done here instead.",
                 found.number
@@ -74,21 +100,11 @@ impl Agent {
                 unable.map(|unable| format!("It cannot be carried out here: {}", unable.message))
             }
         };
-        let Some(unable) = unable else {
-            let approved_plan = engine.approve_and_begin(session, by, plan, digest, selection, note).await?;
-            let decided = approved(&approved_plan);
-            watcher.tell(Progress::Said(decided.clone()));
-            let answer = if approved_plan.status == PlanStatus::Executing {
-                self.carry_out(session, by, plan, watcher).await?
-            } else {
-                // Every step was ticked in the text already.
-                Answer::words(session, summary(&approved_plan))
-            };
-            return Ok(Answer { decided: Some(decided), ..answer });
+        let plan = match left {
+            Some(_) => engine.approve(session, by, plan, digest, selection, note).await?,
+            None => engine.approve_and_begin(session, by, plan, digest, selection, note).await?,
         };
-        let plan = engine.approve(session, by, plan, digest, selection, note).await?;
-        let reply = format!("{}\n\n{unable}", approved(&plan));
-        Ok(Answer::words(session, reply))
+        Ok(Approved { words: approved(&plan), plan, left })
     }
 
     /// Nothing is decided: the plan is shown, and the person is asked to say it again.
@@ -96,7 +112,7 @@ impl Agent {
         let card = PlanCard::from(plan);
         self.show(session, by, &card).await?;
         let reply = format!("{why} Nothing was approved. Read it, then type `/plan approve {}` again.", plan.number);
-        Ok(Answer::refusal(session, reply).with_plan(card))
+        Ok(Answer::refusal(session, RefusalCode::StaleApproval, reply).with_plan(card))
     }
 
     pub(super) async fn reject(
@@ -121,12 +137,23 @@ impl Agent {
         watcher: &Watcher,
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
+        let asked = self.revise_first(session, by, &plan.id, feedback).await?;
+        Ok(self.send(session, by, &asked.message, watcher).await?.into())
+    }
+
+    /// Asks for changes. The agent makes them when it is sent the message.
+    pub async fn revise_first(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        feedback: String,
+    ) -> LedgerResult<RevisionAsked> {
         self.check_room(session, &feedback).await?;
-        let before = plan.id.clone();
-        let plan = self.engine().revise(session, by, &plan.id, feedback.clone()).await?;
-        self.shared.slots.stop_work_on(session, &before).await;
-        let message = format!("Revise plan {}: {feedback}", plan.number);
-        Ok(self.send(session, by, &message, watcher).await?.into())
+        let revised = self.engine().revise(session, by, plan, feedback.clone()).await?;
+        self.shared.slots.stop_work_on(session, plan).await;
+        let message = format!("Revise plan {}: {feedback}", revised.number);
+        Ok(RevisionAsked { plan: revised, message })
     }
 
     pub(super) async fn cancel(
@@ -137,9 +164,21 @@ impl Agent {
         reason: Option<String>,
     ) -> LedgerResult<Answer> {
         let plan = self.engine().find_plan(session, plan).await?;
-        let plan = self.engine().cancel(session, by, &plan.id, reason).await?;
-        self.shared.slots.stop_work_on(session, &plan.id).await;
+        let plan = self.cancel_plan(session, by, &plan.id, reason).await?;
         Ok(Answer::words(session, line(&plan)))
+    }
+
+    /// Cancels the plan and stops whoever works on it here.
+    pub async fn cancel_plan(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        reason: Option<String>,
+    ) -> LedgerResult<Arc<Plan>> {
+        let cancelled = self.engine().cancel(session, by, plan, reason).await?;
+        self.shared.slots.stop_work_on(session, plan).await;
+        Ok(cancelled)
     }
 
     /// Goes on with a plan, and says what becomes of the step it stopped at if that needs to be said.
@@ -151,6 +190,43 @@ impl Agent {
         choice: Option<StuckChoice>,
         watcher: &Watcher,
     ) -> LedgerResult<Answer> {
+        match self.settle_stuck(session, by, plan, choice).await? {
+            Settled::ToBeSaid(question) => Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
+            Settled::Over(plan) => Ok(Answer::words(session, summary(&plan))),
+            Settled::GoesOn(plan) => self.carry_out(session, by, &plan.id, watcher).await,
+        }
+    }
+
+    /// The same, and answers as soon as the work is begun. If the plan is `EXECUTING` then, whoever calls this has it
+    /// carried out.
+    pub async fn resume_first(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        choice: Option<StuckChoice>,
+    ) -> LedgerResult<Arc<Plan>> {
+        let plan = match self.settle_stuck(session, by, plan, choice).await? {
+            Settled::ToBeSaid(question) => return Err(Refusal::wrong_status(question).into()),
+            Settled::Over(plan) => return Ok(plan),
+            Settled::GoesOn(plan) => plan,
+        };
+        let active = self.engine().session(session).await?.plan_mode.active_plan;
+        let parked = plan.style() == PlanStyle::Document && active.as_ref() != Some(&plan.id);
+        if plan.status == PlanStatus::Executing && !parked {
+            return Ok(plan);
+        }
+        self.engine().resume(session, by, &plan.id).await
+    }
+
+    /// What becomes of the step that a plan stopped at, if there is one.
+    async fn settle_stuck(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        choice: Option<StuckChoice>,
+    ) -> LedgerResult<Settled> {
         let plan = self.engine().plan(session, plan).await?;
         match choice {
             None | Some(StuckChoice::Retry) => self.check_able(&plan)?,
@@ -159,23 +235,48 @@ impl Agent {
         let stuck = plan.execution.as_ref().and_then(Execution::stuck_at);
         match (choice, stuck) {
             (None, Some((position, run))) if run.status == StepStatus::Uncertain && !self.may_repeat(&plan, run) => {
-                return Ok(Answer::refusal(session, ask_what_to_do(&plan, position, run)));
+                Ok(Settled::ToBeSaid(ask_what_to_do(&plan, position, run)))
             }
             (Some(choice), Some((_, run))) => {
                 let settled = self.engine().settle(session, by, &plan.id, &run.step, choice).await?;
-                if choice == StuckChoice::Stop || settled.status != PlanStatus::Executing {
-                    return Ok(Answer::words(session, summary(&settled)));
-                }
+                let over = choice == StuckChoice::Stop || settled.status != PlanStatus::Executing;
+                Ok(if over { Settled::Over(settled) } else { Settled::GoesOn(settled) })
             }
             (Some(choice), None) => {
                 let message =
                     format!("Plan {} did not stop at a step; there is nothing to {}.", plan.number, choice.as_str());
-                return Err(Refusal::wrong_status(message).into());
+                Err(Refusal::wrong_status(message).into())
             }
-            (None, Some(_) | None) => {}
+            (None, Some(_) | None) => Ok(Settled::GoesOn(plan)),
         }
-        self.carry_out(session, by, &plan.id, watcher).await
     }
+}
+
+/// What an approval came to.
+#[derive(Debug, Clone)]
+pub struct Approved {
+    pub plan: Arc<Plan>,
+    /// What was decided, in Markdown.
+    pub words: String,
+    /// Why its work is not begun here, if it cannot be.
+    pub left: Option<String>,
+}
+
+/// A request for changes that is on disk.
+#[derive(Debug, Clone)]
+pub struct RevisionAsked {
+    /// The plan that the agent works on now: the same one, or the one that took its place.
+    pub plan: Arc<Plan>,
+    /// What the agent is to be sent.
+    pub message: String,
+}
+
+/// What becomes of a plan that is to go on.
+enum Settled {
+    /// A person has to say first what becomes of a step.
+    ToBeSaid(String),
+    Over(Arc<Plan>),
+    GoesOn(Arc<Plan>),
 }
 
 /// What a person approves besides the text: which steps, and with what note.

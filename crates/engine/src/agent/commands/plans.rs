@@ -5,6 +5,7 @@ use planwright_core::desk::Desk;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand, SlashCommand};
 
@@ -13,7 +14,7 @@ use super::standing::{line, standing, standing_now, title};
 use super::{Answer, not_in_this_version};
 use crate::agent::outcome::PlanCard;
 use crate::agent::{Agent, Place, Watcher};
-use crate::ledger::LedgerResult;
+use crate::ledger::{Committed, LedgerResult};
 
 /// How many plans are listed in a chat.
 const PAGE: u32 = 20;
@@ -51,7 +52,10 @@ impl Agent {
                 self.engine().ensure_plan_mode(session, by, None).await?;
                 Ok(self.send(session, by, &text, watcher).await?.into())
             }
-            PlanCommand::Files(_) => Ok(Answer::refusal(session, not_in_this_version(&SlashCommand::Plan(command)))),
+            PlanCommand::Files(_) => {
+                let words = not_in_this_version(&SlashCommand::Plan(command));
+                Ok(Answer::refusal(session, RefusalCode::Unavailable, words))
+            }
             PlanCommand::Approve { plan, selection, note } => {
                 self.approve_shown(place, by, plan.as_ref(), Approving { selection, note }, watcher).await
             }
@@ -69,16 +73,23 @@ impl Agent {
         let before = self.engine().desk(session).await?;
         match how {
             Leaving::Off => self.engine().disable_plan_mode(session, by).await?,
-            Leaving::Done => self.engine().finish_plan_work(session, by).await?,
+            Leaving::Done => self.finish_plan_work(session, by).await?,
         };
-        if let (Leaving::Done, Some(plan)) = (how, before.active()) {
-            self.shared.slots.stop_work_on(session, &plan.id).await;
-        }
         let left = match before.active().filter(|plan| !plan.is_empty()) {
             Some(plan) => format!(" {}", line(self.engine().plan(session, &plan.id).await?.as_ref())),
             None => String::new(),
         };
         Ok(Answer::words(session, format!("Plan work is off.{left}")))
+    }
+
+    /// Plan work is over, and whoever carries the active plan out here is stopped.
+    pub async fn finish_plan_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        let before = self.engine().desk(session).await?;
+        let committed = self.engine().finish_plan_work(session, by).await?;
+        if let Some(plan) = before.active() {
+            self.shared.slots.stop_work_on(session, &plan.id).await;
+        }
+        Ok(committed)
     }
 
     async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {

@@ -24,8 +24,8 @@ impl Execution<'_> {
         loop {
             let open = self.open_turn().await?;
             let Some((position, step)) = self.next_built(open.as_ref()) else { return Ok(()) };
-            if self.running.stop.is_cancelled() {
-                return Err(Halt::Stopped);
+            if let Some(halt) = self.is_to_end() {
+                return Err(halt);
             }
             let began = Instant::now();
             let mut run = self.given(position, &step, open).await?;

@@ -14,7 +14,7 @@ use crate::agent::Agent;
 use crate::agent::commands::Answer;
 use crate::agent::holding::is_not_ours;
 use crate::agent::progress::Watcher;
-use crate::agent::running::{Delivery, Message, finish};
+use crate::agent::running::{Begun, Delivery, Message, finish};
 use crate::agent::slots::Served;
 use crate::ledger::{LedgerError, LedgerResult};
 
@@ -76,10 +76,13 @@ impl Agent {
         } else {
             specialist::open_document(&found)
         };
-        let message = Message { text: &text, purpose: Purpose::Document { plan: plan.clone() } };
+        let request = self.engine().next_request();
+        let message = Message { request, text: &text, purpose: Purpose::Document { plan: plan.clone() } };
         let system = Actor::system(session.channel.as_str());
-        let mut run = self.begin(session, &system, message, served, watcher).await?;
-        Ok(run.finish_turn().await?.into())
+        match self.begin(session, &system, message, served, watcher).await? {
+            Begun::Now(mut run) => Ok(run.finish_turn().await?.into()),
+            Begun::Before { turn, .. } => Err(LedgerError::Internal(format!("turn {turn} was begun before"))),
+        }
     }
 
     /// The document as it is carried out, which begins now if nobody has begun it.

@@ -53,7 +53,7 @@ impl Execution<'_> {
             let failed = ended.iter().any(|ended| ended.outcome.status == StepStatus::Failed);
             let stops = failed && self.agent.engine().policy().on_failure == OnFailure::Stop;
             let doubtful = ended.iter().any(|ended| ended.outcome.status == StepStatus::Uncertain);
-            let halt = halt.or_else(|| self.running.stop.is_cancelled().then_some(Halt::Stopped));
+            let halt = halt.or_else(|| self.is_to_end());
             let over = stops || doubtful || halt.is_some();
             let due = if over { Vec::new() } else { self.due(&ended)? };
             let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
@@ -213,6 +213,7 @@ fn ended(came: &[Came]) -> (Vec<EndedStep>, Option<Halt>) {
     let steps = came.iter().map(|came| EndedStep { step: came.due.run.step.clone(), outcome: came.outcome.clone() });
     let halt = came.iter().find_map(|came| match came.halt {
         Some(Halt::Stopped) => Some(Halt::Stopped),
+        Some(Halt::Left) => Some(Halt::Left),
         Some(Halt::Elsewhere | Halt::Ledger(_)) => Some(Halt::Elsewhere),
         None => None,
     });

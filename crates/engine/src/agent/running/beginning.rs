@@ -3,16 +3,17 @@
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::Event;
+use planwright_core::ids::TurnId;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{OpenTurn, Purpose};
 
-use super::{Delivery, Message, Run};
+use super::{Begun, Delivery, Message};
 use crate::agent::Agent;
 use crate::agent::outcome::TurnOutcome;
 use crate::agent::progress::{Progress, Watcher};
 use crate::agent::slots::Served;
-use crate::ledger::{LedgerError, LedgerResult};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
 
 impl Agent {
     pub(in crate::agent) async fn begin<'a>(
@@ -22,12 +23,12 @@ impl Agent {
         message: Message<'_>,
         served: &'a Served,
         watcher: &'a Watcher,
-    ) -> LedgerResult<Run<'a>> {
-        let Message { text, purpose } = message;
+    ) -> LedgerResult<Begun<'a>> {
+        let Message { request, text, purpose } = message;
         let tokens = self.check_room(session, text).await?;
         let begin = Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens, purpose });
         loop {
-            match self.take(session, by, &begin, &served.running.stop, watcher).await {
+            match self.take_as(request.clone(), session, by, &begin, &served.running.stop, watcher).await {
                 // Somebody's turn came in between and was left open.
                 Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {
                     if !self.finish_first(session, served, watcher).await? {
@@ -42,7 +43,12 @@ impl Agent {
                     });
                     let turn = turn.ok_or_else(|| LedgerError::Internal("the turn did not begin".to_owned()))?;
                     watcher.tell(Progress::Accepted(turn.clone()));
-                    return self.run(turn, committed, held, &served.running, watcher).await;
+                    if !is_untouched(&committed, &turn) {
+                        self.let_go(&held).await;
+                        return Ok(Begun::Before { turn, seq: committed.seq });
+                    }
+                    let run = self.run(turn, committed, held, &served.running, watcher).await?;
+                    return Ok(Begun::Now(Box::new(run)));
                 }
             }
         }
@@ -103,4 +109,10 @@ impl Agent {
         let stored = self.engine().ledger().session(session).await?;
         Ok(stored.and_then(|stored| stored.session.turn))
     }
+}
+
+/// Whether the turn is open and nothing has happened in it. A request that is sent again finds one that went on, or is over.
+fn is_untouched(committed: &Committed, turn: &TurnId) -> bool {
+    let open = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+    open.is_some_and(|open| open.id == *turn && open.calls == 0 && open.resumed == 0)
 }

@@ -1,13 +1,13 @@
 //! The end of a turn, in words for the person.
 
 use planwright_core::conversation::{CountTokens as _, Said};
-use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
 use planwright_core::visible::visible;
 
+use super::before::Found;
 use super::{Delivery, Run, Standing};
 use crate::agent::commands::standing;
 use crate::agent::outcome::{PlanCard, TurnOutcome};
@@ -47,21 +47,13 @@ impl Run<'_> {
 
     /// How it ended there, as the journal says.
     async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
-        let mut said = self.turn.last_reply().map(|reply| reply.text.clone()).unwrap_or_default();
-        let mut ending = None;
-        self.agent
-            .read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| match event {
-                Event::ModelReplied { turn, reply, .. } if *turn == self.turn.id => said.clone_from(&reply.text),
-                Event::TurnEnded { turn, ending: how } if *turn == self.turn.id => ending = Some(how.clone()),
-                _ => {}
-            })
-            .await?;
-        let Some(Ending { end, text, .. }) = ending.filter(|ending| ending.end != TurnEnd::Stopped) else {
+        let mut found = Found { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..Found::default() };
+        let id = &self.turn.id;
+        self.agent.read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event)).await?;
+        let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) else {
             return Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None));
         };
-        let said = if end == TurnEnd::Answered { said.trim().to_owned() } else { String::new() };
-        let parts = [said, text.trim().to_owned()].into_iter().filter(|part| !part.is_empty());
-        Ok(self.outcome(end, parts.collect::<Vec<_>>().join("\n\n"), None))
+        Ok(self.outcome(end, reply, None))
     }
 
     async fn finish(

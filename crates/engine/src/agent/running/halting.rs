@@ -20,6 +20,8 @@ pub(in crate::agent) enum Halt {
     OutOfTime,
     /// The turn was ended by somebody else, or somebody else has the session.
     Elsewhere,
+    /// The process is to end; the turn stays open for the next one.
+    Left,
     Ledger(LedgerError),
 }
 

@@ -30,7 +30,7 @@ async fn change(world: &World, other: &Agent) {
 async fn what_was_shown_is_approved_with_who_when_and_what() {
     let world = waiting().await;
     let answer = world.hear("/plan approve -- looks fine").await;
-    assert!(!answer.refused && answer.decided.is_some_and(|words| words.starts_with("Plan 1 is approved")));
+    assert!(!answer.refused() && answer.decided.is_some_and(|words| words.starts_with("Plan 1 is approved")));
     assert!(answer.reply.starts_with("I begin."), "the work begins with it: {}", answer.reply);
     let plan = world.plan(1).await;
     let approval = plan.approval.clone().unwrap();
@@ -39,7 +39,7 @@ async fn what_was_shown_is_approved_with_who_when_and_what() {
     assert_eq!((approval.digest, approval.note.as_deref()), (plan.digest(), Some("looks fine")));
     assert_eq!(world.model.requests().len(), 3, "the model is asked once, to begin");
     let again = world.hear("/plan approve").await;
-    assert!(again.refused && again.reply.contains("EXECUTING"), "{}", again.reply);
+    assert!(again.refused() && again.reply.contains("EXECUTING"), "{}", again.reply);
     assert_eq!(world.model.requests().len(), 3, "approving twice begins nothing");
 }
 
@@ -49,11 +49,11 @@ async fn what_changed_since_it_was_shown_is_shown_again_and_not_approved() {
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     change(&world, &other).await;
     let answer = world.hear("/plan approve").await;
-    assert!(answer.refused && answer.reply.contains("has changed since you saw it"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("has changed since you saw it"), "{}", answer.reply);
     let card = answer.plan.unwrap();
     assert_eq!((card.version, card.markdown.as_str()), (2, "- [ ] something else"));
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
-    assert!(!world.hear("/plan approve 1").await.refused, "now it was shown");
+    assert!(!world.hear("/plan approve 1").await.refused(), "now it was shown");
     assert_eq!(world.plan(1).await.approval.unwrap().digest, card.digest);
     world.is_sound().await;
 }
@@ -65,10 +65,10 @@ async fn what_was_never_shown_here_is_shown_first() {
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     change(&world, &other).await;
     let answer = world.hear("/plan approve").await;
-    assert!(answer.refused && answer.reply.contains("not seen this version"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("not seen this version"), "{}", answer.reply);
     assert_eq!(answer.plan.unwrap().version, 1);
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
-    assert!(!world.hear("/plan approve").await.refused);
+    assert!(!world.hear("/plan approve").await.refused());
     assert!(world.plan(1).await.approval.is_some());
 }
 
@@ -80,7 +80,7 @@ async fn looking_at_a_plan_shows_it() {
     change(&world, &other).await;
     let shown = world.hear("/plan show").await;
     assert_eq!(shown.plan.unwrap().markdown, "- [ ] something else");
-    assert!(!world.hear("/plan approve").await.refused);
+    assert!(!world.hear("/plan approve").await.refused());
 }
 
 #[tokio::test]
@@ -90,17 +90,17 @@ async fn what_another_conversation_was_shown_does_not_count_here() {
     world.hear("/reset").await;
     // The plan was cancelled with the conversation; nothing of it can be approved.
     let answer = world.hear(&format!("/plan approve {id}")).await;
-    assert!(answer.refused && answer.reply.contains("CANCELLED"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("CANCELLED"), "{}", answer.reply);
 }
 
 #[tokio::test]
 async fn an_empty_plan_and_no_plan_are_not_approved() {
     let world = World::new([]).await;
     let none = world.hear("/plan approve").await;
-    assert!(none.refused && none.reply.contains("No plan is active"), "{}", none.reply);
+    assert!(none.refused() && none.reply.contains("No plan is active"), "{}", none.reply);
     world.hear("/plan on").await;
     let empty = world.hear("/plan approve").await;
-    assert!(empty.refused && empty.reply.contains("COLLECTING"), "{}", empty.reply);
+    assert!(empty.refused() && empty.reply.contains("COLLECTING"), "{}", empty.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Collecting);
 }
 
@@ -112,7 +112,7 @@ async fn some_steps_of_a_collected_plan_are_approved() {
         world.hear("/plan on collect").await;
         assert!(matches!(world.say("Plan it").await.end, TurnEnd::PlanReady { .. }));
         let answer = world.hear(typed).await;
-        assert!(!answer.refused, "{}", answer.reply);
+        assert!(!answer.refused(), "{}", answer.reply);
         let approval = world.plan(1).await.approval.unwrap();
         assert_eq!(approval.skipped.iter().map(|step| step.position).collect::<Vec<_>>(), skipped);
         let decided = answer.decided.unwrap();
@@ -145,17 +145,17 @@ async fn a_step_that_needs_a_skipped_one_is_skipped_with_it_and_that_is_said() {
     world.hear("/plan on build").await;
     assert!(matches!(world.say("Plan it").await.end, TurnEnd::PlanReady { .. }));
     let all = world.hear("/plan approve skip 1").await;
-    assert!(all.refused, "nothing would be left: {}", all.reply);
+    assert!(all.refused(), "nothing would be left: {}", all.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     let answer = world.hear("/plan approve only 2").await;
-    assert!(answer.refused || answer.reply.contains("needs step 1"), "{}", answer.reply);
+    assert!(answer.refused() || answer.reply.contains("needs step 1"), "{}", answer.reply);
 }
 
 #[tokio::test]
 async fn a_document_is_approved_as_a_whole() {
     let world = waiting().await;
     let answer = world.hear("/plan approve only 1").await;
-    assert!(answer.refused && answer.reply.contains("as a whole"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("as a whole"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
 }
 
@@ -170,7 +170,7 @@ async fn nobody_but_a_person_approves() {
         assert!(approved.to_string().contains("Only a person"), "{approved}");
         let place = world.place();
         let watcher = planwright_engine::agent::Watcher::nobody();
-        assert!(world.agent.hear(&place, &by, "/plan approve", &watcher).await.unwrap().refused);
+        assert!(world.agent.hear(&place, &by, "/plan approve", &watcher).await.unwrap().refused());
     }
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     world.engine().approve(&world.session, &person(), &id, digest, Default::default(), None).await.unwrap();
@@ -186,11 +186,11 @@ async fn what_one_terminal_was_shown_is_not_seen_at_another() {
     // Another terminal in the same session changes it and is shown what it became.
     world.hear("/plan revise 1 make it two").await;
     let answer = world.agent.hear(&here, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
-    assert!(answer.refused && answer.plan.is_some(), "{answer:?}");
+    assert!(answer.refused() && answer.plan.is_some(), "{answer:?}");
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     let nothing = Place { seen: Seen::KnownHere(None), ..world.place() };
     let answer = world.agent.hear(&nothing, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
-    assert!(answer.refused && answer.plan.is_some(), "{answer:?}");
+    assert!(answer.refused() && answer.plan.is_some(), "{answer:?}");
     let card = answer.plan.unwrap();
     let seen = Shown { plan: card.plan_id, digest: card.digest };
     let here = Place { seen: Seen::KnownHere(Some(seen)), ..world.place() };

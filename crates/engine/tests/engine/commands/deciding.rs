@@ -33,7 +33,7 @@ async fn a_text_that_is_too_long_turns_nothing_on() {
     let world = World::with(ScriptedModel::new([]), |setup| setup.options.context_tokens = Some(8_000)).await;
     let long = "word ".repeat(7_000);
     let answer = world.hear(&format!("/plan {long}")).await;
-    assert!(answer.refused && answer.reply.contains("context_tokens"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("context_tokens"), "{}", answer.reply);
     assert_eq!(world.event_names().await, ["session_opened"]);
 }
 
@@ -47,7 +47,7 @@ async fn a_rejected_plan_is_over() {
     world.say("And now?").await;
     let system = world.model.last_request().system;
     assert!(system.contains("rejected: \"too risky\"") && system.contains("do not take it up again"), "{system}");
-    assert!(world.hear("/plan approve 1").await.refused);
+    assert!(world.hear("/plan approve 1").await.refused());
 }
 
 #[tokio::test]
@@ -99,9 +99,9 @@ async fn a_plan_that_was_left_goes_on_from_the_first_step_not_done() {
     let left = world.hear("/plan done").await;
     assert!(left.reply.contains("PARTIALLY_COMPLETED"), "{}", left.reply);
     let refused = world.hear("/plan resume").await;
-    assert!(refused.refused, "none is active: {}", refused.reply);
+    assert!(refused.refused(), "none is active: {}", refused.reply);
     let answer = world.hear("/plan resume 1").await;
-    assert!(!answer.refused && answer.reply.starts_with("Two."), "{}", answer.reply);
+    assert!(!answer.refused() && answer.reply.starts_with("Two."), "{}", answer.reply);
     assert!(world.sent(5).system.contains("Next: step 2"), "{}", world.sent(5).system);
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
 }
@@ -146,8 +146,8 @@ async fn plan_off_parks_and_plan_done_cancels_what_is_empty() {
     );
     // Five times on and off leaves nothing behind that counts.
     for _ in 0..5 {
-        assert!(!world.hear("/plan on").await.refused);
-        assert!(!world.hear("/plan off").await.refused);
+        assert!(!world.hear("/plan on").await.refused());
+        assert!(!world.hear("/plan off").await.refused());
     }
     assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
 }

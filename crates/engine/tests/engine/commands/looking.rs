@@ -80,7 +80,7 @@ async fn compact_summarises_what_was_said_and_keeps_the_last_of_it() {
         world.say(&format!("Count {n}")).await;
     }
     let answer = world.hear("/compact").await;
-    assert!(answer.reply.contains("messages are summarised") && !answer.refused, "{}", answer.reply);
+    assert!(answer.reply.contains("messages are summarised") && !answer.refused(), "{}", answer.reply);
     let asked = world.model.last_request();
     assert!(asked.tools.is_empty(), "a summary needs no tools");
     assert!(script(&asked)[0].contains("Person: Count 0"), "{:?}", script(&asked));

@@ -40,7 +40,7 @@ async fn nobody_switches_to_a_session_that_is_not_there_or_on_another_channel() 
     world.engine().open(&web, &person()).await.unwrap();
     for key in ["session-web", "nothing-there"] {
         let answer = hear(&world, &here, &format!("/switch {key}")).await;
-        assert!(answer.refused && answer.session == here.session, "{}", answer.reply);
+        assert!(answer.refused() && answer.session == here.session, "{}", answer.reply);
     }
     assert_eq!(arrive(&world).await, here);
     assert!(events(world.engine(), &session("nothing-there")).await.is_empty());

@@ -87,7 +87,7 @@ async fn approval_and_intent_are_stored_before_a_step_and_its_outcome_with_its_r
     assert_eq!(first.evidence.as_deref(), Some("ls shows it"));
     assert!(first.started_at.is_some() && first.finished_at.is_some());
     assert_eq!(plan.status, PlanStatus::Completed);
-    assert!(world.hear("/plan resume").await.refused, "what is completed is not carried out again");
+    assert!(world.hear("/plan resume").await.refused(), "what is completed is not carried out again");
 }
 
 #[tokio::test]

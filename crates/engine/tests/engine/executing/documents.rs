@@ -160,7 +160,7 @@ async fn rewriting_the_text_settles_the_turn_and_nothing_more_is_done() {
     assert!(!world.files().join("late.txt").exists());
     assert_eq!(statuses(&world.events().await).last(), Some(&ToolStatus::Settled));
     assert_eq!(old.execution.unwrap().steps[0].status, Completed, "what was done stays known");
-    assert!(world.hear("/plan resume 1").await.refused);
+    assert!(world.hear("/plan resume 1").await.refused());
     then(&world, [report(1), Reply::text("I flew.")]);
     let answer = world.hear("/plan approve").await;
     assert!(answer.decided.is_some(), "it was shown, so it can be approved: {}", answer.reply);
@@ -177,7 +177,7 @@ async fn a_document_whose_every_step_is_ticked_is_complete_at_once() {
     assert_eq!(world.model.requests().len(), 2, "nobody is asked to do anything");
     let names = names_since(&world.events().await, "plan_approved");
     assert_eq!(names, ["plan_approved", "execution_started", "execution_finished"]);
-    assert!(world.hear("/plan resume").await.refused);
+    assert!(world.hear("/plan resume").await.refused());
     world.is_sound().await;
 }
 

@@ -152,7 +152,7 @@ async fn an_approved_plan_is_superseded_once() {
     let world = World::new([set("- [ ] one"), Reply::text("Ready."), Reply::text("Done.")]).await;
     world.hear("/plan on").await;
     world.say("Plan it").await;
-    assert!(!world.hear("/plan approve").await.refused);
+    assert!(!world.hear("/plan approve").await.refused());
     dies_behind(&world, set("- [ ] two")).await;
     let outcome = resume(&world).await;
     assert_eq!((count(&world, "plan_superseded").await, count(&world, "content_set").await), (1, 2));

@@ -34,7 +34,7 @@ impl View for JsonView {
 
 fn view(answer: &Answer) -> Value {
     let outcome = match &answer.end {
-        _ if answer.refused => "refused",
+        _ if answer.refused() => "refused",
         Some(end) => end.name(),
         None => "done",
     };

@@ -57,7 +57,7 @@ where
     }
     let found = context.engine.plan(session, plan).await?;
     let answer = answer.map_err(super::refused(context, &found))?;
-    if answer.refused {
+    if answer.refused() {
         return Err(Failure::declined(answer.reply));
     }
     if !context.screen.json && found.style() == PlanStyle::Document {

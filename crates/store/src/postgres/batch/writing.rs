@@ -8,7 +8,7 @@ use tokio_postgres::types::ToSql;
 
 use super::place::Place;
 use super::{Batch, NewEntry};
-use crate::encode;
+use crate::encode::{self, SessionState};
 use crate::postgres::connection::Connection;
 use crate::postgres::errors::Failure;
 use crate::postgres::leases;
@@ -82,6 +82,8 @@ struct SessionColumns<'a> {
     head_hash: Vec<&'a [u8]>,
     state: Vec<String>,
     last_active: Vec<i64>,
+    turn_open: Vec<bool>,
+    planning: Vec<bool>,
 }
 
 impl<'a> SessionColumns<'a> {
@@ -94,14 +96,18 @@ impl<'a> SessionColumns<'a> {
             columns.id.push(id);
             columns.head_seq.push(place.head.seq as i64);
             columns.head_hash.push(&place.head.hash.0);
-            columns.state.push(encode::session_to_text(session)?);
+            let state = SessionState::of(session)?;
+            columns.state.push(state.text);
             columns.last_active.push(at.as_microsecond());
+            columns.turn_open.push(state.turn_open);
+            columns.planning.push(state.planning);
         }
         Ok(columns)
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 5] {
-        [&self.id, &self.head_seq, &self.head_hash, &self.state, &self.last_active]
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 7] {
+        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning } = self;
+        [id, head_seq, head_hash, state, last_active, turn_open, planning]
     }
 }
 

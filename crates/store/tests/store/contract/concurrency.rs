@@ -16,6 +16,7 @@ use planwright_engine::ledger::LedgerError;
 
 use crate::commands::*;
 use crate::stores::Store;
+use crate::turns::{begin, stop};
 use crate::verifying::{assert_no_gaps, assert_whole};
 
 pub(crate) async fn one_session_with_many_callers_has_no_gaps(store: &Store) {
@@ -160,6 +161,12 @@ pub(crate) async fn a_command_that_panics_fails_nobody_else(store: &Store) {
 }
 
 pub(crate) async fn replaying_any_mix_of_commands_gives_what_is_stored(store: &Store) {
+    any_mix_of_commands(store).await;
+    assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 3);
+}
+
+/// Three sessions after whatever many callers may do at once.
+pub(crate) async fn any_mix_of_commands(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let callers = (0..8).map(|n| {
         let engine = engines[n % 2].clone();
@@ -182,7 +189,6 @@ pub(crate) async fn replaying_any_mix_of_commands_gives_what_is_stored(store: &S
     });
     let stored: usize = join_all(callers).await.into_iter().map(Result::unwrap).sum();
     assert!(stored > 100, "only {stored} commands came to something");
-    assert_eq!(assert_whole(&engines[0]).await.chains.len(), 3);
 }
 
 async fn any_command(engine: &Engine, here: &SessionIdentity, dice: &mut Dice, n: usize) -> Command {
@@ -193,6 +199,8 @@ async fn any_command(engine: &Engine, here: &SessionIdentity, dice: &mut Dice, n
         (1, _) => done(),
         (2, _) if n.is_multiple_of(3) => reset(),
         (3, _) => import(&format!("imported-{n}")),
+        (11, _) => begin(&format!("What about {n}?")),
+        (12, _) => stop(),
         (4..=6, Some(plan)) => approve(&plan),
         (7, Some(plan)) => reject(&plan.id),
         (8, Some(plan)) => revise(&plan.id),

@@ -117,3 +117,32 @@ pub(crate) async fn many_can_choose_at_once(store: &Store) {
         assert_eq!(engines[1].ledger().pointed(&here).await.unwrap().as_ref(), Some(session));
     }
 }
+
+pub(crate) async fn every_choice_is_told_in_its_order(store: &Store) {
+    let engine = store.engine().await;
+    let ledger = store.ledger().await;
+    assert_eq!(ledger.pointers().await.unwrap(), []);
+    let [one, two, three] = opened(&engine).await;
+    let (here, there) = (chat("telegram:1"), chat("telegram:2"));
+    for session in [&one, &two, &three, &one] {
+        engine.ledger().point(&here, session).await.unwrap();
+    }
+    engine.ledger().point(&there, &two).await.unwrap();
+    let told = ledger.pointers().await.unwrap();
+    let on = |chat: &TransportChat| -> Vec<_> {
+        told.iter().filter(|(transport, _)| transport == chat).map(|(_, session)| session.clone()).collect()
+    };
+    assert_eq!((on(&here), on(&there)), (vec![two.clone(), three.clone(), one.clone()], vec![two.clone()]));
+    assert_eq!(told.len(), 4);
+    // Chosen again in that order, the same is meant everywhere.
+    let other = store.another().await;
+    let (engine, restored) = (other.engine().await, other.ledger().await);
+    opened::<3>(&engine).await;
+    for (transport, session) in &told {
+        restored.point(transport, session).await.unwrap();
+    }
+    assert_eq!(restored.pointed(&here).await.unwrap(), Some(one.clone()));
+    delete(&engine, &one).await;
+    assert_eq!(restored.pointed(&here).await.unwrap(), Some(three));
+    assert_eq!(restored.pointers().await.unwrap().len(), 3);
+}

@@ -14,7 +14,7 @@ use crate::stores::Store;
 use crate::verifying::{assert_whole, chain, verify, whats};
 
 /// An approved plan of this many recorded calls that is being carried out.
-pub(super) async fn executing(engine: &Engine, steps: usize) -> Plan {
+pub(crate) async fn executing(engine: &Engine, steps: usize) -> Plan {
     planning(engine, &here(), PlanStyle::Collect).await;
     for n in 1..=steps {
         draft(engine, &here(), record(n)).await;
@@ -53,7 +53,7 @@ fn end(plan: &Plan, n: usize, note: &str) -> Command {
     })
 }
 
-pub(super) async fn carry_out(engine: &Engine, plan: &Plan, n: usize, note: &str) -> Plan {
+pub(crate) async fn carry_out(engine: &Engine, plan: &Plan, n: usize, note: &str) -> Plan {
     engine.submit(&here(), &agent(), begin(plan, n)).await.unwrap();
     let ended = engine.submit(&here(), &agent(), end(plan, n, note)).await.unwrap();
     ended.desk.plan(&plan.id).unwrap().clone()

@@ -6,6 +6,8 @@ use futures::future::join_all;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::TransportChat;
+use planwright_engine::ledger::Lease;
+use planwright_engine::shared_ledger::{Census, Unfinished};
 
 use super::damage::{BYSTANDER, here};
 use super::runs::carry_out;
@@ -20,7 +22,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
     store.make_version_1().await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "3");
+    assert_eq!(store.schema_version().await, "4");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.active_plan(&here()).await.unwrap();
     assert_eq!((plan.status, plan.display_title().as_str()), (PlanStatus::Approved, "Move"));
@@ -55,7 +57,7 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
     }
-    assert_eq!(store.schema_version().await, "3");
+    assert_eq!(store.schema_version().await, "4");
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 2);
 }
 
@@ -63,7 +65,7 @@ pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
     store.make_version_2().await;
     let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "3");
+    assert_eq!(store.schema_version().await, "4");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.active_plan(&here()).await.unwrap();
     assert_eq!(*plan, serde_json::from_str(&before).unwrap());
@@ -91,4 +93,44 @@ pub(crate) async fn damaged_plans_of_the_second_version_stay_as_they_are(store: 
     assert_eq!(whats(&chain(&engine, &here()).await.disagreements), ["plan 1 of cli:k3yk3y8x"]);
     assert!(chain(&engine, &session(BYSTANDER)).await.is_whole());
     assert_eq!(store.look(body).await, kept);
+}
+
+pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store) {
+    store.make_version_3().await;
+    assert_eq!(store.schema_version().await, "3");
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    assert_eq!(store.schema_version().await, "4");
+    assert_eq!(assert_whole(&engine).await.chains.len(), 3);
+    let census = Census { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
+    assert_eq!(ledger.census().await.unwrap(), census);
+    let left_by = Some(Lease { session: here(), owner: "gone".to_owned(), fence: 1 });
+    assert_eq!(ledger.unfinished(10).await.unwrap(), [Unfinished { session: here(), seq: 12, left_by }]);
+    let waiting = ledger.plans_anywhere(&[PlanStatus::Ready, PlanStatus::Executing], None, 10).await.unwrap().items;
+    let waiting: Vec<_> = waiting.iter().map(|found| (found.session.to_string(), found.plan.status)).collect();
+    let ready = (BYSTANDER.to_owned(), PlanStatus::Ready);
+    assert_eq!(waiting, [ready, (here().to_string(), PlanStatus::Executing)]);
+    for session in [BYSTANDER, "mcp:parked-1", "cli:k3yk3y8x"].map(session) {
+        engine.submit(&session, &person(), on(PlanStyle::Document)).await.unwrap();
+        assert_eq!(ledger.sessions(None, 10).await.unwrap().items[0].session.identity, session);
+    }
+    let census = Census { planning: 3, ..census };
+
+    let taken = submission(&here(), "again", take_up("turn"));
+    let lease = ledger.submit(taking("anew", LONG, taken)).await.unwrap().lease.unwrap();
+    assert_eq!(lease.fence, 2);
+    ledger.submit(letting_go(&lease, submission(&here(), "end", end("turn")))).await.unwrap();
+    assert_eq!(ledger.census().await.unwrap(), Census { turns: 0, ..census });
+    assert_whole(&store.engine().await).await;
+}
+
+pub(crate) async fn damaged_sessions_of_the_third_version_stay_as_they_are(store: &Store) {
+    store.make_version_3().await;
+    assert_eq!(store.tamper("UPDATE session SET state = substr(state, 1, 60) WHERE channel = 'cli'").await, 1);
+    let state = "SELECT state FROM session WHERE channel = 'cli'";
+    let kept = store.look(state).await;
+    let ledger = store.ledger().await;
+    damaged(ledger.session(&here()).await, "session cli:k3yk3y8x");
+    assert_eq!(ledger.unfinished(10).await.unwrap(), []);
+    assert_eq!((ledger.census().await.unwrap().turns, ledger.census().await.unwrap().planning), (0, 1));
+    assert_eq!(store.look(state).await, kept);
 }

@@ -74,7 +74,7 @@ async fn a_change_that_was_only_begun_makes_the_step_uncertain() {
     assert_eq!(go_on(&world).await, "", "it waits for a person");
     assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
     let answer = world.hear("/plan resume").await;
-    assert!(answer.refused && answer.reply.contains("retry") && answer.reply.contains("prop"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("retry") && answer.reply.contains("prop"), "{}", answer.reply);
     scripted(&world, "coder", [reported("done", "It was not; now it is.")]);
     scripted(&world, "tester", [reported("done", "2")]);
     let answer = world.hear("/plan resume retry").await;

@@ -108,7 +108,7 @@ async fn a_plan_whose_agent_is_gone_stays_as_it_is() {
     );
     assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
     let answer = world.hear("/plan resume").await;
-    assert!(answer.refused && answer.reply.contains("`tester`: there is no such agent"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("`tester`: there is no such agent"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
     assert_eq!(world.model.requests().len(), 2, "nothing was asked but the planner");
     let world = World { policy: Policy::default(), ..world }.restart().await;

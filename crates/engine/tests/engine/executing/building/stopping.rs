@@ -73,7 +73,7 @@ async fn a_step_that_is_stopped_in_the_middle_of_a_change_waits_for_a_person() {
     working.await.unwrap();
     assert_eq!(run_statuses(&world, 1).await, [Uncertain, Pending]);
     let answer = world.hear("/plan resume").await;
-    assert!(answer.refused && answer.reply.contains("Nobody knows whether step 1"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("Nobody knows whether step 1"), "{}", answer.reply);
     assert_eq!((prop.calls().len(), world.model.requests_of("coder").len()), (1, 1), "nothing is begun");
     scripted(&world, "coder", [reported("done", "It was done.")]);
     scripted(&world, "tester", [reported("done", "2")]);
@@ -91,7 +91,7 @@ async fn a_step_nobody_knows_the_end_of_can_be_left_out_or_ends_it() {
         world.hear("/stop").await;
         working.await.unwrap();
         let answer = world.hear(&format!("/plan resume 1 {choice}")).await;
-        assert!(!answer.refused && answer.reply.contains(expected), "{choice}: {}", answer.reply);
+        assert!(!answer.refused() && answer.reply.contains(expected), "{choice}: {}", answer.reply);
         assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted, "{choice}");
         assert!(world.model.requests_of("tester").is_empty());
         world.is_sound().await;
@@ -127,7 +127,7 @@ async fn what_a_person_ends_is_ended_with_the_step_and_nothing_is_written_over_i
         let (world, prop, working) = in_a_call(ToolEffect::Changes).await;
         world.model.then(Reply::text("I will."));
         let answer = world.hear(command).await;
-        assert!(!answer.refused, "{command}: {}", answer.reply);
+        assert!(!answer.refused(), "{command}: {}", answer.reply);
         working.await.unwrap();
         assert_eq!(world.plan(1).await.status, status, "{command}");
         assert!(world.engine().session(&world.session).await.unwrap().turn.is_none(), "{command}");
@@ -150,7 +150,7 @@ async fn another_process_ends_it_and_it_stops_within_moments() {
         let model = ScriptedModel::new([Reply::text("I will.")]);
         let other = world.another(&model, "the other").await;
         let answer = other.hear(&world.place(), &person(), command, &planwright_engine::agent::Watcher::nobody()).await;
-        assert!(!answer.unwrap().refused, "{command}");
+        assert!(!answer.unwrap().refused(), "{command}");
         working.await.unwrap();
         assert_eq!(world.plan(1).await.status, status, "{command}");
         assert_eq!(run_statuses(&world, 1).await[0], Uncertain, "{command}");

@@ -88,7 +88,7 @@ async fn what_a_person_ends_stops_the_turn_here() {
         let (world, prop, working) = in_a_call(ToolEffect::Changes).await;
         then(&world, [Reply::text("I will.")]);
         let answer = world.hear(command).await;
-        assert!(!answer.refused, "{command}: {}", answer.reply);
+        assert!(!answer.refused(), "{command}: {}", answer.reply);
         assert_eq!(working.await.unwrap().unwrap().end, Some(TurnEnd::Stopped), "{command}");
         assert_eq!(world.plan(1).await.status, status, "{command}");
         assert_eq!(prop.calls().len(), 1, "{command}");
@@ -106,7 +106,7 @@ async fn what_a_person_ends_elsewhere_stops_the_turn_here() {
         let model = ScriptedModel::new([Reply::text("I will.")]);
         let other = world.another(&model, "the other").await;
         let answer = other.hear(&world.place(), &person(), command, &Watcher::nobody()).await.unwrap();
-        assert!(!answer.refused, "{command}: {}", answer.reply);
+        assert!(!answer.refused(), "{command}: {}", answer.reply);
         assert_eq!(working.await.unwrap().unwrap().end, Some(TurnEnd::Stopped), "{command}");
         assert_eq!(world.plan(1).await.status, status, "{command}: no late result writes over it");
         assert_eq!((prop.calls().len(), world.model.requests().len()), (1, 4), "{command}");
@@ -125,7 +125,7 @@ async fn a_turn_about_something_else_is_not_stopped_with_the_plan() {
     prop.called(1).await;
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     let answer = other.hear(&world.place(), &person(), "/plan cancel 1", &Watcher::nobody()).await.unwrap();
-    assert!(!answer.refused, "{}", answer.reply);
+    assert!(!answer.refused(), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Cancelled);
     assert!(world.engine().session(&world.session).await.unwrap().turn.is_some(), "the turn goes on");
     world.hear("/stop").await;

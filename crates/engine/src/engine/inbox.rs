@@ -1,0 +1,98 @@
+//! Every decision that waits for a person, over all sessions.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
+
+use super::Engine;
+use crate::ledger::{LedgerResult, Page};
+use crate::shared_ledger::{PlanAnywhere, SharedLedger};
+
+/// A plan that does not go on until a person says something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub session: SessionIdentity,
+    pub plan: Arc<Plan>,
+    pub digest: Digest,
+    pub since: Timestamp,
+    /// Whether the session works on it.
+    pub active: bool,
+    pub wants: WaitingFor,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitingFor {
+    Approval,
+    /// What becomes of a step that nobody knows the end of. Positions count from 1.
+    UncertainStep {
+        position: usize,
+        description: String,
+        note: Option<String>,
+    },
+}
+
+impl Engine {
+    /// The one that changed last first. `after` is the `next` of the page before.
+    pub async fn inbox(
+        &self,
+        everywhere: &dyn SharedLedger,
+        mut after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<Waiting>> {
+        let statuses = [PlanStatus::Ready, PlanStatus::Executing];
+        let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+        loop {
+            let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
+            let page = everywhere.plans_anywhere(&statuses, after, room).await?;
+            found.damaged.extend(page.damaged);
+            for listed in page.items {
+                found.items.extend(self.waiting(listed).await?);
+            }
+            (found.next, after) = (page.next, page.next);
+            // Most plans that are being carried out wait for nobody, and a page is filled up.
+            if found.next.is_none() || found.items.len() >= limit as usize {
+                return Ok(found);
+            }
+        }
+    }
+
+    async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
+        let PlanAnywhere { session, plan, active } = listed;
+        let plan = match self.plan(&session, &plan.id).await {
+            // It was deleted with its session meanwhile.
+            Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
+            plan => plan?,
+        };
+        let Some(wants) = wants(&plan) else { return Ok(None) };
+        let (digest, since) = (plan.digest(), plan.updated_at);
+        Ok(Some(Waiting { session, plan, digest, since, active, wants }))
+    }
+}
+
+fn wants(plan: &Plan) -> Option<WaitingFor> {
+    match plan.status {
+        PlanStatus::Ready => Some(WaitingFor::Approval),
+        PlanStatus::Executing => {
+            let steps = &plan.execution.as_ref()?.steps;
+            let at = |status: StepStatus| (1..).zip(steps).find(move |(_, run)| run.status == status);
+            let (position, run) = at(StepStatus::Uncertain)?;
+            // Somebody is still at work on another step.
+            if at(StepStatus::InProgress).is_some() {
+                return None;
+            }
+            let (description, note) = (run.description.clone(), run.note.clone());
+            Some(WaitingFor::UncertainStep { position, description, note })
+        }
+        PlanStatus::Collecting
+        | PlanStatus::Approved
+        | PlanStatus::Completed
+        | PlanStatus::PartiallyCompleted
+        | PlanStatus::Rejected
+        | PlanStatus::Cancelled
+        | PlanStatus::Superseded => None,
+    }
+}

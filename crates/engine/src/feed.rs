@@ -1,0 +1,222 @@
+//! Sessions followed live: every entry of a journal once, in order, whoever writes it.
+//!
+//! Nothing is queued for a follower. It is woken when its session was written to, and reads from where it stood; one that
+//! is slow reads later, and costs no memory.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use crate::ledger::{LedgerError, LedgerResult};
+use crate::shared_ledger::{Change, SharedLedger};
+
+/// How many entries are read at once, if they are small.
+const PAGE: usize = 64;
+/// How much of a journal one follower may hold. An entry can be a megabyte, and there may be thousands of followers.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// A cheap handle; clones share everything.
+#[derive(Debug, Clone)]
+pub struct Feed {
+    hub: Arc<Hub>,
+    /// Ends with the last handle.
+    _listening: Arc<Listening>,
+}
+
+#[derive(Debug)]
+struct Hub {
+    ledger: Arc<dyn SharedLedger>,
+    /// The sessions that somebody follows. What is sent is only that there may be something new.
+    followed: Mutex<HashMap<SessionIdentity, watch::Sender<()>>>,
+}
+
+#[derive(Debug)]
+struct Listening(AbortHandle);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Feed {
+    pub fn start(ledger: Arc<dyn SharedLedger>) -> Self {
+        let mut changes = ledger.changes();
+        let hub = Arc::new(Hub { ledger, followed: Mutex::default() });
+        let waking = Arc::clone(&hub);
+        let listening = tokio::spawn(async move {
+            loop {
+                match changes.recv().await {
+                    Ok(Change::Session(session)) => waking.wake(&session),
+                    Ok(Change::Anywhere) | Err(RecvError::Lagged(_)) => waking.wake_all(),
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        });
+        Self { hub, _listening: Arc::new(Listening(listening.abort_handle())) }
+    }
+
+    /// Follows a session from behind the entry `after`; 0 is the beginning. Refused if the journal does not reach that far.
+    pub async fn follow(&self, session: &SessionIdentity, after: u64) -> LedgerResult<Follower> {
+        // Whatever is written from here on wakes, so that nothing is missed between the look and the waiting.
+        let (hub, woken) = (Arc::clone(&self.hub), self.hub.subscribe(session));
+        let mut follower = Follower {
+            hub,
+            session: session.clone(),
+            head: Head::START,
+            read: VecDeque::new(),
+            page: 1,
+            behind: true,
+            woken,
+        };
+        let stored = self.hub.ledger.session(session).await?;
+        let stored = stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
+        if after > stored.head.seq {
+            let message = format!("The journal of session {session} ends at {}, before {after}.", stored.head.seq);
+            return Err(Refusal::invalid(message).into());
+        }
+        if after > 0 {
+            follower.head = Head { seq: after, hash: self.hub.hash_of(session, after).await? };
+        }
+        Ok(follower)
+    }
+
+    /// Where the journal of a session ends now.
+    pub async fn head(&self, session: &SessionIdentity) -> LedgerResult<u64> {
+        let stored = self.hub.ledger.session(session).await?;
+        let stored = stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
+        Ok(stored.head.seq)
+    }
+}
+
+impl Hub {
+    fn followed(&self) -> MutexGuard<'_, HashMap<SessionIdentity, watch::Sender<()>>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn subscribe(&self, session: &SessionIdentity) -> watch::Receiver<()> {
+        self.followed().entry(session.clone()).or_insert_with(|| watch::Sender::new(())).subscribe()
+    }
+
+    fn wake(&self, session: &SessionIdentity) {
+        if let Some(waiting) = self.followed().get(session) {
+            waiting.send_replace(());
+        }
+    }
+
+    fn wake_all(&self) {
+        self.followed().values().for_each(|waiting| {
+            waiting.send_replace(());
+        });
+    }
+
+    async fn hash_of(&self, session: &SessionIdentity, seq: u64) -> LedgerResult<EntryHash> {
+        let entries = self.ledger.journal(session, seq - 1, 1).await?;
+        let entry = entries.into_iter().find(|entry| entry.seq == seq);
+        let missing = || LedgerError::damaged(format!("the journal of session {session}"), format!("{seq} is missing"));
+        Ok(entry.ok_or_else(missing)?.hash)
+    }
+}
+
+/// What a follower comes upon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Followed {
+    Entry(Box<Entry>),
+    /// The session was deleted. One that is begun again under its key is another one.
+    Gone,
+}
+
+/// One reader of one session. It checks the chain as it goes, so that it never tells what was not written like this.
+#[derive(Debug)]
+pub struct Follower {
+    hub: Arc<Hub>,
+    session: SessionIdentity,
+    head: Head,
+    read: VecDeque<Entry>,
+    /// How many entries are read next, by how large the last ones were.
+    page: u32,
+    /// Whether there may be something to read; not after it was looked, until it is woken.
+    behind: bool,
+    woken: watch::Receiver<()>,
+}
+
+impl Follower {
+    pub fn session(&self) -> &SessionIdentity {
+        &self.session
+    }
+
+    /// Waits for the next entry. It may be dropped and asked again at any time; nothing is lost by that.
+    pub async fn next(&mut self) -> LedgerResult<Followed> {
+        loop {
+            if let Some(entry) = self.read.pop_front() {
+                return Ok(Followed::Entry(Box::new(entry)));
+            }
+            if !self.behind {
+                // The hub lives as long as this does, and with it the sender.
+                let _ = self.woken.changed().await;
+                self.behind = true;
+            }
+            self.woken.borrow_and_update();
+            let sealed = self.hub.ledger.journal(&self.session, self.head.seq, self.page).await?;
+            if sealed.is_empty() {
+                if self.is_gone().await? {
+                    return Ok(Followed::Gone);
+                }
+                self.behind = false;
+                continue;
+            }
+            let mut head = self.head;
+            let (mut read, mut bytes) = (VecDeque::new(), 0);
+            for sealed in &sealed {
+                // What is too much now is read again when somebody waits for it.
+                if bytes >= PAGE_BYTES {
+                    break;
+                }
+                bytes += sealed.body.len();
+                match head.check(&self.session, sealed) {
+                    Ok(entry) => read.push_back(entry),
+                    Err(_) if self.is_gone().await? => return Ok(Followed::Gone),
+                    Err(damage) => {
+                        let what = format!("the journal of session {}", self.session);
+                        return Err(LedgerError::damaged(what, damage));
+                    }
+                }
+            }
+            (self.head, self.read) = (head, read);
+            self.page = next_page(self.page, &sealed);
+        }
+    }
+
+    /// Whether the entry it stands at is not there any more.
+    async fn is_gone(&self) -> LedgerResult<bool> {
+        let Some(seq) = self.head.seq.checked_sub(1) else {
+            return Ok(self.hub.ledger.session(&self.session).await?.is_none());
+        };
+        let entries = self.hub.ledger.journal(&self.session, seq, 1).await?;
+        Ok(entries.first().is_none_or(|entry| entry.hash != self.head.hash))
+    }
+}
+
+/// As many entries of the size of these as may be held, but not many more than before: the next ones may be larger.
+fn next_page(page: u32, sealed: &[SealedEntry]) -> u32 {
+    let bytes: usize = sealed.iter().map(|sealed| sealed.body.len()).sum();
+    let average = (bytes / sealed.len().max(1)).max(1);
+    let fit = (PAGE_BYTES / average).clamp(1, PAGE) as u32;
+    fit.min(page * 2)
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let mut followed = self.hub.followed();
+        // This one is still counted.
+        if followed.get(&self.session).is_some_and(|waiting| waiting.receiver_count() <= 1) {
+            followed.remove(&self.session);
+        }
+    }
+}

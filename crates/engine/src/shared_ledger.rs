@@ -1,0 +1,133 @@
+//! The port to the store for processes that stay: what others write, what they left undone, what waits for people, and
+//! what clients may send twice.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use planwright_core::journal::SealedEntry;
+use planwright_core::plan::PlanStatus;
+use planwright_core::session::{SessionIdentity, TransportChat};
+use tokio::sync::broadcast;
+
+use crate::ledger::{Lease, Ledger, LedgerResult, Page, PlanSummary};
+
+/// Something was written, by this process or another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// To this session; it may also be gone.
+    Session(SessionIdentity),
+    /// It is not known where: whatever is followed has to be looked at.
+    Anywhere,
+}
+
+/// A plan in a list over all sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanAnywhere {
+    pub session: SessionIdentity,
+    pub plan: PlanSummary,
+    /// Whether the session works on it.
+    pub active: bool,
+}
+
+/// A session with work in it that is not over: an open turn, or a plan that is being carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    pub session: SessionIdentity,
+    /// The journal's last number.
+    pub seq: u64,
+    /// Who was the last to hold the session and did not give it back. Whoever still has time left is at work and is not
+    /// listed.
+    pub left_by: Option<Lease>,
+}
+
+/// How much there is, over all sessions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Census {
+    pub sessions: u64,
+    /// Sessions in which plan work is on.
+    pub planning: u64,
+    /// Sessions with an open turn.
+    pub turns: u64,
+    pub plans_ready: u64,
+    pub plans_executing: u64,
+}
+
+/// What is known about the store, once it has answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreFacts {
+    /// `SQLite 3.50.4`, `PostgreSQL 15.18`
+    pub kind: String,
+    pub schema: u32,
+    /// Whether what other processes write is told at once, and not only looked for.
+    pub told_by_others: bool,
+}
+
+/// What a client calls its request, and what it asks for. Both are hashes: neither tells what was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedRequest {
+    pub key: String,
+    pub fingerprint: String,
+}
+
+/// What is known of a request that a client names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// It is new, and from now on it is known.
+    New,
+    /// It was begun, and nobody has answered yet: somebody is at it, or ended in the middle of it.
+    Begun {
+        at: Timestamp,
+    },
+    Answered(KeptAnswer),
+    /// The same name was used for something else.
+    Other,
+}
+
+/// An answer as a client got it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAnswer {
+    pub status: u16,
+    pub body: String,
+}
+
+/// The ledger as one of several processes that share it.
+#[async_trait]
+pub trait SharedLedger: Ledger {
+    /// What is written from now on, whoever writes it: in this process at once, elsewhere within 200 milliseconds. Whoever
+    /// reads too slowly is told so and has to look at everything it follows.
+    fn changes(&self) -> broadcast::Receiver<Change>;
+
+    /// The plans in one of these statuses, over all sessions, the one that changed last first. `after` is the `next` of
+    /// the page before.
+    async fn plans_anywhere(
+        &self,
+        statuses: &[PlanStatus],
+        after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<PlanAnywhere>>;
+
+    /// Sessions with work that is not over and that nobody holds now. A session that cannot be read is left out.
+    async fn unfinished(&self, limit: u32) -> LedgerResult<Vec<Unfinished>>;
+
+    async fn census(&self) -> LedgerResult<Census>;
+
+    /// Whether the store can be read and written now.
+    async fn check(&self) -> LedgerResult<StoreFacts>;
+
+    /// Notes that this request is being carried out, unless it is known already. What is older than `keep` is forgotten.
+    async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim>;
+
+    /// Keeps the answer to a request that was claimed.
+    async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> LedgerResult<()>;
+
+    /// Forgets a request that came to nothing, so that it may be sent again.
+    async fn forget_claim(&self, key: &str) -> LedgerResult<()>;
+
+    /// Writes a whole session back from its journal, exactly as it was sealed. Refused if the session is there, or if the
+    /// entries are not an unbroken journal from its beginning.
+    async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()>;
+
+    /// Every choice of a session on a transport, in the order they were made.
+    async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>>;
+}

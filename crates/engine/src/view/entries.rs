@@ -1,0 +1,47 @@
+//! Entries of a journal as JSON.
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::journal::{Entry, SealedEntry};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::ledger::LedgerError;
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct EntryView {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub by: Actor,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// What happened, as it is stored.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub event: Value,
+    /// SHA-256 over the entry and the hash of the one before it.
+    pub hash: String,
+    /// The plan that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub plan_id: Option<String>,
+}
+
+impl TryFrom<&SealedEntry> for EntryView {
+    type Error = LedgerError;
+
+    fn try_from(sealed: &SealedEntry) -> Result<Self, LedgerError> {
+        let damaged = |error| LedgerError::damaged(format!("entry {} of a journal", sealed.seq), error);
+        let entry: Entry = serde_json::from_str(&sealed.body).map_err(damaged)?;
+        Ok(Self {
+            seq: sealed.seq,
+            at: entry.at,
+            kind: entry.event.name(),
+            event: serde_json::to_value(&entry.event).map_err(damaged)?,
+            hash: sealed.hash.to_string(),
+            plan_id: entry.event.plan().map(ToString::to_string),
+            by: entry.by,
+        })
+    }
+}

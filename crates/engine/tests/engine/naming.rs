@@ -1,0 +1,90 @@
+//! A request that has a name and comes twice is carried out once, and comes to the same both times.
+
+use planwright_core::ids::RequestId;
+use planwright_core::plan::PlanStatus;
+use planwright_core::plan::approval::Selection;
+use planwright_core::turn::TurnEnd;
+use planwright_engine::agent::{TurnOutcome, Watcher};
+use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
+use serde_json::json;
+
+use crate::process::Process;
+use crate::world::{World, person, turns};
+
+fn named(name: &str) -> RequestId {
+    RequestId::new(name).unwrap()
+}
+
+async fn send(world: &World, name: &str, text: &str) -> TurnOutcome {
+    let agent = world.agent.as_request(named(name));
+    agent.send(&world.session, &person(), text, &Watcher::nobody()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_message_that_comes_twice_is_answered_once_with_the_same_words() {
+    let world = World::new([Reply::text("One."), Reply::text("Two.")]).await;
+    let first = send(&world, "request-1", "Count").await;
+    assert_eq!(send(&world, "request-1", "Count").await, first);
+    assert_eq!((first.reply.as_str(), world.model.requests().len()), ("One.", 1));
+    assert_eq!(send(&world, "request-2", "Count").await.reply, "Two.");
+    assert_eq!(turns(&world.events().await).len(), 2);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn the_plan_that_the_answer_showed_is_shown_again() {
+    let call = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
+    let world = World::new([call, Reply::text("There it is.")]).await;
+    world.hear("/plan on").await;
+    let first = send(&world, "request-1", "Plan it").await;
+    assert!(first.plan.is_some());
+    let again = send(&world, "request-1", "Plan it").await;
+    assert_eq!((&again.plan, &again.end), (&first.plan, &TurnEnd::Answered));
+    assert_eq!((again.usage, again.model_calls, again.tool_calls), (first.usage, first.model_calls, first.tool_calls));
+}
+
+#[tokio::test]
+async fn one_that_comes_again_while_it_is_answered_waits_for_that_answer() {
+    let gate = Gate::closed();
+    let world = World::new([Reply::text("Here.").behind(&gate)]).await;
+    let elsewhere = world.another(&ScriptedModel::new([]), "another").await.as_request(named("request-1"));
+    let agent = world.agent.as_request(named("request-1"));
+    let session = world.session.clone();
+    let first = tokio::spawn(async move { agent.send(&session, &person(), "Hello", &Watcher::nobody()).await });
+    world.model.asked(1).await;
+    let session = world.session.clone();
+    let second = tokio::spawn(async move { elsewhere.send(&session, &person(), "Hello", &Watcher::nobody()).await });
+    gate.open();
+    let (first, second) = (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
+    assert_eq!((first.reply, second.reply), ("Here.".to_owned(), "Here.".to_owned()));
+    assert_eq!(turns(&world.events().await).len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_comes_again_after_a_crash_goes_on_with_what_was_begun() {
+    let world = World::new([Reply::text("Here.")]).await;
+    let model = ScriptedModel::new([Reply::hang()]);
+    let process = Process::start(&world, &model).await;
+    process.send_as(named("request-1"), &world.session, "Hello");
+    model.asked(1).await;
+    process.die().await;
+    assert_eq!(send(&world, "request-1", "Hello").await.reply, "Here.");
+    assert_eq!(turns(&world.events().await).len(), 1);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn an_approval_that_comes_twice_is_one() {
+    let call = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
+    let world = World::new([call, Reply::text("There."), Reply::text("Done.")]).await;
+    world.hear("/plan on").await;
+    world.say("Plan it").await;
+    let plan = world.plan(1).await;
+    for _ in 0..2 {
+        let engine = world.engine().as_request(named("request-1"));
+        let approved =
+            engine.approve(&world.session, &person(), &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        assert_eq!(approved.status, PlanStatus::Approved);
+    }
+    assert_eq!(world.event_names().await.iter().filter(|name| **name == "plan_approved").count(), 1);
+}

@@ -1,0 +1,133 @@
+//! `planwright backup`
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tempfile::TempPath;
+
+use super::Counting;
+use crate::backup::{Manifest, make};
+use crate::cli::BackupArgs;
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::palette::{ERROR, GOOD, WARNING};
+use crate::terminal::text::{count, paint, shown_line};
+
+pub(crate) async fn run(context: &Context, arguments: &BackupArgs) -> Outcome {
+    let manifest = if arguments.file == Path::new("-") {
+        let (_, manifest) = archive(context, BufWriter::new(io::stdout().lock())).await?;
+        // stdout is the archive.
+        write!(anstream::stderr().lock(), "{}", words(&manifest, "stdout"))?;
+        manifest
+    } else {
+        let target = Target::new(&arguments.file, arguments.force)?;
+        let (file, manifest) = archive(context, BufWriter::new(&target.file)).await?;
+        file.into_inner().map_err(|error| target.unwritable(error.error()))?;
+        target.finish()?;
+        let file = arguments.file.display().to_string();
+        context.screen.answer(|| view(&manifest, &file), || words(&manifest, &file))?;
+        manifest
+    };
+    Ok(if manifest.damaged.is_empty() { Exit::Done } else { Exit::Damaged })
+}
+
+async fn archive<W: io::Write>(context: &Context, to: W) -> Result<(W, Manifest), Failure> {
+    let mut counting = Counting::new(&context.screen);
+    let show = |manifest: &Manifest| {
+        counting.show(&format!("sessions: {}, entries: {}", manifest.sessions, manifest.entries));
+    };
+    let made = make(context.ledger.as_ref(), &context.users(), to, show).await;
+    counting.clear();
+    let (mut to, manifest) = made?;
+    to.flush().map_err(|error| Failure::unavailable(format!("the archive cannot be written: {error}")))?;
+    Ok((to, manifest))
+}
+
+/// The archive's file, which has another name until it is whole.
+struct Target {
+    path: PathBuf,
+    partial: TempPath,
+    file: File,
+    force: bool,
+}
+
+impl Target {
+    fn new(path: &Path, force: bool) -> Result<Self, Failure> {
+        if !force && path.symlink_metadata().is_ok() {
+            return Err(is_there(path));
+        }
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        let unwritable =
+            |error: &io::Error| Failure::unavailable(format!("{} cannot be written: {error}", partial.display()));
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        // What people said is nobody else's business.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&partial).map_err(|error| unwritable(&error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Failure::unavailable(format!("another backup is writing {}", partial.display())));
+            }
+            Err(TryLockError::Error(error)) => return Err(unwritable(&error)),
+        }
+        file.set_len(0).map_err(|error| unwritable(&error))?;
+        let partial = TempPath::try_from_path(&partial).map_err(|error| unwritable(&error))?;
+        Ok(Self { path: path.to_owned(), partial, file, force })
+    }
+
+    /// On disk first, then under its name.
+    fn finish(self) -> Result<(), Failure> {
+        self.file.sync_all().map_err(|error| self.unwritable(&error))?;
+        let Self { path, partial, force, .. } = self;
+        let placed = if force { partial.persist(&path) } else { partial.persist_noclobber(&path) };
+        placed.map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => is_there(&path),
+            _ => Failure::unavailable(format!("{} cannot be written: {}", path.display(), error.error)),
+        })?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // Not every system lets a folder be flushed.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+
+    fn unwritable(&self, error: &io::Error) -> Failure {
+        Failure::unavailable(format!("{} cannot be written: {error}", self.path.display()))
+    }
+}
+
+fn is_there(path: &Path) -> Failure {
+    Failure::usage(format!("{} is there already", path.display())).hint("`--force` writes over it")
+}
+
+fn view(manifest: &Manifest, file: &str) -> serde_json::Value {
+    json!({
+        "file": file,
+        "madeAt": manifest.made_at,
+        "sessions": manifest.sessions,
+        "entries": manifest.entries,
+        "files": manifest.files,
+        "damaged": manifest.damaged,
+        "leftOut": manifest.left_out,
+    })
+}
+
+fn words(manifest: &Manifest, file: &str) -> String {
+    let Manifest { sessions, entries, files, damaged, left_out, .. } = manifest;
+    let mut text = String::new();
+    for (title, named) in [(paint("damaged:", ERROR), damaged), (paint("left out:", WARNING), left_out)] {
+        for named in named {
+            text.push_str(&format!("{title} {}: {}\n", shown_line(&named.what), shown_line(&named.reason)));
+        }
+    }
+    let held = format!("{}, {}, {}", count(*sessions, "session"), count(*entries, "entry"), count(*files, "file"));
+    let style = if damaged.is_empty() { GOOD } else { WARNING };
+    text.push_str(&paint(&format!("The backup is in {}: {held}.", shown_line(file)), style));
+    text.push('\n');
+    text
+}

@@ -1,0 +1,127 @@
+//! `planwright doctor`: looks at everything Planwright stands on, and changes none of it.
+//!
+//! - `places`: the data folder, the files of the sessions, the token, the clock
+//! - `store`: whether it opens, answers, and what its newest journals say
+//! - `model`: who would answer
+//! - `server`: whether one listens, and whether it is ours
+
+mod model;
+mod places;
+mod server;
+mod store;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::config::Settings;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::invocation::Invocation;
+use crate::terminal::palette::{BOLD, DIM, ERROR, GOOD, WARNING};
+use crate::terminal::screen::Screen;
+use crate::terminal::text::{pad, paint, shown_line};
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    state: State,
+    words: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip)]
+    exit: Exit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Fine,
+    /// It works, and somebody should know.
+    Notice,
+    Wrong,
+}
+
+impl Check {
+    fn fine(name: &'static str, words: impl Into<String>) -> Self {
+        Self { name, state: State::Fine, words: words.into(), hint: None, exit: Exit::Done }
+    }
+
+    fn notice(name: &'static str, words: impl Into<String>) -> Self {
+        Self { state: State::Notice, ..Self::fine(name, words) }
+    }
+
+    fn wrong(name: &'static str, words: impl Into<String>) -> Self {
+        Self { state: State::Wrong, exit: Exit::Unavailable, ..Self::fine(name, words) }
+    }
+
+    fn damaged(name: &'static str, words: impl Into<String>) -> Self {
+        Self { exit: Exit::Damaged, ..Self::wrong(name, words) }
+    }
+
+    /// What a command would have failed with.
+    fn failed(name: &'static str, failure: &Failure) -> Self {
+        let hint = failure.what_to_type().map(str::to_owned);
+        Self { exit: failure.exit, hint, ..Self::wrong(name, failure.message()) }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+pub(crate) async fn run(global: &Global) -> Outcome {
+    let invocation = Invocation::new(global);
+    let mut checks = Vec::new();
+    match Settings::read(global) {
+        Err(failure) => checks.push(Check::failed("configuration", &failure)),
+        Ok(settings) => {
+            checks.push(configuration(&settings));
+            checks.push(places::data(&settings));
+            checks.extend(store::look(&settings, &invocation).await);
+            checks.push(places::files(&settings));
+            checks.push(places::token(&settings, &invocation));
+            checks.push(model::look(&settings));
+            checks.push(server::look(&settings, &invocation).await);
+        }
+    }
+    checks.push(places::clock());
+    let exit = worst(&checks);
+    let screen = Screen::new(global.json);
+    screen.answer(|| json!({ "fine": exit == Exit::Done, "checks": checks }), || words(&checks))?;
+    Ok(exit)
+}
+
+fn configuration(settings: &Settings) -> Check {
+    let file = settings.file.display();
+    if settings.file.exists() {
+        Check::fine("configuration", format!("{file} is valid"))
+    } else {
+        Check::fine("configuration", format!("there is no {file}; the usual settings hold"))
+    }
+}
+
+/// Damage is told before everything else, then what is the reader's to correct.
+fn worst(checks: &[Check]) -> Exit {
+    let found = |exit: Exit| checks.iter().any(|check| check.exit == exit);
+    let first = [Exit::Damaged, Exit::Usage].into_iter().find(|exit| found(*exit));
+    first.unwrap_or(if checks.iter().all(|check| check.exit == Exit::Done) { Exit::Done } else { Exit::Unavailable })
+}
+
+fn words(checks: &[Check]) -> String {
+    let room = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for Check { name, state, words, hint, .. } in checks {
+        let mark = match state {
+            State::Fine => paint("✔", GOOD),
+            State::Notice => paint("!", WARNING),
+            State::Wrong => paint("✘", ERROR),
+        };
+        text.push_str(&format!("{mark} {}  {}\n", paint(&pad(name, room), BOLD), shown_line(words)));
+        if let Some(hint) = hint {
+            text.push_str(&format!("  {}  {}\n", pad("", room), paint(&shown_line(hint), DIM)));
+        }
+    }
+    text
+}

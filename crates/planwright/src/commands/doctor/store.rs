@@ -1,0 +1,142 @@
+//! The store: whether it is there, opens and answers, how much room it has, and what its newest journals say.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use planwright_core::policy::Policy;
+use planwright_engine::Engine;
+use planwright_engine::ledger::LedgerError;
+use planwright_engine::shared_ledger::{SharedLedger, StoreFacts};
+use planwright_store::{Location, Looked};
+
+use super::Check;
+use super::places::others_may_look;
+use crate::config::Settings;
+use crate::failure::Failure;
+use crate::invocation::Invocation;
+use crate::terminal::text::count;
+
+const NAME: &str = "store";
+/// How many sessions are looked at; `verify` looks at all of them.
+const NEWEST: u32 = 5;
+const LITTLE: u64 = 1 << 30;
+const TOO_LITTLE: u64 = 64 << 20;
+/// A clock may be this much off before somebody is told.
+const AHEAD: SignedDuration = SignedDuration::from_mins(5);
+
+pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Location::Sqlite(path) = &settings.location {
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.len() == 0 => {
+                return vec![Check::damaged(
+                    NAME,
+                    format!("{} is empty: it was cut off, or never written", path.display()),
+                )];
+            }
+            Ok(metadata) if others_may_look(&metadata) => {
+                let words = format!("{} can be read by other users of this machine", path.display());
+                checks.push(Check::notice(NAME, words).hint(format!("`chmod 600 {}`", path.display())));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let words = format!("{} is not there yet; the first command that needs it makes it", path.display());
+                return vec![Check::fine(NAME, words)];
+            }
+            Err(error) => return vec![Check::wrong(NAME, format!("{} cannot be looked at: {error}", path.display()))],
+        }
+        checks.extend(room(path));
+    }
+    match inside(settings, invocation).await {
+        Ok(more) => checks.extend(more),
+        Err(error) => checks.push(Check::failed(NAME, &Failure::from(error))),
+    }
+    checks
+}
+
+async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Check>, LedgerError> {
+    let location = &settings.location;
+    let looked = planwright_store::look(location).await?;
+    let Looked { schema, known, .. } = looked;
+    // Whoever opens an older store brings it up to date, and this only looks.
+    if schema < known {
+        let words = match schema {
+            0 => format!("{location} has nothing in it yet"),
+            _ => format!("{location} has schema {schema}, and the next command brings it to {known}"),
+        };
+        return Ok(vec![Check::notice(NAME, words)]);
+    }
+    if schema > known {
+        return Err(LedgerError::TooNew { found: schema, known });
+    }
+    let ledger = planwright_store::open(location).await?;
+    let facts = ledger.check().await?;
+    let mut checks = vec![answers(location, &looked, &facts)];
+    if looked.open_road {
+        checks.push(
+            Check::notice("encryption", "the connection to the database is not encrypted, and it leaves this machine")
+                .hint("use a private network or a tunnel; this version cannot encrypt it yet"),
+        );
+    }
+    checks.push(last_written(ledger.as_ref()).await?);
+    checks.push(journals(Engine::new(ledger, Policy::default()), invocation).await?);
+    Ok(checks)
+}
+
+fn answers(location: &Location, looked: &Looked, facts: &StoreFacts) -> Check {
+    let StoreFacts { kind, schema, told_by_others } = facts;
+    let words = format!("{location} reads and writes ({kind}, schema {schema})");
+    match looked.write_ahead {
+        Some(false) => Check::notice(NAME, format!("{words}, but not ahead (WAL)"))
+            .hint("somebody changed its journal mode; several processes get in each other's way like this"),
+        None if !told_by_others => {
+            Check::notice(NAME, format!("{words}; what other machines write is looked for, not told (no LISTEN)"))
+        }
+        Some(true) | None => Check::fine(NAME, words),
+    }
+}
+
+#[cfg(unix)]
+fn room(path: &Path) -> Option<Check> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let words = format!("{} MiB are free where the store is", free >> 20);
+    Some(match free {
+        0..TOO_LITTLE => Check::wrong("disk", words).hint("make room; a store on a full disk takes nothing any more"),
+        TOO_LITTLE..LITTLE => Check::notice("disk", words).hint("make room soon"),
+        LITTLE.. => Check::fine("disk", words),
+    })
+}
+
+#[cfg(not(unix))]
+fn room(_: &Path) -> Option<Check> {
+    None
+}
+
+/// Something from the future was written by a clock that is wrong, there or here.
+async fn last_written(ledger: &dyn SharedLedger) -> Result<Check, LedgerError> {
+    let page = ledger.sessions(None, 1).await?;
+    let newest = page.items.first().map(|stored| stored.last_active);
+    Ok(match newest {
+        Some(at) if at.duration_since(Timestamp::now()) > AHEAD => {
+            Check::notice("time", format!("the last thing in the store was written at {at:.0}, which is yet to come"))
+                .hint("a clock is wrong, here or where that was written")
+        }
+        Some(at) => Check::fine("time", format!("the last thing in the store was written at {at:.0}")),
+        None => Check::fine("time", "nothing is in the store yet"),
+    })
+}
+
+async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, LedgerError> {
+    let report = engine.verify_newest(NEWEST).await?;
+    let verify = invocation.command(["verify"]);
+    if report.is_whole() {
+        let words = format!("{} looked at and whole; `{verify}` looks at all", count(report.chains.len(), "session"));
+        return Ok(Check::fine("journals", words));
+    }
+    let broken = report.chains.iter().find(|chain| !chain.is_whole()).map(|chain| format!("session {}", chain.session));
+    let row = report.damaged.first().map(|row| row.what.clone());
+    let what = broken.or(row).unwrap_or_default();
+    Ok(Check::damaged("journals", format!("{what} is damaged")).hint(verify))
+}

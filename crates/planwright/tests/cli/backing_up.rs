@@ -1,0 +1,273 @@
+//! Everything in one archive, and back again.
+
+mod hostile;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::world::{PLAN, SESSION, World, ran};
+
+const FILE: &str = "users/mcp-session-one/files/notes/a long name, with ü.md";
+
+/// Two sessions, one of them with a history, files, and a choice that a chat made.
+fn lived_in() -> World {
+    let world = World::with_plan();
+    world.agent_drafts(SESSION, "# Second version\n\n- [ ] one\n");
+    world.run(&format!("plan approve 1 --later --digest {}", world.digest())).done();
+    world.agent_drafts("web:session-two", PLAN);
+    world.run("chat --session cli:session-three hello").done();
+    put(&world, FILE, "words");
+    put(&world, "users/mcp-session-one/unfinished/half", "not whole");
+    put(&world, "users/not a session/files/x", "not ours");
+    put(&world, "token", "a-secret-token-of-many-letters");
+    world.write("planwright.toml", "[limits]\nsteps = 100\n");
+    world
+}
+
+fn put(world: &World, name: &str, text: &str) {
+    let path = world.path(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn names(archive: &Path) -> Vec<String> {
+    let mut tar = tar::Archive::new(std::fs::File::open(archive).unwrap());
+    tar.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+/// What people and programs see of a store.
+fn seen(world: &World) -> Vec<Value> {
+    let mut seen = Vec::new();
+    for session in [SESSION, "web:session-two", "cli:session-three"] {
+        for line in ["plan list", "plan status"] {
+            seen.push(world.json(&format!("{line} --session {session}")));
+        }
+    }
+    seen.push(world.json(&format!("plan show 1 --session {SESSION}")));
+    seen.push(world.json(&format!("plan history 1 --session {SESSION}")));
+    seen.push(world.json("verify"));
+    seen
+}
+
+fn backup(world: &World) -> PathBuf {
+    world.run("backup all.tar").done();
+    world.path("all.tar")
+}
+
+#[test]
+fn everything_is_in_the_archive_and_no_secret() {
+    let world = lived_in();
+    let words = world.run("backup all.tar").done().says("The backup is in all.tar: 3 sessions");
+    assert!(!words.stdout.contains("left out"), "{}", words.stdout);
+    let mut found = names(&world.path("all.tar"));
+    assert_eq!(found.pop().unwrap(), "manifest.json", "the manifest is the end");
+    assert_eq!(
+        found,
+        [
+            "journals/web/session-two.jsonl",
+            "journals/cli/session-three.jsonl",
+            "journals/mcp/session-one.jsonl",
+            "pointers.json",
+            FILE
+        ]
+    );
+    let bytes = std::fs::read(world.path("all.tar")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("a-secret-token"));
+    assert!(!world.path("all.tar.partial").exists());
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(world.path("all.tar")).unwrap());
+        assert_eq!(mode & 0o777, 0o600, "what people said is their own business");
+    }
+}
+
+#[test]
+fn what_is_restored_elsewhere_is_the_same_and_can_be_worked_on() {
+    let world = lived_in();
+    let archive = backup(&world);
+    let other = World::new();
+    let report = ran(other.command().arg("restore").arg(&archive).arg("--json")).done().json();
+    assert_eq!((&report["sessions"], &report["files"], &report["pointers"]), (&json!(3), &json!(1), &json!(1)));
+    assert_eq!(seen(&other), seen(&world));
+    assert_eq!(std::fs::read_to_string(other.path(FILE)).unwrap(), "words");
+    // The chat is in the session it was in, and the plan can be decided about.
+    assert_eq!(other.json("chat and_again")["sessionId"], "session-three");
+    other.run(&format!("plan cancel 1 --session {SESSION}")).done();
+    other.run("verify").done();
+}
+
+#[test]
+fn an_archive_may_go_through_pipes() {
+    let world = lived_in();
+    let made = world.command().args(["backup", "-"]).output().unwrap();
+    assert!(made.status.success());
+    assert!(String::from_utf8(made.stderr).unwrap().contains("3 sessions"));
+    let other = World::new();
+    let mut child = other.command().args(["restore", "-"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), &made.stdout).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(seen(&other), seen(&world));
+}
+
+#[test]
+fn the_same_again_changes_nothing() {
+    let world = lived_in();
+    let archive = backup(&world);
+    let other = World::new();
+    let restore = |extra: &[&str]| ran(other.command().arg("restore").arg(&archive).arg("--json").args(extra));
+    restore(&[]).done();
+    let before = seen(&other);
+    let again = restore(&[]).done().json();
+    assert_eq!((&again["sessions"], &again["files"], &again["alreadyThere"]), (&json!(0), &json!(0), &json!(4)));
+    assert_eq!(seen(&other), before);
+    // One that went on since is still the same one.
+    other.run(&format!("plan cancel 1 --session {SESSION}")).done();
+    assert_eq!(restore(&[]).done().json()["alreadyThere"], 4);
+    assert_eq!(other.json(&format!("plan show 1 --session {SESSION}"))["status"], "CANCELLED");
+}
+
+#[test]
+fn an_interrupted_restore_goes_on() {
+    let world = lived_in();
+    let archive = backup(&world);
+    let other = World::new();
+    // As far as a killed one may have come: the older sessions, no files, and one that was not whole.
+    ran(other.command().arg("restore").arg(&archive)).done();
+    other.run("sessions delete cli:session-three --yes").done();
+    std::fs::remove_file(other.path(FILE)).unwrap();
+    put(&other, "users/mcp-session-one/unfinished/restoring", "ha");
+    let report = ran(other.command().arg("restore").arg(&archive).arg("--json")).done().json();
+    assert_eq!((&report["sessions"], &report["files"]), (&json!(1), &json!(1)));
+    assert_eq!(seen(&other), seen(&world));
+}
+
+#[test]
+fn a_store_with_other_sessions_is_refused_unless_they_are_merged() {
+    let archive = lived_in();
+    let archive_file = backup(&archive);
+    let world = World::new();
+    world.agent_drafts("web:stranger1", PLAN);
+    let refused = ran(world.command().arg("restore").arg(&archive_file)).exits(3);
+    refused.complains("session web:stranger1 (it is not in the archive)");
+    assert_eq!(world.json("sessions")["sessions"].as_array().unwrap().len(), 1, "nothing was written");
+    world.agent_drafts(SESSION, "# Mine, not yours\n");
+    put(&world, FILE, "mine");
+    let restore = |extra: &[&str]| ran(world.command().arg("restore").arg(&archive_file).args(extra));
+    restore(&[]).exits(3).complains("Nothing was changed").complains("--merge");
+    assert_eq!(world.json("sessions")["sessions"].as_array().unwrap().len(), 2, "nothing was written");
+    let merged =
+        restore(&["--merge"]).done().says("left as it is: session mcp:session-one").says("2 sessions, 0 files");
+    assert!(!merged.stdout.contains("stranger1"), "{}", merged.stdout);
+    assert_eq!(world.json("sessions")["sessions"].as_array().unwrap().len(), 4);
+    assert_eq!(world.active_plan(SESSION).display_title(), "Mine, not yours");
+    assert_eq!(std::fs::read_to_string(world.path(FILE)).unwrap(), "mine", "files go with their session");
+    world.run("verify").done();
+}
+
+#[test]
+fn a_file_that_is_there_and_another_one_is_not_written_over() {
+    let world = lived_in();
+    let archive = backup(&world);
+    let other = World::new();
+    put(&other, FILE, "something else");
+    let restore = |extra: &[&str]| ran(other.command().arg("restore").arg(&archive).args(extra));
+    restore(&[]).exits(3).complains("a long name").complains("Nothing was changed");
+    assert_eq!(other.json("sessions")["sessions"], json!([]), "nothing was written");
+    restore(&["--merge"]).done().says("left as it is:").says("3 sessions, 0 files");
+    assert_eq!(std::fs::read_to_string(other.path(FILE)).unwrap(), "something else");
+}
+
+#[test]
+fn an_archive_is_not_written_over_by_accident() {
+    let world = World::with_plan();
+    world.write("all.tar", "precious");
+    world.run("backup all.tar").exits(2).complains("all.tar is there already").complains("--force");
+    assert_eq!(std::fs::read_to_string(world.path("all.tar")).unwrap(), "precious");
+    // What an interrupted one left is in nobody's way.
+    world.write("all.tar.partial", "half of something");
+    world.run("backup all.tar --force").done();
+    assert_eq!(names(&world.path("all.tar")).last().unwrap(), "manifest.json");
+    world.run("backup nowhere/all.tar").exits(6).complains("nowhere/all.tar.partial cannot be written");
+    World::new().run("backup all.tar").exits(4).complains("There is no store");
+}
+
+#[test]
+fn a_damaged_session_is_named_and_the_rest_is_kept() {
+    let world = lived_in();
+    let store = Connection::open(world.store()).unwrap();
+    let changed = store
+        .execute(
+            "UPDATE journal SET body = replace(body, 'drop the', 'keep the') WHERE body LIKE '%session-one%drop the%'",
+            [],
+        )
+        .unwrap();
+    assert!(changed > 0);
+    world.run("backup all.tar").exits(7).says("damaged: session mcp:session-one").says("2 sessions");
+    let found = names(&world.path("all.tar"));
+    assert!(!found.iter().any(|name| name.contains("session-one.jsonl")), "{found:?}");
+    assert!(found.contains(&FILE.to_owned()), "its files are whole: {found:?}");
+    let other = World::new();
+    let restored = ran(other.command().arg("restore").arg(world.path("all.tar"))).done();
+    restored.says("not in the archive: session mcp:session-one").says("2 sessions, 1 file");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let world = World::with_plan();
+    put(&world, "secret", "do not copy");
+    put(&world, "users/mcp-session-one/files/real", "copy");
+    let files = world.path("users/mcp-session-one/files");
+    std::os::unix::fs::symlink(world.path("secret"), files.join("link")).unwrap();
+    std::os::unix::fs::symlink(world.path(""), files.join("folder")).unwrap();
+    std::os::unix::fs::symlink("mcp-session-one", world.path("users/web-session-two")).unwrap();
+    let ran = world.run("backup all.tar").done();
+    ran.says("left out: users/mcp-session-one/files/folder: it is a link").says("1 session, 4 entries, 1 file");
+    let bytes = std::fs::read(world.path("all.tar")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains("do not copy"));
+}
+
+/// Others write as fast as they can while the archive is made.
+#[test]
+fn every_session_is_taken_as_it_was_at_one_moment() {
+    let world = World::with_plan();
+    let writing = |number: u32| {
+        let mut command = world.command();
+        command.args(["chat", "--session", &format!("cli:writer-{number:04}")]);
+        command
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null());
+        command.spawn().unwrap()
+    };
+    let mut writers: Vec<_> = (0..2).map(writing).collect();
+    let mut inputs: Vec<_> = writers.iter_mut().map(|child| child.stdin.take().unwrap()).collect();
+    let mut outputs: Vec<_> =
+        writers.iter_mut().map(|child| std::io::BufReader::new(child.stdout.take().unwrap())).collect();
+    // Both have answered once, and have many more messages waiting.
+    for (input, output) in inputs.iter_mut().zip(&mut outputs) {
+        use std::io::{BufRead as _, Write as _};
+        input.write_all("say something\n".repeat(40).as_bytes()).unwrap();
+        let mut line = String::new();
+        while line.trim().is_empty() {
+            line.clear();
+            output.read_line(&mut line).unwrap();
+        }
+    }
+    for round in 0..3 {
+        world.run(&format!("backup {round}.tar")).done();
+    }
+    drop(inputs);
+    drop(outputs);
+    for mut writer in writers {
+        let _ = writer.kill();
+        writer.wait().unwrap();
+    }
+    for round in 0..3 {
+        let other = World::new();
+        ran(other.command().arg("restore").arg(world.path(&format!("{round}.tar")))).done();
+        other.run("verify").done().says("Every journal is whole: 3 sessions");
+    }
+}

@@ -1,0 +1,156 @@
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::world::{Ran, World, ran};
+
+/// With an address where surely nobody listens.
+fn doctor(world: &World, variables: &[(&str, &str)]) -> Ran {
+    let mut command = world.command();
+    command.env("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:1").envs(variables.iter().copied());
+    ran(command.args(["doctor", "--json"]))
+}
+
+fn checks(ran: &Ran) -> BTreeMap<String, Value> {
+    let answer = ran.json();
+    let checks = answer["checks"].as_array().unwrap();
+    checks.iter().map(|check| (check["name"].as_str().unwrap().to_owned(), check.clone())).collect()
+}
+
+#[track_caller]
+fn says(ran: &Ran, name: &str, state: &str, words: &str) {
+    let check = &checks(ran)[name];
+    assert_eq!(check["state"], state, "{check}");
+    assert!(check["words"].as_str().unwrap().contains(words), "{check}");
+}
+
+/// Every file with its size, content and time, to see that nothing was changed.
+fn everything(world: &World) -> BTreeMap<String, (u64, Vec<u8>)> {
+    let files = std::fs::read_dir(world.path("")).unwrap().map(|entry| entry.unwrap());
+    files
+        .map(|file| {
+            (
+                file.file_name().into_string().unwrap(),
+                (file.metadata().unwrap().len(), std::fs::read(file.path()).unwrap_or_default()),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn where_nothing_is_yet_everything_is_fine_and_nothing_is_made() {
+    let world = World::new();
+    let data = world.path("not/yet");
+    let looked = doctor(&world, &[("PLANWRIGHT_DATA", data.to_str().unwrap())]).done();
+    says(&looked, "data folder", "fine", "not there yet");
+    says(&looked, "store", "fine", "not there yet");
+    says(&looked, "token", "fine", "not there yet");
+    says(&looked, "model", "notice", "rehearsal");
+    says(&looked, "server", "fine", "nothing listens at 127.0.0.1:1");
+    says(&looked, "configuration", "fine", "the usual settings hold");
+    assert!(!data.exists() && !world.path("not").exists());
+    world.run("doctor").done().says("✔ configuration").says("! model");
+}
+
+#[test]
+fn a_store_in_use_is_looked_into() {
+    let world = World::with_plan();
+    world.run("token").done();
+    let before = everything(&world);
+    let looked = doctor(&world, &[]).done();
+    says(&looked, "store", "fine", "SQLite 3.");
+    says(&looked, "journals", "fine", "1 session looked at and whole");
+    says(&looked, "disk", "fine", "MiB are free");
+    says(&looked, "token", "fine", "only you can read it");
+    says(&looked, "time", "fine", "was written at");
+    assert_eq!(everything(&world), before, "it only looks");
+}
+
+#[test]
+fn damage_is_found_and_has_its_exit_code() {
+    let world = World::with_plan();
+    let store = Connection::open(world.store()).unwrap();
+    store.execute("UPDATE journal SET body = replace(body, 'drop the', 'keep the')", []).unwrap();
+    drop(store);
+    let looked = doctor(&world, &[]).exits(7);
+    says(&looked, "journals", "wrong", "session mcp:session-one is damaged");
+    assert_eq!(looked.json()["fine"], false);
+    let world = World::new();
+    world.write(
+        "planwright.db",
+        "this is not a database, but it is long enough to be looked at as one. ".repeat(9).as_str(),
+    );
+    says(&doctor(&world, &[]).exits(7), "store", "wrong", "not a SQLite database");
+    world.write("planwright.db", "");
+    says(&doctor(&world, &[]).exits(7), "store", "wrong", "is empty");
+}
+
+#[test]
+fn a_wrong_setting_is_told_like_everywhere() {
+    let world = World::new();
+    world.write("planwright.toml", "[server]\nlisten = \"here\"\n");
+    let looked = ran(world.command().args(["doctor", "--json"])).exits(2);
+    says(&looked, "configuration", "wrong", "line 2, at `listen`: `here` is not an address");
+}
+
+#[test]
+fn an_older_store_is_not_brought_up_to_date_by_looking() {
+    let world = World::with_plan();
+    let store = Connection::open(world.store()).unwrap();
+    store.pragma_update(None, "user_version", 2).unwrap();
+    drop(store);
+    let before = everything(&world);
+    says(&doctor(&world, &[]).done(), "store", "notice", "has schema 2, and the next command brings it to");
+    assert_eq!(everything(&world), before);
+    let store = Connection::open(world.store()).unwrap();
+    store.pragma_update(None, "user_version", 9_999).unwrap();
+    drop(store);
+    says(&doctor(&world, &[]).exits(6), "store", "wrong", "newer Planwright");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_others_may_read_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::with_plan();
+    world.run("token").done();
+    let open = |name: &str, mode| std::fs::set_permissions(world.path(name), PermissionsExt::from_mode(mode)).unwrap();
+    open("token", 0o644);
+    let looked = doctor(&world, &[]).exits(6);
+    says(&looked, "token", "wrong", "can be read by other users");
+    assert!(checks(&looked)["token"]["hint"].as_str().unwrap().contains("token rotate"));
+    open("token", 0o600);
+    open("", 0o755);
+    says(&doctor(&world, &[]).done(), "data folder", "notice", "can be looked at by other users");
+}
+
+#[test]
+fn the_model_is_named_and_its_key_only_by_its_variable() {
+    let world = World::new();
+    let chosen = [("PLANWRIGHT_MODEL", "anthropic:claude-x"), ("ANTHROPIC_API_KEY", "sk-very-secret")];
+    let looked = doctor(&world, &chosen).done();
+    says(&looked, "model", "fine", "anthropic:claude-x, its key is in ANTHROPIC_API_KEY");
+    looked.never_says("sk-very-secret");
+    says(&doctor(&world, &chosen[..1]).exits(6), "model", "wrong", "set ANTHROPIC_API_KEY");
+}
+
+#[test]
+fn another_program_at_the_servers_address_is_not_taken_for_ours() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let answering = std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nup");
+    });
+    let world = World::new();
+    let looked = doctor(&world, &[("PLANWRIGHT_SERVER_LISTEN", &address)]).done();
+    says(&looked, "server", "notice", "another program");
+    answering.join().unwrap();
+    ran(world.command().args(["health", "--listen", "127.0.0.1:1"]))
+        .exits(6)
+        .complains("nothing listens at 127.0.0.1:1");
+}

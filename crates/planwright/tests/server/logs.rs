@@ -1,0 +1,129 @@
+//! What the server writes about itself: for machines, about whom, and nothing that is secret.
+
+use serde_json::{Map, Value, json};
+
+use crate::running::{Running, logged, serve};
+use crate::world::World;
+
+const SEVEN: [&str; 7] =
+    ["session_identity", "run_id", "goal_id", "task_id", "run_kind", "transport_chat_hash", "event"];
+
+const KEY: &str = "sk-a-key-that-nobody-may-see";
+const SAID: &str = "the password of the safe is swordfish";
+
+/// A server that has been talked to, with everything on that can be logged.
+fn lively(world: &World, filter: &str) -> String {
+    let mut command = serve(world);
+    command.arg("--json").env("PLANWRIGHT_LOG", filter).env("OPENAI_API_KEY", KEY);
+    let server = Running::started(world, &mut command);
+    let session = server.post("/api/sessions", &json!({})).json()["sessionId"].as_str().unwrap().to_owned();
+    server.post("/api/plans/enable", &json!({ "sessionId": session }));
+    let messages = format!("/api/sessions/{session}/messages");
+    let answer = server.post(&messages, &json!({ "text": SAID })).json();
+    let plan = answer["plan"]["planId"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+    let address = format!("/api/plans/{plan}");
+    let digest = server.get(&address).json()["digest"].clone();
+    let approved = server.post(&format!("{address}/approve"), &json!({ "digest": digest }));
+    assert_eq!(approved.status, 200, "{approved:?}");
+    while server.get(&address).json()["status"] != "COMPLETED" {}
+    server.without_token("/api/sessions?token=in-the-wrong-place");
+    server.post("/api/login", &json!({ "token": server.token }));
+    assert_eq!(server.stop(), 0);
+    session
+}
+
+fn lines(world: &World) -> Vec<Map<String, Value>> {
+    let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    logged(world).lines().map(read).collect()
+}
+
+#[test]
+fn every_line_is_an_object_with_the_seven_fields() {
+    let world = World::new();
+    lively(&world, "");
+    let lines = lines(&world);
+    for line in &lines {
+        for name in ["timestamp", "level", "target", "message"].iter().chain(&SEVEN) {
+            assert!(line.contains_key(*name), "{name} is not in {line:?}");
+        }
+    }
+    assert!(lines.len() > 5, "{lines:?}");
+}
+
+#[test]
+fn an_operator_reads_what_happened_and_to_whom() {
+    let world = World::new();
+    let session = lively(&world, "");
+    let identity = format!("web:{session}");
+    let lines = lines(&world);
+    for event in ["session_opened", "turn_begun", "turn_ended", "plan_mode_enabled"] {
+        let line = lines.iter().find(|line| line["event"] == event);
+        let line = line.unwrap_or_else(|| panic!("{event} is not in {lines:?}"));
+        assert_eq!(line["session_identity"], identity, "{line:?}");
+    }
+    for event in ["plan_approved", "execution_started", "execution_finished"] {
+        let line = lines.iter().find(|line| line["event"] == event);
+        let line = line.unwrap_or_else(|| panic!("{event} is not in {lines:?}"));
+        assert!(line["session_identity"] == identity && line["plan_id"].is_string(), "{line:?}");
+    }
+    let ended = lines.iter().find(|line| line["event"] == "turn_ended").unwrap();
+    assert!(ended["outcome"].is_string() && ended["turn"].is_string(), "{ended:?}");
+    for event in ["server_started", "http_request", "server_stopping", "server_stopped"] {
+        assert!(lines.iter().any(|line| line["event"] == event), "{event} is not in {lines:?}");
+    }
+}
+
+#[test]
+fn no_secret_and_no_word_that_was_said_is_in_it() {
+    for filter in [
+        "",
+        "planwright=trace,planwright_engine=trace,planwright_store=trace,planwright_surfaces=trace,planwright_llm=trace",
+    ] {
+        let world = World::new();
+        lively(&world, filter);
+        let log = logged(&world);
+        let token = std::fs::read_to_string(world.path("token")).unwrap();
+        for secret in [token.trim(), KEY, "swordfish", "in-the-wrong-place"] {
+            assert!(!log.contains(secret), "{secret} is in: {log}");
+        }
+    }
+}
+
+/// Who was in the middle of a turn is told, and whoever goes on with it.
+#[test]
+fn a_session_that_is_taken_over_is_told() {
+    let world = World::new();
+    let provider = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut command = serve(&world);
+    command.args(["--json", "--model", "openai:silent"]).env("OPENAI_API_KEY", KEY);
+    command.env("OPENAI_BASE_URL", format!("http://{}/v1", provider.local_addr().unwrap()));
+    let first = Running::started(&world, &mut command);
+    let session = first.post("/api/sessions", &json!({})).json()["sessionId"].as_str().unwrap().to_owned();
+    let messages = format!("/api/sessions/{session}/messages");
+    first.begin_to_post(&messages, &json!({ "text": SAID }));
+    // The turn is under way when the model is asked, and it never answers.
+    let _asked = provider.accept().unwrap();
+    drop(first);
+    let second = Running::start(&world);
+    second.post(&messages, &json!({ "text": "are you there?" }));
+    assert_eq!(second.stop(), 0);
+    for event in ["lease_taken_over", "turn_resumed"] {
+        let lines = lines(&world);
+        let line = lines.iter().find(|line| line["event"] == event);
+        assert_eq!(line.map(|line| &line["session_identity"]), Some(&json!(format!("web:{session}"))), "{lines:?}");
+    }
+    assert!(!logged(&world).contains("swordfish"));
+}
+
+#[test]
+fn people_read_it_without_braces() {
+    let world = World::new();
+    let server = Running::started(&world, serve(&world).args(["--json", "--log-format", "pretty"]));
+    assert_eq!(server.stop(), 0);
+    let log = logged(&world);
+    assert!(log.contains("INFO") && log.contains("server_started") && !log.contains('{'), "{log}");
+    let world = World::new();
+    world.write("planwright.toml", "[server]\nlog_format = \"pretty\"\n");
+    assert_eq!(Running::start(&world).stop(), 0);
+    assert!(!logged(&world).contains('{'));
+}

@@ -1,0 +1,18 @@
+//! The server as its operators meet it: the real program at an address of its own, asked over the network and stopped by
+//! signals.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
+
+mod logs;
+mod portable;
+mod running;
+mod serving;
+mod starting;
+mod stopping;
+#[path = "../../../store/tests/store/stores.rs"]
+#[allow(dead_code)]
+mod stores;
+#[path = "../cli/world.rs"]
+#[allow(dead_code)]
+mod world;

@@ -1,0 +1,128 @@
+//! A server that runs for a test, and a client for it.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::world::World;
+
+pub(crate) struct Running {
+    child: Child,
+    /// Kept open: whoever writes to a closed pipe is ended by that.
+    _output: BufReader<ChildStdout>,
+    /// `127.0.0.1:PORT`
+    pub(crate) address: String,
+    pub(crate) token: String,
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// A server at any free port that logs into a file.
+pub(crate) fn serve(world: &World) -> Command {
+    let mut command = world.command();
+    command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log(world));
+    command
+}
+
+pub(crate) fn log(world: &World) -> File {
+    File::options().create(true).append(true).open(world.path("log")).unwrap()
+}
+
+pub(crate) fn logged(world: &World) -> String {
+    std::fs::read_to_string(world.path("log")).unwrap()
+}
+
+impl Running {
+    pub(crate) fn start(world: &World) -> Self {
+        Self::started(world, serve(world).arg("--json"))
+    }
+
+    /// Waits until it says that it is ready.
+    pub(crate) fn started(world: &World, command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", logged(world)));
+        let address = ready["address"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        let token = std::fs::read_to_string(world.path("token")).unwrap_or_default().trim().to_owned();
+        Self { child, _output: output, address, token }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        ask(&self.address, "GET", path, Some(&self.token), None)
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        ask(&self.address, "POST", path, Some(&self.token), Some(body))
+    }
+
+    /// Sends a request without waiting for its answer.
+    pub(crate) fn begin_to_post(&self, path: &str, body: &Value) {
+        send(&self.address, "POST", path, Some(&self.token), Some(body));
+    }
+
+    pub(crate) fn without_token(&self, path: &str) -> Answer {
+        ask(&self.address, "GET", path, None, None)
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+
+    /// The exit code, once it has ended.
+    pub(crate) fn ended(mut self) -> i32 {
+        self.child.wait().unwrap().code().unwrap_or(-1)
+    }
+
+    pub(crate) fn stop(self) -> i32 {
+        self.signal("TERM");
+        self.ended()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn ask(address: &str, method: &str, path: &str, token: Option<&str>, body: Option<&Value>) -> Answer {
+    let mut stream = send(address, method, path, token, body);
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+    let status = head.split_whitespace().nth(1).unwrap().parse().unwrap();
+    Answer { status, body: body.to_owned() }
+}
+
+fn send(address: &str, method: &str, path: &str, token: Option<&str>, body: Option<&Value>) -> TcpStream {
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let token = token.map_or_else(String::new, |token| format!("authorization: Bearer {token}\r\n"));
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    stream
+}

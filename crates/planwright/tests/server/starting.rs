@@ -1,0 +1,99 @@
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use crate::running::{Running, logged, serve};
+use crate::world::{World, ran};
+
+/// What a person reads at the start.
+fn first_words(world: &World, variables: &[(&str, &str)]) -> String {
+    let mut child = serve(world).envs(variables.iter().copied()).spawn().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let mut words = String::new();
+    let mut piece = [0; 1024];
+    while !words.contains("Ctrl+C stops it") {
+        let read = output.read(&mut piece).unwrap();
+        assert_ne!(read, 0, "{words}{}", logged(world));
+        words.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+    }
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(child.wait().unwrap().success());
+    words
+}
+
+#[test]
+fn the_token_is_shown_once_and_never_logged() {
+    let world = World::new();
+    let first = first_words(&world, &[]);
+    let token = std::fs::read_to_string(world.path("token")).unwrap();
+    let token = token.trim();
+    assert!(first.contains(&format!("/#token={token}\n")), "{first}");
+    assert!(first.contains("http://127.0.0.1:") && !first.contains(":0/"), "{first}");
+    assert!(first.contains(&format!("sqlite:{}", world.store().display())), "{first}");
+    assert!(first.contains("rehearsal"), "{first}");
+    let second = first_words(&world, &[]);
+    assert!(!second.contains(token), "{second}");
+    assert!(second.contains(&format!("the token is in {}", world.path("token").display())), "{second}");
+    assert!(!logged(&world).contains(token));
+    assert!(logged(&world).contains("server_started"));
+}
+
+#[test]
+fn a_token_from_the_environment_is_used_and_not_shown() {
+    let world = World::new();
+    let given = "a-token-from-the-environment";
+    let words = first_words(&world, &[("PLANWRIGHT_TOKEN", given)]);
+    assert!(words.contains("PLANWRIGHT_TOKEN") && !words.contains(given), "{words}");
+    assert!(!world.path("token").exists(), "no other one is made");
+    let mut server = Running::started(&world, serve(&world).arg("--json").env("PLANWRIGHT_TOKEN", given));
+    server.token = given.to_owned();
+    assert_eq!(server.get("/api/sessions").status, 200);
+}
+
+#[test]
+fn a_model_that_was_chosen_is_named() {
+    let world = World::new();
+    let words = first_words(&world, &[("PLANWRIGHT_MODEL", "openai:gpt-x"), ("OPENAI_API_KEY", "sk-very-secret")]);
+    assert!(words.contains("openai:gpt-x") && !words.contains("sk-very-secret"), "{words}");
+    ran(world.command().args(["serve", "--model", "openai:gpt-x"])).exits(2).complains("set OPENAI_API_KEY");
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_to_be() {
+    let world = World::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let refused = ran(world.command().args(["serve", "--listen", &address])).exits(6);
+    refused.complains(&format!("{address} is taken by another program")).complains("planwright doctor");
+    let refused = ran(world.command().args(["serve", "--json", "--listen", &address])).exits(6);
+    assert_eq!(refused.error_json()["code"], "UNAVAILABLE");
+}
+
+#[test]
+fn an_address_that_cannot_be_used_is_said_to_be() {
+    let world = World::new();
+    for wrong in ["7717", "here:7717", "127.0.0.1", "http://127.0.0.1:7717", "127.0.0.1:70000"] {
+        ran(world.command().args(["serve", "--listen", wrong])).exits(2).complains("is not an address with a port");
+    }
+    ran(world.command().args(["serve", "--host", "https://x"])).exits(2).complains("is not the name of a host");
+    assert!(!world.path("token").exists() && !world.store().exists(), "nothing was made");
+    // An address that no machine has, which needs a token like every other.
+    world.run("token").done();
+    ran(world.command().args(["serve", "--listen", "192.0.2.1:7717"])).exits(6).complains("does not have the address");
+}
+
+#[test]
+fn others_are_not_let_near_it_without_a_token() {
+    let world = World::new();
+    let refused = ran(world.command().args(["serve", "--listen", "0.0.0.0:0"])).exits(3);
+    refused.complains("can be reached by others").complains("planwright token").never_complains("panicked");
+    world.run("token").done();
+    let mut command = world.command();
+    command
+        .args(["serve", "--json", "--listen", "0.0.0.0:0"])
+        .stdout(Stdio::piped())
+        .stderr(crate::running::log(&world));
+    let server = Running::started(&world, &mut command);
+    assert_eq!(server.get("/api/sessions").status, 200);
+}

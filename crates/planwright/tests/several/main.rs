@@ -1,0 +1,21 @@
+//! Several servers on one store: real processes, some of them killed in the middle of turns, and clients of all of them.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
+
+#[path = "../../../surfaces/tests/ws/client.rs"]
+#[allow(dead_code)]
+mod client;
+mod events;
+mod journal;
+mod killed;
+mod memory;
+mod program;
+mod provider;
+mod rehearsed;
+mod stopped;
+#[path = "../../../store/tests/store/stores.rs"]
+#[allow(dead_code)]
+mod stores;
+mod together;
+mod world;

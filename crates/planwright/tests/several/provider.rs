@@ -1,0 +1,133 @@
+//! A provider that speaks the chat completions of OpenAI and answers when it is allowed to.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use crate::world::PATIENCE;
+
+/// A request: what was said last, and how many results it carried for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) words: String,
+    pub(crate) results: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Provider {
+    address: String,
+    stage: Arc<Stage>,
+}
+
+#[derive(Debug)]
+struct Stage {
+    open: watch::Sender<bool>,
+    asked: watch::Sender<Vec<Asked>>,
+}
+
+impl Provider {
+    /// Serves until the test ends.
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/v1/", listener.local_addr().unwrap());
+        let stage = Arc::new(Stage { open: watch::Sender::new(true), asked: watch::Sender::new(Vec::new()) });
+        let serving = Arc::clone(&stage);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let stage = Arc::clone(&serving);
+                // Whoever asks may be killed at any moment.
+                tokio::spawn(async move { drop(answer(stream, &stage).await) });
+            }
+        });
+        Self { address, stage }
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// From here on nobody is answered.
+    pub(crate) fn hold(&self) {
+        self.stage.open.send_replace(false);
+    }
+
+    /// Everybody is answered, also those who wait.
+    pub(crate) fn let_go(&self) {
+        self.stage.open.send_replace(true);
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.stage.asked.borrow().clone()
+    }
+
+    /// Waits until it was asked like this so many times.
+    pub(crate) async fn wait_for(&self, count: usize, matching: impl Fn(&Asked) -> bool) {
+        let mut asked = self.stage.asked.subscribe();
+        let enough = asked.wait_for(|asked| asked.iter().filter(|one| matching(one)).count() >= count);
+        let waited = tokio::time::timeout(PATIENCE, enough).await.map(|found| found.is_ok());
+        assert_eq!(waited, Ok(true), "it was asked only {:?}", self.asked());
+    }
+}
+
+async fn answer(mut stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
+    let Some(request) = read(&mut stream).await? else { return Ok(()) };
+    let asked = note(&request);
+    let delta = reply(&asked);
+    stage.asked.send_modify(|all| all.push(asked));
+    let _ = stage.open.subscribe().wait_for(|open| *open).await;
+    let reason = if delta.get("content").is_some() { "stop" } else { "tool_calls" };
+    let chunk = |delta: Value, reason: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
+        let chunk =
+            json!({ "id": "x", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": [choice] });
+        format!("data: {chunk}\n\n")
+    };
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let body = chunk(delta, Value::Null) + &chunk(json!({}), json!(reason));
+    stream.write_all(format!("{head}{body}data: [DONE]\n\n").as_bytes()).await
+}
+
+async fn read(stream: &mut TcpStream) -> std::io::Result<Option<Value>> {
+    let mut bytes = Vec::new();
+    loop {
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+        let Some(end) = bytes.windows(4).position(|end| end == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let length: usize = length.map_or(0, |length| length.trim().parse().unwrap_or(0));
+        if bytes.len() >= end + 4 + length {
+            return Ok(serde_json::from_slice(&bytes[end + 4..]).ok());
+        }
+    }
+}
+
+fn note(request: &Value) -> Asked {
+    let messages = request["messages"].as_array().unwrap();
+    let last = messages.iter().rposition(|message| message["role"] == "user").unwrap();
+    let words = messages[last]["content"].as_str().unwrap_or_default().trim().to_owned();
+    Asked { words, results: messages[last..].iter().filter(|message| message["role"] == "tool").count() }
+}
+
+/// `draft …` leads to a plan of three steps, an approval to its work, `look …` to a look, and anything else to an answer.
+fn reply(asked: &Asked) -> Value {
+    let call = |name: &str, arguments: Value| {
+        let function = json!({ "name": name, "arguments": arguments.to_string() });
+        json!({ "tool_calls": [{ "index": 0, "id": "call_x", "type": "function", "function": function }] })
+    };
+    let words = asked.words.as_str();
+    match asked.results {
+        0 if words.starts_with("draft") => {
+            call("plan_set_content", json!({ "plan_markdown": "# Work\n\n- [ ] one\n- [ ] two\n- [ ] three\n" }))
+        }
+        0 if words.starts_with("look") => call("list_files", json!({})),
+        done if words.starts_with("[Plan") && done < 3 => {
+            call("plan_progress", json!({ "step": done + 1, "status": "done" }))
+        }
+        _ => json!({ "content": format!("done: {}", words.lines().next().unwrap_or_default()) }),
+    }
+}

@@ -1,0 +1,25 @@
+//! What is at a location, without working there: nothing is made and nothing is brought up to date.
+
+use planwright_engine::ledger::LedgerResult;
+
+use crate::{Location, postgres, sqlite};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// The version of the schema; 0 if there is none yet.
+    pub schema: u32,
+    /// The version that this program works with.
+    pub known: u32,
+    /// Whether SQLite lets readers and a writer work side by side, as it does unless somebody changed it. Nothing on other
+    /// stores.
+    pub write_ahead: Option<bool>,
+    /// Whether others could listen on the way to it: a database on another machine, without encryption.
+    pub open_road: bool,
+}
+
+pub async fn look(location: &Location) -> LedgerResult<Looked> {
+    match location {
+        Location::Sqlite(path) => sqlite::looking::look(path.clone()).await,
+        Location::Postgres(url) => postgres::looking::look(url).await,
+    }
+}

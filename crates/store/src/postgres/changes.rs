@@ -1,0 +1,205 @@
+//! What is written, told: in this process at once, to others by `NOTIFY` where the database has it.
+//!
+//! A notification is sent behind the commit, in the same round trip, and is no part of it: PostgreSQL lets no two
+//! transactions that notify be flushed to disk at the same time.
+
+mod listening;
+
+use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, RandomState};
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+
+use futures::StreamExt as _;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::shared_ledger::Change;
+use tokio::runtime::Handle;
+use tokio::sync::broadcast;
+use tokio::task::AbortHandle;
+use tokio_postgres::{Client, Error};
+
+use super::connect::Target;
+use super::errors::{Failure, Remedy, words};
+use crate::changes::Teller;
+
+/// PostgreSQL takes less than 8,000 bytes at once.
+const MOST_BYTES: usize = 7_900;
+
+/// A cheap handle; clones tell the same readers.
+#[derive(Debug, Clone)]
+pub(super) struct Changes(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    target: Target,
+    teller: Teller,
+    /// Where this schema's changes are announced; `None` if the database has no such thing.
+    channel: Option<String>,
+    /// Tells what this process has announced from what others have.
+    own_name: String,
+    runtime: Handle,
+    listening: OnceLock<Listening>,
+}
+
+#[derive(Debug)]
+struct Listening(AbortHandle);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Changes {
+    /// Finds out whether the database can tell others.
+    pub(super) async fn new(client: &Client, target: &Target) -> Result<Self, Failure> {
+        let shared = Shared {
+            target: target.clone(),
+            teller: Teller::new(),
+            channel: find_channel(client).await?,
+            own_name: format!("{:016x}", RandomState::new().hash_one(std::process::id())),
+            runtime: Handle::current(),
+            listening: OnceLock::new(),
+        };
+        Ok(Self(Arc::new(shared)))
+    }
+
+    /// Whether other processes are told at once.
+    pub(super) fn reach_others(&self) -> bool {
+        self.0.channel.is_some()
+    }
+
+    /// Tells apart what processes do at the same time.
+    pub(super) fn own_name(&self) -> &str {
+        &self.0.own_name
+    }
+
+    /// The first thing that is told is [`Change::Anywhere`], once the listening has begun: what others wrote until then is
+    /// not known.
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
+        let Shared { target, teller, channel, own_name, .. } = &*self.0;
+        let changes = teller.subscribe();
+        self.0.listening.get_or_init(|| {
+            let listener = listening::Listener {
+                target: target.clone(),
+                teller: teller.clone(),
+                channel: channel.clone(),
+                own_name: own_name.clone(),
+            };
+            Listening(self.0.runtime.spawn(listener.run()).abort_handle())
+        });
+        changes
+    }
+
+    /// Ends the transaction and tells everybody of the sessions it wrote to.
+    pub(super) async fn commit(&self, client: &Client, sessions: Vec<SessionIdentity>) -> Result<(), Failure> {
+        match self.announcement(&sessions) {
+            None => client.batch_execute("COMMIT").await?,
+            Some(announcement) => {
+                let mut answers = pin!(client.simple_query_raw(&format!("COMMIT; {announcement}")).await?);
+                answers.next().await.transpose()?;
+                // What is committed stays so. Those who are not told will find it when they look.
+                while let Some(answer) = answers.next().await {
+                    if let Err(error) = answer {
+                        not_told(&error);
+                        break;
+                    }
+                }
+            }
+        }
+        self.tell_here(sessions);
+        Ok(())
+    }
+
+    /// Tells everybody in this process of sessions to which something was committed.
+    pub(super) fn tell_here(&self, sessions: Vec<SessionIdentity>) {
+        self.0.teller.tell(sessions);
+    }
+
+    /// Tells all other processes.
+    pub(super) async fn tell_others(&self, client: &Client, sessions: &[SessionIdentity]) {
+        let Some(announcement) = self.announcement(sessions) else { return };
+        if let Err(error) = client.batch_execute(&announcement).await {
+            not_told(&error);
+        }
+    }
+
+    fn announcement(&self, sessions: &[SessionIdentity]) -> Option<String> {
+        let channel = self.0.channel.as_ref().filter(|_| !sessions.is_empty())?;
+        let mut sql = String::from("SELECT");
+        for (nth, payload) in payloads(&self.0.own_name, sessions).into_iter().enumerate() {
+            let comma = if nth == 0 { "" } else { "," };
+            // Names of sessions have no character in them that would have to be escaped.
+            let _ = write!(sql, "{comma} pg_notify('{channel}', '{payload}')");
+        }
+        Some(sql)
+    }
+}
+
+fn not_told(error: &Error) {
+    tracing::warn!(error = %words(error), "other processes could not be told of a change");
+}
+
+/// Notifications go to the whole database, so those of each schema have a name of their own.
+async fn find_channel(client: &Client) -> Result<Option<String>, Failure> {
+    let name = "SELECT 'planwright_' || md5(coalesce(current_schema(), ''))";
+    let attempt = async {
+        let channel: String = client.query_one(name, &[]).await?.try_get(0)?;
+        let attempt = format!("LISTEN {channel}; UNLISTEN {channel}; SELECT pg_notify('{channel}', '')");
+        client.batch_execute(&attempt).await?;
+        Ok(channel)
+    };
+    match attempt.await.map_err(Failure::Database) {
+        Ok(channel) => Ok(Some(channel)),
+        Err(failure) if failure.remedy() == Remedy::Reconnect => Err(failure),
+        Err(failure) => {
+            tracing::info!(error = %failure.to_error(), "the database tells nobody of changes; they are looked for");
+            Ok(None)
+        }
+    }
+}
+
+/// Who tells, and the names of the sessions, in as many pieces as it takes.
+fn payloads(own_name: &str, sessions: &[SessionIdentity]) -> Vec<String> {
+    let mut payloads: Vec<String> = Vec::new();
+    for session in sessions {
+        let name = session.to_string();
+        match payloads.last_mut().filter(|payload| payload.len() + 1 + name.len() <= MOST_BYTES) {
+            Some(payload) => {
+                payload.push(' ');
+                payload.push_str(&name);
+            }
+            None => payloads.push(format!("{own_name} {name}")),
+        }
+    }
+    payloads
+}
+
+/// The sessions that somebody else has written to; `None` if the payload cannot be understood.
+fn heard(own_name: &str, payload: &str) -> Option<Vec<SessionIdentity>> {
+    let mut words = payload.split_ascii_whitespace();
+    if words.next().is_none_or(|teller| teller == own_name) {
+        return Some(Vec::new());
+    }
+    words.map(|name| name.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_sessions_are_announced_they_are_all_heard() {
+        for count in [0, 1, 2, 300] {
+            let longest = |n: usize| format!("telegram:{n:064}").parse().unwrap();
+            let sessions: Vec<SessionIdentity> = (0..count).map(longest).collect();
+            let payloads = payloads("me", &sessions);
+            assert!(payloads.iter().all(|payload| payload.len() < 8_000));
+            let all = payloads.iter().flat_map(|payload| heard("you", payload).unwrap());
+            assert_eq!(all.collect::<Vec<_>>(), sessions);
+            assert!(payloads.iter().all(|payload| heard("me", payload).unwrap().is_empty()));
+        }
+        assert_eq!(heard("me", ""), Some(Vec::new()));
+        assert_eq!(heard("me", "you and nonsense"), None);
+    }
+}

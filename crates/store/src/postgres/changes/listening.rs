@@ -1,0 +1,126 @@
+//! What others write: heard on a connection of its own, and looked for as well, because a notification can get lost and
+//! some databases have none.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::{AsyncMessage, Client, Statement};
+
+use super::heard;
+use crate::changes::Teller;
+use crate::postgres::connect::{Line, Target};
+use crate::postgres::errors::{Failure, Remedy};
+use crate::postgres::rows;
+
+/// How often is looked for what nobody told.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often is looked where nobody tells anything.
+const SHORT_PAUSE: Duration = Duration::from_millis(100);
+/// How long the database has to answer.
+const LOOK: Duration = Duration::from_secs(10);
+/// Whoever has not looked for this long has missed something; shorter than what `written_lately.sql` looks back.
+const TOO_LONG: Duration = Duration::from_secs(30);
+
+const FIRST_BREAK: Duration = Duration::from_millis(50);
+const LONGEST_BREAK: Duration = Duration::from_secs(5);
+
+pub(super) struct Listener {
+    pub(super) target: Target,
+    pub(super) teller: Teller,
+    pub(super) channel: Option<String>,
+    pub(super) own_name: String,
+}
+
+impl Listener {
+    /// Goes on until it is aborted, however often the database goes away.
+    pub(super) async fn run(self) {
+        let mut pause = FIRST_BREAK;
+        loop {
+            let began = Instant::now();
+            let failure = self.listen().await;
+            tracing::warn!(error = %failure.to_error(), "what other processes write cannot be seen now");
+            if began.elapsed() > LONGEST_BREAK {
+                pause = FIRST_BREAK;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_BREAK);
+        }
+    }
+
+    async fn listen(&self) -> Failure {
+        let (client, line) = match self.target.line().await {
+            Ok(connected) => connected,
+            Err(failure) => return failure,
+        };
+        tokio::select! {
+            failure = self.hear(line) => failure,
+            failure = self.look(client) => failure,
+        }
+    }
+
+    /// Carries the connection's messages, and tells what is announced on it.
+    async fn hear(&self, mut line: Line) -> Failure {
+        loop {
+            match poll_fn(|context| line.poll_message(context)).await {
+                Some(Ok(AsyncMessage::Notification(announced))) => match heard(&self.own_name, announced.payload()) {
+                    Some(sessions) => self.teller.tell(sessions),
+                    None => self.teller.tell_anywhere(),
+                },
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Failure::Database(error),
+                None => return Failure::Unreachable("the connection has ended".to_owned()),
+            }
+        }
+    }
+
+    async fn look(&self, client: Client) -> Failure {
+        match self.keep_looking(&client).await {
+            Ok(never) => match never {},
+            Err(failure) => failure,
+        }
+    }
+
+    /// Whether it is told from now on what others announce.
+    async fn hears(&self, client: &Client) -> Result<bool, Failure> {
+        let Some(channel) = &self.channel else { return Ok(false) };
+        match client.batch_execute(&format!("LISTEN {channel}")).await.map_err(Failure::Database) {
+            Ok(()) => Ok(true),
+            Err(failure) if failure.remedy() == Remedy::Reconnect => Err(failure),
+            Err(failure) => {
+                tracing::warn!(error = %failure.to_error(), "announcements cannot be heard; changes are looked for");
+                Ok(false)
+            }
+        }
+    }
+
+    async fn keep_looking(&self, client: &Client) -> Result<Infallible, Failure> {
+        let pause = if self.hears(client).await? { PAUSE } else { SHORT_PAUSE };
+        let lately = client.prepare(include_str!("../sql/written_lately.sql")).await?;
+        let mut looked = Instant::now();
+        let mut seen = written(client, &lately).await?;
+        // What happened before this is not known.
+        self.teller.tell_anywhere();
+        loop {
+            sleep(pause).await;
+            let missed = looked.elapsed() > TOO_LONG;
+            looked = Instant::now();
+            let found = written(client, &lately).await?;
+            let new: Option<Vec<_>> = found.difference(&seen).map(|(name, _)| name.parse().ok()).collect();
+            match new.filter(|_| !missed) {
+                Some(sessions) => self.teller.tell(sessions),
+                None => self.teller.tell_anywhere(),
+            }
+            seen = found;
+        }
+    }
+}
+
+/// The sessions that were written to or deleted within the last minute, and when. Whoever commits now may have written a
+/// while ago, which is why one look is not a matter of what is newer than the look before.
+async fn written(client: &Client, lately: &Statement) -> Result<HashSet<(String, i64)>, Failure> {
+    let found = timeout(LOOK, client.query(lately, &[])).await.map_err(|_| Failure::TimedOut)??;
+    found.iter().map(|row| Ok((rows::name(row)?, row.try_get("micros")?))).collect()
+}

@@ -1,0 +1,119 @@
+//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+
+use planwright_core::plan::PlanStatus;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::{Lease, LedgerError, LedgerResult, Page};
+use planwright_engine::shared_ledger::{Census, PlanAnywhere, Unfinished};
+use tokio_postgres::{Error, Row};
+
+use super::readers::{Readers, get, select_sessions, small, sound};
+use super::rows::{self, Read};
+use crate::encode;
+use crate::overview::{in_hand, in_one_of};
+
+pub(super) async fn plans_anywhere(
+    readers: &Readers,
+    statuses: &[PlanStatus],
+    after: Option<u64>,
+    limit: u32,
+) -> LedgerResult<Page<PlanAnywhere>> {
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
+    let offset = after.unwrap_or(0);
+    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
+    let sql = format!(
+        r#"SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
+               execution.steps, execution.updated_at AS changed_at,
+               session.channel, session.conversation, session.state
+           FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
+           WHERE {wanted}
+           ORDER BY coalesce(rtrim(execution.updated_at, 'Z'),
+               to_char(to_timestamp(greatest(plan.updated_at, 0) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
+               || '.' || lpad((greatest(plan.updated_at, 0) % 1000000)::text, 6, '0')) COLLATE "C" DESC, plan.id DESC
+           LIMIT $1 OFFSET $2"#
+    );
+    let found = readers.query(&sql, &[&i64::from(limit), &small(offset)]).await?;
+    for row in &found {
+        encode::note(&mut page, sound(plan_anywhere(row)))?;
+    }
+    page.next = (found.len() == limit as usize).then_some(offset.saturating_add(u64::from(limit)));
+    Ok(page)
+}
+
+fn plan_anywhere(row: &Row) -> Read<PlanAnywhere> {
+    let (number, state): (i64, &str) = (row.try_get("number")?, row.try_get("state")?);
+    let name = rows::name(row)?;
+    let what = || format!("plan {number} of {name}");
+    let session = match rows::identity(row)? {
+        Ok(session) => session,
+        Err(damaged) => return Ok(Err(damaged)),
+    };
+    let summary = rows::plan_summary(row, &session)?;
+    Ok(summary.and_then(|plan| {
+        let state = encode::session_from_text(what, state)?;
+        let active = state.plan_mode.active_plan.as_ref() == Some(&plan.id);
+        Ok(PlanAnywhere { session, plan, active })
+    }))
+}
+
+pub(super) async fn unfinished(readers: &Readers, limit: u32) -> LedgerResult<Vec<Unfinished>> {
+    let sql = concat!(
+        "SELECT found.*, lease.owner AS left_by, lease.fence AS left_fence FROM (",
+        select_sessions!(
+            "WHERE session.id IN (SELECT id FROM session WHERE turn_open
+                                  UNION SELECT session_id FROM plan WHERE plan.status = 'EXECUTING' AND "
+        ),
+        in_hand!(),
+        ") AND NOT EXISTS (SELECT 1 FROM lease
+                           WHERE lease.session_id = session.id AND lease.expires_at > clock_timestamp())
+           ORDER BY session.written_at, session.id LIMIT $1 OFFSET $2
+         ) AS found LEFT JOIN lease ON lease.session_id = found.id AND lease.expires_at > to_timestamp(0)
+         ORDER BY found.written_at, found.id"
+    );
+    let (mut unfinished, mut offset) = (Vec::new(), 0);
+    // Those that cannot be read do not hide the ones behind them.
+    while unfinished.len() < limit as usize {
+        let found = readers.query(sql, &[&i64::from(limit), &offset]).await?;
+        for row in &found {
+            if let Ok(stored) = encode::set_damage_aside(sound(rows::stored_session(row)))? {
+                let session = stored.session.identity;
+                let left_by = left_by(row, &session).map_err(|error| LedgerError::Internal(error.to_string()))?;
+                unfinished.push(Unfinished { session, seq: stored.head.seq, left_by });
+            }
+        }
+        if found.len() < limit as usize {
+            break;
+        }
+        offset += i64::from(limit);
+    }
+    unfinished.truncate(limit as usize);
+    Ok(unfinished)
+}
+
+fn left_by(row: &Row, session: &SessionIdentity) -> Result<Option<Lease>, Error> {
+    let (owner, fence): (Option<String>, Option<i64>) = (row.try_get("left_by")?, row.try_get("left_fence")?);
+    let lease = |(owner, fence): (String, i64)| Lease { session: session.clone(), owner, fence: fence.unsigned_abs() };
+    Ok(owner.zip(fence).map(lease))
+}
+
+pub(super) async fn census(readers: &Readers) -> LedgerResult<Census> {
+    let sql = concat!(
+        "SELECT (SELECT count(*) FROM session),
+             (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
+             (SELECT count(*) FROM plan WHERE plan.status = 'READY' AND ",
+        in_hand!(),
+        "), (SELECT count(*) FROM plan WHERE plan.status = 'EXECUTING' AND ",
+        in_hand!(),
+        ")"
+    );
+    let found = readers.query(sql, &[]).await?;
+    let row = found.first().ok_or_else(|| LedgerError::Internal("the database counts nothing".to_owned()))?;
+    let count = |column| get::<i64>(row, column).map(i64::unsigned_abs);
+    Ok(Census {
+        sessions: count(0)?,
+        planning: count(1)?,
+        turns: count(2)?,
+        plans_ready: count(3)?,
+        plans_executing: count(4)?,
+    })
+}

@@ -1,0 +1,79 @@
+//! Sessions written back from their journals, one after the other on a connection of its own.
+
+use std::fmt;
+use std::time::Duration;
+
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::LedgerResult;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::batch;
+use super::changes::Changes;
+use super::connect::Target;
+use super::connection::Connection;
+use super::errors::{Failure, Remedy};
+use super::readers::{ATTEMPTS, Readers};
+use crate::restoring::Restored;
+
+/// A long conversation has many entries.
+const RESTORATION: Duration = Duration::from_secs(120);
+
+pub(super) struct Restoring {
+    target: Target,
+    changes: Changes,
+    connection: Mutex<Option<Connection>>,
+}
+
+impl fmt::Debug for Restoring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Restoring").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+impl Restoring {
+    pub(super) fn new(target: &Target, changes: &Changes) -> Self {
+        Self { target: target.clone(), changes: changes.clone(), connection: Mutex::new(None) }
+    }
+
+    pub(super) async fn restore(&self, readers: &Readers, restored: &Restored) -> LedgerResult<()> {
+        let mut connection = self.connection.lock().await;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.attempt(&mut connection, restored).await {
+                Ok(true) => return Ok(()),
+                Ok(false) if attempts > 1 && is_there(readers, restored).await? => {
+                    // The attempt before came through, and only its answer was lost.
+                    self.changes.tell_here(vec![restored.identity.clone()]);
+                    return Ok(());
+                }
+                Ok(false) => {
+                    let message = format!("There is a session {} already.", restored.identity);
+                    return Err(Refusal::conflict(message).into());
+                }
+                Err(failure) if failure.remedy() == Remedy::Reconnect && attempts < ATTEMPTS => {}
+                Err(failure) => return Err(failure.to_error()),
+            }
+        }
+    }
+
+    /// Whether it was written; if not, there is such a session.
+    async fn attempt(&self, kept: &mut Option<Connection>, restored: &Restored) -> Result<bool, Failure> {
+        let connection = match kept.take() {
+            Some(connection) => connection,
+            None => Connection::open(&self.target).await?,
+        };
+        let work = batch::restore(&connection, &self.changes, restored);
+        let outcome = timeout(RESTORATION, work).await.unwrap_or(Err(Failure::TimedOut));
+        // A connection is only kept if it is known to be out of the transaction.
+        if outcome.is_ok() {
+            *kept = Some(connection);
+        }
+        outcome
+    }
+}
+
+async fn is_there(readers: &Readers, restored: &Restored) -> LedgerResult<bool> {
+    Ok(readers.session(&restored.identity).await?.is_some_and(|stored| stored.head == restored.head))
+}

@@ -1,0 +1,6 @@
+-- A row that is too old is as good as none, and one of this very claim is there because it was sent twice.
+INSERT INTO claimed_request (key, fingerprint, at, claim) VALUES ($1, $2, $3, $4)
+ON CONFLICT (key) DO UPDATE SET
+    fingerprint = excluded.fingerprint, at = excluded.at, claim = excluded.claim, status = NULL, body = NULL
+WHERE claimed_request.at < $5 OR claimed_request.claim = excluded.claim
+RETURNING key

@@ -1,0 +1,61 @@
+//! A session from its journal alone: everything that is stored beside the journal follows from it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use planwright_core::desk::Desk;
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::journal::{EntryHash, Head, SealedEntry};
+use planwright_core::session::{Session, SessionIdentity};
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+
+/// What is to be written of a session that comes back.
+#[derive(Debug)]
+pub(crate) struct Restored {
+    pub(crate) identity: SessionIdentity,
+    pub(crate) session: Session,
+    /// The desk with all of its plans.
+    pub(crate) desk: Desk,
+    pub(crate) head: Head,
+    pub(crate) last_active: Timestamp,
+    pub(crate) entries: Vec<RestoredEntry>,
+    /// The last entry about each plan.
+    pub(crate) last_about: BTreeMap<PlanId, u64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct RestoredEntry {
+    pub(crate) seq: u64,
+    pub(crate) plan: Option<PlanId>,
+    /// Set on the first entry that a request led to.
+    pub(crate) request: Option<RequestId>,
+    pub(crate) body: String,
+    pub(crate) hash: EntryHash,
+}
+
+/// Goes through a journal from its beginning, checking and replaying.
+pub(crate) fn go_through(session: &SessionIdentity, sealed: &[SealedEntry]) -> LedgerResult<Restored> {
+    let what = || format!("the journal of session {session}");
+    let (mut head, mut desk) = (Head::START, Desk::new(session.clone()));
+    let (mut entries, mut last_about) = (Vec::with_capacity(sealed.len()), BTreeMap::new());
+    let (mut request_before, mut last_active) = (None, None);
+    for sealed in sealed {
+        let entry = head.check(session, sealed).map_err(|damage| LedgerError::damaged(what(), damage))?;
+        desk.apply(&entry.event, &entry.stamp());
+        let plan = entry.event.plan().cloned();
+        if let Some(plan) = &plan {
+            last_about.insert(plan.clone(), entry.seq);
+        }
+        let request = (request_before.as_ref() != Some(&entry.request)).then(|| entry.request.clone());
+        request_before = Some(entry.request);
+        last_active = Some(entry.at);
+        entries.push(RestoredEntry { seq: sealed.seq, plan, request, body: sealed.body.clone(), hash: sealed.hash });
+    }
+    match (desk.session.clone(), last_active) {
+        (Some(opened), Some(last_active)) => {
+            let identity = session.clone();
+            Ok(Restored { identity, session: opened, desk, head, last_active, entries, last_about })
+        }
+        (None, _) | (_, None) => Err(LedgerError::damaged(what(), "it does not begin with the opening of a session")),
+    }
+}

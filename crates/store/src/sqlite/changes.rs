@@ -1,0 +1,183 @@
+//! What other processes write, found by looking: a thread with a connection of its own asks often whether the file has
+//! changed, which costs next to nothing, and what is new if it has. What this process writes its writer tells by itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::LedgerResult;
+use planwright_engine::shared_ledger::Change;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::broadcast;
+
+use super::connection;
+use super::errors::translate;
+use crate::changes::Teller;
+
+const PAUSE: Duration = Duration::from_millis(25);
+/// How long a file that cannot be read is left alone.
+const LONG_PAUSE: Duration = Duration::from_secs(1);
+
+const LAST_ENTRY: &str = "SELECT coalesce(max(id), 0) FROM journal";
+
+/// Begins to look when somebody wants to know, and ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct Changes {
+    path: PathBuf,
+    teller: Teller,
+    looking: OnceLock<Option<Looking>>,
+}
+
+#[derive(Debug)]
+struct Looking {
+    /// The thread ends when this is gone.
+    ending: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Changes {
+    pub(super) fn new(path: PathBuf, teller: Teller) -> Self {
+        Self { path, teller, looking: OnceLock::new() }
+    }
+
+    /// The first thing that is told is [`Change::Anywhere`], once the looking has begun: what others wrote until then is
+    /// not known.
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
+        let changes = self.teller.subscribe();
+        self.looking.get_or_init(|| {
+            let (ending, ended) = mpsc::channel();
+            let (path, teller) = (self.path.clone(), self.teller.clone());
+            let thread = std::thread::Builder::new().name("ledger-changes".to_owned());
+            match thread.spawn(move || look_until(&path, &teller, &ended)) {
+                Ok(thread) => Some(Looking { ending: Some(ending), thread: Some(thread) }),
+                Err(error) => {
+                    tracing::error!(%error, "what other processes write cannot be looked for");
+                    None
+                }
+            }
+        });
+        changes
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        self.ending = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn look_until(path: &Path, teller: &Teller, ended: &mpsc::Receiver<()>) {
+    let mut seen = None;
+    loop {
+        let looked = match &mut seen {
+            None => Seen::begin(path).map(|begun| {
+                seen = Some(begun);
+                teller.tell_anywhere();
+            }),
+            Some(seen) => seen.look(teller).map_err(|error| translate(path, &error)),
+        };
+        let pause = match looked {
+            Ok(()) => PAUSE,
+            Err(error) => {
+                tracing::warn!(%error, "what other processes write cannot be seen now");
+                seen = None;
+                LONG_PAUSE
+            }
+        };
+        if ended.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
+/// How far the file was looked at.
+struct Seen {
+    connection: Connection,
+    /// Changes with every commit of another connection.
+    version: i64,
+    /// The last number of an entry, over all sessions.
+    entry: i64,
+    /// The last number of a deletion.
+    deletion: i64,
+}
+
+/// What is new.
+struct News {
+    entry: i64,
+    deletion: i64,
+    /// `None` if it is not known.
+    sessions: Option<Vec<SessionIdentity>>,
+}
+
+impl Seen {
+    fn begin(path: &Path) -> LedgerResult<Self> {
+        let connection = connection::open(path)?;
+        let facts = || -> rusqlite::Result<(i64, i64, i64)> {
+            // Asked first: what is written after it is found when it is asked again.
+            let version = data_version(&connection)?;
+            let moment = Transaction::new_unchecked(&connection, TransactionBehavior::Deferred)?;
+            let entry = one_number(&moment, LAST_ENTRY)?;
+            let deletion = one_number(&moment, "SELECT coalesce(max(id), 0) FROM deleted_session")?;
+            Ok((version, entry, deletion))
+        };
+        let (version, entry, deletion) = facts().map_err(|error| translate(path, &error))?;
+        Ok(Self { connection, version, entry, deletion })
+    }
+
+    fn look(&mut self, teller: &Teller) -> rusqlite::Result<()> {
+        let version = data_version(&self.connection)?;
+        if version == self.version {
+            return Ok(());
+        }
+        let news = self.news()?;
+        match news.sessions {
+            Some(sessions) => teller.tell(sessions),
+            None => teller.tell_anywhere(),
+        }
+        (self.version, self.entry, self.deletion) = (version, news.entry, news.deletion);
+        Ok(())
+    }
+
+    fn news(&self) -> rusqlite::Result<News> {
+        let moment = Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
+        let (mut from, mut deletion, mut names, mut sure) = (self.entry, self.deletion, Vec::new(), true);
+        let sql = "SELECT id, name, journal_end FROM deleted_session WHERE id > ?1 ORDER BY id";
+        let mut statement = moment.prepare_cached(sql)?;
+        let mut rows = statement.query([self.deletion])?;
+        while let Some(row) = rows.next()? {
+            let id = row.get(0)?;
+            // Some that nobody has looked at are gone already.
+            sure &= id == deletion + 1;
+            deletion = id;
+            names.push(row.get::<_, String>(1)?);
+            // Numbers of entries are given out again once the entries are gone.
+            from = from.min(row.get(2)?);
+        }
+        let entry = one_number(&moment, LAST_ENTRY)?;
+        // Somebody has taken entries away who is not this program.
+        sure &= entry >= from;
+        let sql = "SELECT DISTINCT session.channel || ':' || session.conversation
+                   FROM journal CROSS JOIN session ON session.id = journal.session_id WHERE journal.id > ?1";
+        let mut statement = moment.prepare_cached(sql)?;
+        let mut rows = statement.query([from])?;
+        while let Some(row) = rows.next()? {
+            names.push(row.get(0)?);
+        }
+        let sessions = names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<_>>>();
+        Ok(News { entry, deletion, sessions: sessions.filter(|_| sure) })
+    }
+}
+
+fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    one_number(connection, "PRAGMA data_version")
+}
+
+fn one_number(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
+}

@@ -1,0 +1,105 @@
+//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+
+use planwright_core::plan::PlanStatus;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::{LedgerError, LedgerResult, Page};
+use planwright_engine::shared_ledger::{Census, PlanAnywhere, Unfinished};
+use rusqlite::{Connection, Row, params};
+
+use super::Fault;
+use super::leases::{self, now};
+use super::reading::summary;
+use super::rows::{number, read_session, select_sessions, text};
+use crate::encode;
+use crate::overview::{in_hand, in_one_of};
+
+pub(super) fn plans_anywhere(
+    connection: &Connection,
+    statuses: &[PlanStatus],
+    after: Option<u64>,
+    limit: u32,
+) -> Result<Page<PlanAnywhere>, Fault> {
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
+    let offset = after.unwrap_or(0);
+    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
+    let sql = format!(
+        "SELECT plan.number, plan.id, plan.status, plan.style, plan.title, plan.updated_at,
+             execution.steps, execution.seq, execution.updated_at,
+             session.channel || ':' || session.conversation, session.state
+         FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
+         WHERE {wanted}
+         ORDER BY coalesce(rtrim(execution.updated_at, 'Z'),
+             strftime('%Y-%m-%dT%H:%M:%S', plan.updated_at / 1000000, 'unixepoch')
+             || printf('.%06d', plan.updated_at % 1000000)) DESC, plan.row_id DESC
+         LIMIT ?1 OFFSET ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![limit, i64::try_from(offset).unwrap_or(i64::MAX)])?;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        count += 1;
+        encode::note(&mut page, plan_anywhere(row))?;
+    }
+    page.next = (count == limit).then_some(offset.saturating_add(u64::from(limit)));
+    Ok(page)
+}
+
+fn plan_anywhere(row: &Row<'_>) -> LedgerResult<PlanAnywhere> {
+    let position = number(row, 0, || "a plan".to_owned())?;
+    let name = text(row, 9, || "a session".to_owned())?;
+    let what = || format!("plan {position} of {name}");
+    let session: SessionIdentity = name.parse().map_err(|error| LedgerError::damaged(what(), error))?;
+    let plan = summary(row, position, &session)?;
+    let state = encode::session_from_text(what, &text(row, 10, what)?)?;
+    let active = state.plan_mode.active_plan.as_ref() == Some(&plan.id);
+    Ok(PlanAnywhere { session, plan, active })
+}
+
+pub(super) fn unfinished(connection: &Connection, limit: u32) -> Result<Vec<Unfinished>, Fault> {
+    let sql = concat!(
+        select_sessions!(
+            "LEFT JOIN lease ON lease.session_id = s.id
+             WHERE s.id IN (SELECT id FROM session WHERE turn_open
+                            UNION SELECT session_id FROM plan WHERE plan.status = 'EXECUTING' AND "
+        ),
+        in_hand!(),
+        ") AND coalesce(lease.expires_at, 0) <= ",
+        now!(),
+        " ORDER BY j.id"
+    );
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut found = Vec::new();
+    while found.len() < limit as usize
+        && let Some(row) = rows.next()?
+    {
+        let Ok(row) = encode::set_damage_aside(read_session(row))? else { continue };
+        let session = row.session.identity;
+        let left_by = leases::left(connection, row.id, &session)?;
+        found.push(Unfinished { session, seq: row.head.seq, left_by });
+    }
+    Ok(found)
+}
+
+pub(super) fn census(connection: &Connection) -> Result<Census, Fault> {
+    let sql = concat!(
+        "SELECT (SELECT count(*) FROM session),
+             (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
+             (SELECT count(*) FROM plan WHERE plan.status = 'READY' AND ",
+        in_hand!(),
+        "), (SELECT count(*) FROM plan WHERE plan.status = 'EXECUTING' AND ",
+        in_hand!(),
+        ")"
+    );
+    let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+    Ok(connection.prepare_cached(sql)?.query_row([], |row| {
+        Ok(Census {
+            sessions: count(row, 0)?,
+            planning: count(row, 1)?,
+            turns: count(row, 2)?,
+            plans_ready: count(row, 3)?,
+            plans_executing: count(row, 4)?,
+        })
+    })?)
+}

@@ -1,0 +1,182 @@
+//! Whoever follows is told of everything that is written, whoever writes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use futures::future::join_all;
+use planwright_core::policy::Policy;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
+use planwright_engine::ledger::Ledger;
+use planwright_engine::shared_ledger::{Change, SharedLedger};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::time::timeout;
+
+use super::damage::here;
+use crate::commands::*;
+use crate::stores::Store;
+
+const LONG: Duration = Duration::from_secs(600);
+/// Only reached if something is never told.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Follows a ledger, from the moment on at which nothing that others write is missed any more.
+pub(crate) async fn follow(ledger: &dyn SharedLedger) -> Receiver<Change> {
+    let mut changes = ledger.changes();
+    assert_eq!(next(&mut changes).await, Change::Anywhere);
+    changes
+}
+
+pub(crate) async fn next(changes: &mut Receiver<Change>) -> Change {
+    timeout(PATIENCE, changes.recv()).await.expect("nobody was told").unwrap()
+}
+
+/// Waits until this session is told of and gives everything that was told before.
+pub(crate) async fn wait_for(changes: &mut Receiver<Change>, session: &SessionIdentity) -> Vec<Change> {
+    let mut before = Vec::new();
+    loop {
+        match next(changes).await {
+            Change::Session(told) if told == *session => return before,
+            other => before.push(other),
+        }
+    }
+}
+
+fn told_by_now(changes: &mut Receiver<Change>) -> Vec<Change> {
+    std::iter::from_fn(|| changes.try_recv().ok()).collect()
+}
+
+async fn delete(ledger: &dyn Ledger, session: &SessionIdentity) {
+    let lease = ledger.acquire_lease(session, "deleting", LONG).await.unwrap().unwrap();
+    ledger.delete_session(&lease).await.unwrap();
+}
+
+pub(crate) async fn what_this_process_writes_is_told_before_it_is_answered(store: &Store) {
+    let ledger = store.ledger().await;
+    let mut all = [follow(ledger.as_ref()).await, ledger.changes()];
+    ledger.submit(submission(&here(), "open", open())).await.unwrap();
+    for changes in &mut all {
+        assert!(told_by_now(changes).contains(&Change::Session(here())));
+    }
+    delete(ledger.as_ref(), &here()).await;
+    for changes in &mut all {
+        assert!(told_by_now(changes).contains(&Change::Session(here())));
+    }
+}
+
+pub(crate) async fn what_others_write_is_told(store: &Store) {
+    let (ledger, other) = (store.ledger().await, store.engine().await);
+    let mut changes = follow(ledger.as_ref()).await;
+    for n in 0..5 {
+        other.open(&nth_session(n), &person()).await.unwrap();
+        assert!(!wait_for(&mut changes, &nth_session(n)).await.contains(&Change::Anywhere));
+        ready(&other, &nth_session(n), "# More").await;
+        wait_for(&mut changes, &nth_session(n)).await;
+    }
+}
+
+pub(crate) async fn what_changes_nothing_is_not_told(store: &Store) {
+    let (ledger, other) = (store.ledger().await, store.engine().await);
+    let engine = Engine::new(ledger.clone(), Policy::default());
+    let (here, there) = (nth_session(1), nth_session(2));
+    for session in [&here, &there] {
+        other.open(session, &person()).await.unwrap();
+    }
+    let mut changes = follow(ledger.as_ref()).await;
+    for engine in [&engine, &other] {
+        refused(engine.submit(&here, &agent(), set("No plan work")).await, RefusalCode::PolicyDenied);
+        engine.open(&here, &person()).await.unwrap();
+        refused(engine.open(&session("cli:short"), &person()).await, RefusalCode::NotFound);
+        engine.ledger().acquire_lease(&here, "me", Duration::ZERO).await.unwrap();
+        ready(engine, &there, "# Something").await;
+        let told = wait_for(&mut changes, &there).await;
+        assert!(!told.iter().any(|change| *change != Change::Session(there.clone())), "{told:?}");
+    }
+}
+
+/// Also when the numbers of what is gone are given out again.
+pub(crate) async fn what_others_delete_is_told(store: &Store) {
+    let (ledger, other) = (store.ledger().await, store.engine().await);
+    for n in 0..4 {
+        ready(&other, &nth_session(n), "# Plan").await;
+    }
+    let mut changes = follow(ledger.as_ref()).await;
+    for n in (1..4).rev() {
+        delete(other.ledger().as_ref(), &nth_session(n)).await;
+        other.open(&nth_session(10 + n), &person()).await.unwrap();
+        let mut missing = BTreeSet::from([nth_session(n), nth_session(10 + n)]);
+        while !missing.is_empty() {
+            match next(&mut changes).await {
+                Change::Session(session) => missing.remove(&session),
+                Change::Anywhere => panic!("it is known what was written"),
+            };
+        }
+        delete(other.ledger().as_ref(), &nth_session(10 + n)).await;
+        wait_for(&mut changes, &nth_session(10 + n)).await;
+    }
+}
+
+/// Whoever reads on whenever it is told ends up with everything, however many write and delete.
+pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
+    const SESSIONS: usize = 12;
+    let ledger = store.ledger().await;
+    let writers = [store.engine().await, store.engine().await, store.engine().await];
+    let mut changes = follow(ledger.as_ref()).await;
+    let callers = (0..SESSIONS).map(|n| {
+        let (engine, other) = (writers[n % 3].clone(), writers[(n + 1) % 3].clone());
+        tokio::spawn(async move {
+            ready(&engine, &nth_session(n), "# 0").await;
+            for round in 1..=10 {
+                draft(&engine, &nth_session(n), set(&format!("# {round}"))).await;
+                draft(&other, &nth_session(n), set(&format!("# {round} again"))).await;
+                let passing = nth_session(100 * round + n);
+                engine.open(&passing, &person()).await.unwrap();
+                delete(other.ledger().as_ref(), &passing).await;
+            }
+        })
+    });
+    let writing = tokio::spawn(join_all(callers));
+    // Each session comes to 24 entries.
+    let mut read: BTreeMap<SessionIdentity, Vec<u64>> = (0..SESSIONS).map(|n| (nth_session(n), Vec::new())).collect();
+    while read.values().any(|read| read.len() < 24) {
+        let told: Vec<_> = match timeout(PATIENCE, changes.recv()).await.expect("something was never told") {
+            Ok(Change::Session(session)) => read.keys().filter(|followed| **followed == session).cloned().collect(),
+            Ok(Change::Anywhere) | Err(RecvError::Lagged(_)) => read.keys().cloned().collect(),
+            Err(RecvError::Closed) => panic!("nobody tells any more"),
+        };
+        for session in told {
+            let read = read.get_mut(&session).unwrap();
+            let entries = ledger.journal(&session, read.len() as u64, 100).await.unwrap();
+            read.extend(entries.iter().map(|entry| entry.seq));
+        }
+    }
+    writing.await.unwrap().into_iter().for_each(Result::unwrap);
+    assert!(read.values().all(|read| read.iter().copied().eq(1..=24)), "{read:?}");
+}
+
+pub(crate) async fn whoever_reads_too_slowly_is_told_so(store: &Store) {
+    let ledger = store.ledger().await;
+    let mut changes = follow(ledger.as_ref()).await;
+    let engine = Engine::new(ledger, Policy::default());
+    for round in 0..25 {
+        let callers = (0..200).map(|n| {
+            let engine = engine.clone();
+            async move { engine.open(&nth_session(200 * round + n), &person()).await.unwrap() }
+        });
+        join_all(callers).await;
+    }
+    assert!(matches!(changes.try_recv(), Err(TryRecvError::Lagged(_))));
+    // What is told then is the newest there is.
+    assert!(told_by_now(&mut changes).contains(&Change::Session(nth_session(4_999))));
+}
+
+pub(crate) async fn nobody_is_told_once_the_ledger_is_gone(store: &Store) {
+    let ledger = store.ledger().await;
+    let mut changes = follow(ledger.as_ref()).await;
+    ledger.submit(submission(&here(), "open", open())).await.unwrap();
+    drop(ledger);
+    let end = async { while changes.recv().await != Err(RecvError::Closed) {} };
+    timeout(PATIENCE, end).await.expect("somebody still tells");
+}

@@ -1,0 +1,55 @@
+//! The REST calls. Each resource has its own module, with its own router.
+//!
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`: the resources
+//! - `naming`: which session and which plan a request means
+//! - `paging`: how long lists are told
+
+mod inbox;
+mod journal;
+mod messages;
+mod naming;
+mod paging;
+mod plans;
+mod sessions;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use planwright_engine::agent::Agent;
+use planwright_engine::shared_ledger::SharedLedger;
+use tokio_util::sync::CancellationToken;
+use utoipa_axum::router::OpenApiRouter;
+
+use super::app::App;
+use super::idempotency::{self, Once};
+use super::{openapi, sse};
+
+/// Every call, for whoever puts doors in front of it.
+pub(crate) fn router(app: &App) -> Router<App> {
+    let once = from_fn_with_state(Once::new(app.clone()), idempotency::once);
+    let streamed = from_fn_with_state(app.clone(), sse::streamed);
+    let (sending, others) = (Router::from(messages::sending()), Router::from(others()));
+    let posts = sending.route_layer(once.clone()).route_layer(streamed);
+    others.route_layer(once).merge(posts).merge(openapi::router())
+}
+
+/// The same by itself, with no door in front of it: whoever reaches it may do everything.
+pub fn rest(agent: Agent, ledger: Arc<dyn SharedLedger>, stopping: CancellationToken) -> Router {
+    let app = App::new(agent, ledger, stopping);
+    router(&app).with_state(app)
+}
+
+/// What the handlers say about themselves.
+pub(super) fn documented() -> OpenApiRouter<App> {
+    others().merge(messages::sending())
+}
+
+fn others() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .merge(sessions::router())
+        .merge(messages::router())
+        .merge(journal::router())
+        .merge(plans::router())
+        .merge(inbox::router())
+}

@@ -1,0 +1,72 @@
+//! `/api/inbox`: what waits for a person, over all sessions.
+
+use axum::Json;
+use axum::extract::State;
+use planwright_engine::view::WaitingView;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::paging::{self, DamagedView};
+use crate::http::app::App;
+use crate::http::extract::Query;
+use crate::http::problem::Answered;
+
+const PAGE: u32 = 64;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(list))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Listing {
+    /// The `next` of the page before.
+    #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
+    after: Option<u64>,
+    #[param(nullable = false, minimum = 1, maximum = 64)]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Inbox {
+    items: Vec<WaitingView>,
+    /// Where the next page begins, if there is one.
+    #[schema(required = true)]
+    next: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
+}
+
+/// List what waits for a person
+///
+/// Plans to be approved, and executions that wait at a step nobody knows the end of; what changed last comes first.
+#[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(Listing),
+    responses((status = 200, description = "A page of decisions", body = Inbox, example = json!(example()))))]
+async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<Inbox>> {
+    let (after, limit) = (paging::place("after", listing.after)?, paging::limit(listing.limit, PAGE)?);
+    let page = app.engine().inbox(app.ledger(), after, limit).await?;
+    let items = page.items.iter().map(WaitingView::from).collect();
+    Ok(Json(Inbox { items, next: page.next, damaged: paging::damaged(&page.damaged) }))
+}
+
+fn example() -> serde_json::Value {
+    serde_json::json!({
+        "items": [{
+            "kind": "approval",
+            "sessionId": "k3yk3y8x",
+            "channel": "web",
+            "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+            "number": 1,
+            "title": "Move the blog to a new host",
+            "status": "READY",
+            "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "since": "2026-03-01T12:04:00Z",
+            "active": true,
+        }],
+        "next": null,
+    })
+}

@@ -1,0 +1,102 @@
+//! `/api/sessions/{sessionId}/journal`: everything that happened in a session.
+
+use axum::Json;
+use axum::extract::State;
+use planwright_core::session::{Channel, ConversationKey};
+use planwright_engine::view::EntryView;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{naming, paging};
+use crate::http::app::App;
+use crate::http::extract::{Path, Query};
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::Answered;
+
+const PAGE: u32 = 200;
+/// A page is not longer than this, unless a single entry is.
+const PAGE_BYTES: usize = 1024 * 1024;
+/// Entries are read a few at a time: one of them may be a megabyte.
+const READ: u32 = 16;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(read))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Reading {
+    /// The channel of the session; `web` if it is not said.
+    #[param(inline, nullable = false)]
+    channel: Option<Channel>,
+    /// The last entry that is known already; the `next` of the page before.
+    #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
+    after: Option<u64>,
+    #[param(nullable = false, minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct JournalPage {
+    session_id: String,
+    channel: Channel,
+    entries: Vec<EntryView>,
+    /// Behind which entry the next page begins, if there is one.
+    #[schema(required = true)]
+    next: Option<u64>,
+}
+
+/// Read the journal
+///
+/// Everything that happened in the session, in order. Each entry carries the hash of the chain up to it.
+#[utoipa::path(get, path = "/api/sessions/{sessionId}/journal", tag = "sessions", params(Reading),
+    responses((status = 200, description = "A page of entries", body = JournalPage, example = json!(example())),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn read(
+    State(app): State<App>,
+    Path(key): Path<ConversationKey>,
+    Query(reading): Query<Reading>,
+) -> Answered<Json<JournalPage>> {
+    let session = naming::session(key, reading.channel);
+    let limit = paging::limit(reading.limit, PAGE)? as usize;
+    let mut after = paging::place("after", reading.after)?.unwrap_or(0);
+    let end = app.engine().stored_session(&session).await?.head.seq;
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    'reading: while after < end && entries.len() < limit {
+        let sealed = app.ledger().journal(&session, after, READ).await?;
+        if sealed.is_empty() {
+            break;
+        }
+        for sealed in sealed.iter().take(limit - entries.len()) {
+            bytes += sealed.body.len();
+            if bytes > PAGE_BYTES && !entries.is_empty() {
+                break 'reading;
+            }
+            entries.push(EntryView::try_from(sealed)?);
+            after = sealed.seq;
+        }
+    }
+    let next = (after < end).then_some(after).filter(|_| !entries.is_empty());
+    let (session_id, channel) = (session.conversation.to_string(), session.channel);
+    Ok(Json(JournalPage { session_id, channel, entries, next }))
+}
+
+fn example() -> serde_json::Value {
+    serde_json::json!({
+        "sessionId": "k3yk3y8x",
+        "channel": "web",
+        "entries": [{
+            "seq": 1,
+            "at": "2026-03-01T12:00:00Z",
+            "by": { "kind": "person", "name": "person", "through": "web" },
+            "type": "session_opened",
+            "event": { "type": "session_opened" },
+            "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        }],
+        "next": null,
+    })
+}

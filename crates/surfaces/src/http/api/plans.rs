@@ -1,0 +1,191 @@
+//! `/api/plans`: plan work in a session, and its plans.
+//!
+//! - `looking`: one plan, its history and what changed
+//! - `deciding`: what a person decides about it
+
+mod deciding;
+mod looking;
+
+use axum::Json;
+use axum::extract::State;
+use planwright_core::plan::PlanStyle;
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::ledger::Committed;
+use planwright_engine::view::{PlanModeView, PlanSummaryView};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::naming;
+use super::paging::{self, DamagedView};
+use crate::http::app::App;
+use crate::http::extract::{Body, Query};
+use crate::http::idempotency::Asked;
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::Answered;
+
+const PAGE: u32 = 64;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .routes(routes!(list))
+        .routes(routes!(enable))
+        .routes(routes!(disable))
+        .routes(routes!(done))
+        .merge(looking::router())
+        .merge(deciding::router())
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Listing {
+    #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: ConversationKey,
+    /// The channel of the session; `web` if it is not said.
+    #[param(inline, nullable = false)]
+    channel: Option<Channel>,
+    /// The `next` of the page before.
+    #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
+    before: Option<u64>,
+    #[param(nullable = false, minimum = 1, maximum = 64)]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlanList {
+    session_id: String,
+    channel: Channel,
+    plan_mode: PlanModeView,
+    /// The newest first.
+    plans: Vec<PlanSummaryView>,
+    /// Where the next page begins, if there is one.
+    #[schema(required = true)]
+    next: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
+}
+
+/// List the plans of a session
+#[utoipa::path(get, path = "/api/plans", tag = "plans", params(Listing),
+    responses((status = 200, description = "A page of plans", body = PlanList, example = json!(list_example())),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<PlanList>> {
+    let (before, limit) = (paging::place("before", listing.before)?, paging::limit(listing.limit, PAGE)?);
+    let session = naming::session(listing.session_id, listing.channel);
+    let opened = app.engine().session(&session).await?;
+    let page = app.engine().plans(&session, before, limit).await?;
+    Ok(Json(PlanList {
+        session_id: session.conversation.to_string(),
+        channel: session.channel,
+        plan_mode: (&opened.plan_mode).into(),
+        plans: page.items.iter().map(PlanSummaryView::from).collect(),
+        next: page.next,
+        damaged: paging::damaged(&page.damaged),
+    }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
+struct Enabling {
+    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: ConversationKey,
+    channel: Option<Channel>,
+    /// `document` if it is not said.
+    style: Option<PlanStyle>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "sessionId": "k3yk3y8x" }))]
+struct Leaving {
+    #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: ConversationKey,
+    channel: Option<Channel>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlanWork {
+    session_id: String,
+    channel: Channel,
+    plan_mode: PlanModeView,
+}
+
+/// Begin plan work
+///
+/// Makes a plan and works on it, unless the one that is worked on is empty and of this style.
+#[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = Enabling,
+    responses((status = 200, description = "Plan work is on", body = PlanWork, example = json!(work_example(true))),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabling>) -> Answered<Json<PlanWork>> {
+    let session = naming::session(enabling.session_id, enabling.channel);
+    app.engine().session(&session).await?;
+    let style = enabling.style.unwrap_or(PlanStyle::Document);
+    let committed = asked.agent(&app).engine().enable_plan_mode(&session, &app.person(), style).await?;
+    plan_work(&session, &committed)
+}
+
+/// Leave plan work
+///
+/// The plan is parked as it is.
+#[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = Leaving,
+    responses((status = 200, description = "Plan work is off", body = PlanWork, example = json!(work_example(false))),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
+    let session = naming::session(leaving.session_id, leaving.channel);
+    let committed = asked.agent(&app).engine().disable_plan_mode(&session, &app.person()).await?;
+    plan_work(&session, &committed)
+}
+
+/// End plan work
+///
+/// An empty plan is cancelled, a running one is closed by what was done, any other is parked.
+#[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = Leaving,
+    responses((status = 200, description = "Plan work is over", body = PlanWork, example = json!(work_example(false))),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn done(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
+    let session = naming::session(leaving.session_id, leaving.channel);
+    let committed = asked.agent(&app).finish_plan_work(&session, &app.person()).await?;
+    plan_work(&session, &committed)
+}
+
+fn plan_work(session: &SessionIdentity, committed: &Committed) -> Answered<Json<PlanWork>> {
+    let plan_mode = (&committed.desk.opened()?.plan_mode).into();
+    let (session_id, channel) = (session.conversation.to_string(), session.channel);
+    Ok(Json(PlanWork { session_id, channel, plan_mode }))
+}
+
+fn list_example() -> serde_json::Value {
+    serde_json::json!({
+        "sessionId": "k3yk3y8x",
+        "channel": "web",
+        "planMode": mode_example(true),
+        "plans": [{
+            "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+            "number": 1,
+            "status": "READY",
+            "style": "document",
+            "title": "Move the blog to a new host",
+            "updatedAt": "2026-03-01T12:04:00Z",
+        }],
+        "next": null,
+    })
+}
+
+fn work_example(enabled: bool) -> serde_json::Value {
+    serde_json::json!({ "sessionId": "k3yk3y8x", "channel": "web", "planMode": mode_example(enabled) })
+}
+
+fn mode_example(enabled: bool) -> serde_json::Value {
+    let active = enabled.then_some("019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11");
+    serde_json::json!({
+        "enabled": enabled,
+        "style": "document",
+        "activePlanId": active,
+        "updatedAt": "2026-03-01T12:01:00Z",
+    })
+}

@@ -1,0 +1,199 @@
+//! `/api/sessions`: conversations that come and go.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::view::StoredSessionView;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::naming::InChannel;
+use super::paging::{self, DamagedView};
+use crate::http::app::App;
+use crate::http::extract::{Body, Path, Query};
+use crate::http::idempotency::Asked;
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::Answered;
+
+const PAGE: u32 = 64;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, delete)).routes(routes!(stop))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "sessionId": "my-project" }))]
+struct NewSession {
+    /// `web` if it is not said.
+    channel: Option<NewChannel>,
+    /// A key of one's own choice; one is made if it is absent.
+    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{8,64}$", min_length = 8, max_length = 64)]
+    session_id: Option<String>,
+}
+
+/// The channels in which sessions can begin.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum NewChannel {
+    Web,
+    Telegram,
+    Cli,
+    Mcp,
+    Acp,
+}
+
+impl From<NewChannel> for Channel {
+    fn from(channel: NewChannel) -> Self {
+        match channel {
+            NewChannel::Web => Self::Web,
+            NewChannel::Telegram => Self::Telegram,
+            NewChannel::Cli => Self::Cli,
+            NewChannel::Mcp => Self::Mcp,
+            NewChannel::Acp => Self::Acp,
+        }
+    }
+}
+
+/// Begin a session
+///
+/// A key that is there already is answered with its session.
+#[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = NewSession,
+    responses((status = 201, description = "The session that began", body = StoredSessionView, example = json!(example())),
+        (status = 200, description = "It was there before", body = StoredSessionView, example = json!(example()))))]
+async fn create(
+    State(app): State<App>,
+    asked: Asked,
+    Body(new): Body<NewSession>,
+) -> Answered<(StatusCode, Json<StoredSessionView>)> {
+    let channel = new.channel.map_or(Channel::Web, Channel::from);
+    let agent = asked.agent(&app);
+    let session = match new.session_id {
+        Some(key) => SessionIdentity::new(channel, ConversationKey::new(key)?),
+        None => agent.engine().new_session(channel),
+    };
+    let began = !agent.engine().open(&session, &app.person()).await?.events.is_empty();
+    let status = if began { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json((&app.engine().stored_session(&session).await?).into())))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Listing {
+    /// The `next` of the page before.
+    #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
+    after: Option<u64>,
+    #[param(nullable = false, minimum = 1, maximum = 64)]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SessionList {
+    sessions: Vec<StoredSessionView>,
+    /// Where the next page begins, if there is one.
+    #[schema(required = true)]
+    next: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
+}
+
+/// List the sessions
+///
+/// The most recently active first.
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(Listing),
+    responses((status = 200, description = "A page of sessions", body = SessionList,
+        example = json!({ "sessions": [example()], "next": null }))))]
+async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<SessionList>> {
+    let (after, limit) = (paging::place("after", listing.after)?, paging::limit(listing.limit, PAGE)?);
+    let page = app.engine().sessions(after, limit).await?;
+    let sessions = page.items.iter().map(StoredSessionView::from).collect();
+    Ok(Json(SessionList { sessions, next: page.next, damaged: paging::damaged(&page.damaged) }))
+}
+
+/// Look at a session
+#[utoipa::path(get, path = "/api/sessions/{sessionId}", tag = "sessions", params(InChannel),
+    responses((status = 200, description = "The session", body = StoredSessionView, example = json!(example())),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn show(
+    State(app): State<App>,
+    Path(key): Path<ConversationKey>,
+    Query(of): Query<InChannel>,
+) -> Answered<Json<StoredSessionView>> {
+    Ok(Json((&app.engine().stored_session(&of.session(key)).await?).into()))
+}
+
+/// Delete a session
+///
+/// With everything that belongs to it: its journal, its plans and its files. What is under way in it is stopped.
+#[utoipa::path(delete, path = "/api/sessions/{sessionId}", tag = "sessions", params(InChannel),
+    responses((status = 204, description = "It is gone"),
+        (status = 404, description = "There is no such session", body = ProblemBody),
+        (status = 409, description = "Somebody else works on it", body = ProblemBody)))]
+async fn delete(
+    State(app): State<App>,
+    Path(key): Path<ConversationKey>,
+    Query(of): Query<InChannel>,
+) -> Answered<StatusCode> {
+    app.agent().delete(&of.session(key), &app.person()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Nothing has to be said with it.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({}))]
+struct Stop {
+    channel: Option<Channel>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Stopped {
+    session_id: String,
+    channel: Channel,
+    /// Whether there was something to stop.
+    stopped: bool,
+}
+
+/// Stop what is under way in a session
+#[utoipa::path(post, path = "/api/sessions/{sessionId}/stop", tag = "sessions", params(InChannel),
+    request_body(content = Option<Stop>),
+    responses((status = 200, description = "Nothing is under way any more", body = Stopped,
+            example = json!({ "sessionId": "k3yk3y8x", "channel": "web", "stopped": true })),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn stop(
+    State(app): State<App>,
+    asked: Asked,
+    Path(key): Path<ConversationKey>,
+    Query(of): Query<InChannel>,
+    Body(stop): Body<Stop>,
+) -> Answered<Json<Stopped>> {
+    let session = of.with(stop.channel)?.session(key);
+    app.engine().session(&session).await?;
+    let stopped = asked.agent(&app).stop(&session, &app.person()).await?;
+    Ok(Json(Stopped { session_id: session.conversation.to_string(), channel: session.channel, stopped }))
+}
+
+fn example() -> serde_json::Value {
+    serde_json::json!({
+        "sessionId": "k3yk3y8x",
+        "channel": "web",
+        "topic": "move the blog to a new host",
+        "openedAt": "2026-03-01T12:00:00Z",
+        "lastActive": "2026-03-01T12:05:00Z",
+        "seq": 12,
+        "working": false,
+        "plansMade": 1,
+        "planMode": {
+            "enabled": true,
+            "style": "document",
+            "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+            "updatedAt": "2026-03-01T12:01:00Z",
+        },
+    })
+}

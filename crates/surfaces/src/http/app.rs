@@ -1,0 +1,83 @@
+//! What every handler works with.
+
+use std::sync::Arc;
+
+use planwright_core::actor::Actor;
+use planwright_engine::Engine;
+use planwright_engine::agent::Agent;
+use planwright_engine::feed::Feed;
+use planwright_engine::shared_ledger::SharedLedger;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::live::Live;
+use super::metrics::Metrics;
+
+/// A cheap handle; clones share everything.
+#[derive(Debug, Clone)]
+pub(crate) struct App {
+    parts: Arc<Parts>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    agent: Agent,
+    ledger: Arc<dyn SharedLedger>,
+    feed: Feed,
+    live: Live,
+    metrics: Metrics,
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+impl App {
+    pub(crate) fn new(agent: Agent, ledger: Arc<dyn SharedLedger>, stopping: CancellationToken) -> Self {
+        let feed = Feed::start(Arc::clone(&ledger));
+        let (live, metrics, tasks) = Default::default();
+        Self { parts: Arc::new(Parts { agent, ledger, feed, live, metrics, tasks, stopping }) }
+    }
+
+    pub(crate) fn agent(&self) -> &Agent {
+        &self.parts.agent
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        self.parts.agent.engine()
+    }
+
+    pub(crate) fn ledger(&self) -> &dyn SharedLedger {
+        self.parts.ledger.as_ref()
+    }
+
+    pub(crate) fn shared_ledger(&self) -> Arc<dyn SharedLedger> {
+        Arc::clone(&self.parts.ledger)
+    }
+
+    pub(crate) fn feed(&self) -> &Feed {
+        &self.parts.feed
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        &self.parts.live
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.parts.metrics
+    }
+
+    /// What goes on when the request is answered: work in the background, WebSockets. The server waits for it when it
+    /// stops, for as long as its grace.
+    pub(crate) fn tasks(&self) -> &TaskTracker {
+        &self.parts.tasks
+    }
+
+    /// Set when the server is to stop: whoever stays long leaves then.
+    pub(crate) fn stopping(&self) -> &CancellationToken {
+        &self.parts.stopping
+    }
+
+    /// Whoever holds the token decides as a person.
+    pub(crate) fn person(&self) -> Actor {
+        Actor::person("person", "web")
+    }
+}

@@ -1,0 +1,195 @@
+//! The description of the REST calls, made from the handlers themselves.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::http::header;
+use axum::routing::get;
+use planwright_core::refusal::{Problem as Detail, RefusalCode};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::{OpenApi as _, ToSchema};
+
+use super::app::App;
+use super::{api, idempotency};
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "Planwright",
+        description = "A planning runtime for LLM agents: an agent that works with it works by a plan that a person has \
+                       seen and approved. Refusals are `application/problem+json` with a `code` that programs rely on.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    tags(
+        (name = "sessions", description = "Conversations, and everything that happened in them"),
+        (name = "messages", description = "What is said in a conversation"),
+        (name = "plans", description = "Plan work, plans, and decisions about them"),
+        (name = "inbox", description = "What waits for a person")
+    ),
+    components(schemas(ProblemBody))
+)]
+struct About;
+
+/// Why something was not done.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Problem, example = json!(problem_example()))]
+pub(crate) struct ProblemBody {
+    title: String,
+    #[schema(minimum = 400, maximum = 599)]
+    status: u16,
+    code: RefusalCode,
+    /// In words for a person.
+    detail: String,
+    /// Every single thing that is wrong, where there can be several at once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Detail>,
+    /// The plan as it is now, where that helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    plan: Option<Value>,
+}
+
+/// The description as it is served, in JSON.
+pub fn description() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let (_, document) = api::documented().split_for_parts();
+        let mut whole = About::openapi();
+        whole.merge(document);
+        let mut value = serde_json::to_value(&whole).unwrap_or_default();
+        complete(&mut value);
+        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+        text.push('\n');
+        text
+    });
+    &TEXT
+}
+
+pub(super) fn router() -> Router<App> {
+    let answer = || async { ([(header::CONTENT_TYPE, "application/json")], description()) };
+    Router::new().route("/api/openapi.json", get(answer))
+}
+
+/// What every call has in common, said in one place.
+fn complete(document: &mut Value) {
+    document["components"]["securitySchemes"] = json!({
+        "token": { "type": "http", "scheme": "bearer", "description": "The access token" },
+        "cookie": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "planwright",
+            "description": "What a browser has after it was signed in",
+        },
+    });
+    document["security"] = json!([{ "token": [] }, { "cookie": [] }]);
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    for (path, calls) in paths.iter_mut() {
+        for (method, call) in calls.as_object_mut().into_iter().flatten() {
+            complete_call(path, method, call);
+        }
+    }
+}
+
+fn complete_call(path: &str, method: &str, call: &mut Value) {
+    let parameters = call["parameters"].as_array().cloned().unwrap_or_default();
+    // Those in the address come first.
+    let mut all = places(path);
+    all.extend(parameters);
+    let mut refusals = vec![
+        ("400", "It cannot be understood"),
+        ("401", "The token is missing or wrong"),
+        ("403", "It is not allowed, from here or at all"),
+        ("421", "The server is not reached under this name"),
+        ("429", "Too much at once"),
+        ("500", "Something went wrong"),
+        ("503", "Not available now"),
+    ];
+    if method == "post" {
+        all.push(idempotency_key());
+        refusals.extend([
+            ("408", "The body did not come in time"),
+            ("409", "In conflict with something else"),
+            ("413", "It is too large"),
+            ("415", "The body is not sent as JSON"),
+            ("422", "The key was used for another request"),
+        ]);
+        let replayed = json!({
+            "description": "The answer is that of an earlier request with the same key",
+            "schema": { "type": "string", "enum": ["true"] },
+        });
+        for (status, answer) in call["responses"].as_object_mut().into_iter().flatten() {
+            if status.starts_with('2') {
+                answer["headers"][idempotency::REPLAYED] = replayed.clone();
+            }
+        }
+    }
+    if !all.is_empty() {
+        call["parameters"] = Value::Array(all);
+    }
+    for (status, description) in refusals {
+        if call["responses"].get(status).is_none() {
+            call["responses"][status] = json!({ "description": description });
+        }
+    }
+    call.get_mut("requestBody").into_iter().for_each(may_be_left_out);
+    let problem = json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });
+    for (status, answer) in call["responses"].as_object_mut().into_iter().flatten() {
+        if status.starts_with(['4', '5']) {
+            answer["content"] = problem.clone();
+        }
+    }
+}
+
+/// A body that says nothing is left out, or is an empty object; it is never `null`.
+fn may_be_left_out(body: &mut Value) {
+    let schema = body.pointer_mut("/content/application~1json/schema");
+    let Some(schema) = schema.filter(|schema| schema.get("oneOf").is_some()) else { return };
+    *schema = schema["oneOf"][0].take();
+    body["required"] = json!(false);
+}
+
+/// What is held open in an address.
+fn places(path: &str) -> Vec<Value> {
+    let session = json!({
+        "name": "sessionId",
+        "in": "path",
+        "required": true,
+        "description": "The key of the conversation",
+        "schema": { "type": "string", "pattern": "^[a-zA-Z0-9_-]{1,64}$", "minLength": 1, "maxLength": 64 },
+    });
+    let plan = json!({
+        "name": "id",
+        "in": "path",
+        "required": true,
+        "description": "The id of the plan or, with `sessionId`, its number or a piece of its id",
+        "schema": { "type": "string", "pattern": "^[a-zA-Z0-9._:-]{1,128}$", "minLength": 1, "maxLength": 128 },
+    });
+    let there = |name: &str| path.contains(&format!("{{{name}}}"));
+    [("sessionId", session), ("id", plan)].into_iter().filter(|(name, _)| there(name)).map(|(_, place)| place).collect()
+}
+
+fn idempotency_key() -> Value {
+    json!({
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": false,
+        "description": "What the client calls this request. Sent again under it, it is not carried out again and gets the \
+                        same answer, for 24 hours.",
+        "schema": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": idempotency::LONGEST_KEY,
+            "pattern": "^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$",
+        },
+    })
+}
+
+fn problem_example() -> Value {
+    json!({
+        "title": "Not there",
+        "status": 404,
+        "code": "NOT_FOUND",
+        "detail": "There is no plan 'abcdefgh' here.",
+    })
+}

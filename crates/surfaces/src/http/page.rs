@@ -1,0 +1,47 @@
+//! The start page, and signing in and out. It works without a script; the script only takes the token out of the address
+//! that was printed at the first start.
+//!
+//! - `signing`: a token for a cookie
+//! - `start`: what the page says
+
+mod signing;
+mod start;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+
+use super::access::Access;
+use super::app::App;
+
+/// Nothing but our own files, nothing inline, in nobody's frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+pub(super) fn router(access: Arc<Access>) -> Router<App> {
+    let sign_in = post(signing::sign_in).with_state(access);
+    Router::new()
+        .route("/", get(start::show))
+        .route("/start.js", get(async || asset("text/javascript; charset=utf-8", include_str!("page/start.js"))))
+        .route("/start.css", get(async || asset("text/css; charset=utf-8", include_str!("page/start.css"))))
+        .route("/icon.svg", get(async || asset("image/svg+xml", include_str!("page/icon.svg"))))
+        .route("/api/login", sign_in)
+        .route("/api/logout", post(signing::sign_out))
+}
+
+fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], text)
+}
+
+/// What a page of ours may do.
+fn page_headers() -> [(HeaderName, HeaderValue); 3] {
+    [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        // With `no-referrer` a browser sends a form of this very page as if it came from nowhere: `Origin: null`.
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    ]
+}

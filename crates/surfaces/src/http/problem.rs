@@ -1,0 +1,170 @@
+//! Refusals as `application/problem+json`, with the code that programs rely on.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use planwright_core::refusal::{Problem as Detail, Refusal, RefusalCode};
+use planwright_engine::ledger::LedgerError;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What every handler answers with when it does not do what was asked.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    /// Refusals are rare and answers are many: what is only there for the one does not make the other large.
+    parts: Box<Parts>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    status: StatusCode,
+    refusal: Refusal,
+    /// What a client needs besides, such as the plan as it is now.
+    more: Map<String, Value>,
+    /// When it may be asked again.
+    retry_after: Option<Duration>,
+}
+
+pub(crate) type Answered<T> = Result<T, Problem>;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    title: &'static str,
+    status: u16,
+    code: RefusalCode,
+    detail: &'a str,
+    #[serde(skip_serializing_if = "<[Detail]>::is_empty")]
+    errors: &'a [Detail],
+    #[serde(flatten)]
+    more: &'a Map<String, Value>,
+}
+
+impl Problem {
+    pub(crate) fn new(refusal: Refusal) -> Self {
+        let (status, more, retry_after) = (status(refusal.code), Map::new(), None);
+        Self { parts: Box::new(Parts { status, refusal, more, retry_after }) }
+    }
+
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+        self.parts.status = status;
+        self
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.parts.more.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Says when it may be asked again.
+    pub(crate) fn retry_after(mut self, wait: Duration) -> Self {
+        self.parts.retry_after = Some(wait);
+        self
+    }
+
+    pub(crate) fn words(&self) -> &str {
+        &self.parts.refusal.message
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.parts.status
+    }
+
+    /// The body, for surfaces that are not answers: frames and events.
+    pub(crate) fn to_value(&self) -> Value {
+        serde_json::to_value(self.body()).unwrap_or_default()
+    }
+
+    fn body(&self) -> Body<'_> {
+        Body {
+            title: title(self.parts.refusal.code),
+            status: self.parts.status.as_u16(),
+            code: self.parts.refusal.code,
+            detail: &self.parts.refusal.message,
+            errors: &self.parts.refusal.problems,
+            more: &self.parts.more,
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal)
+    }
+}
+
+impl From<LedgerError> for Problem {
+    fn from(error: LedgerError) -> Self {
+        match &error {
+            LedgerError::Damaged { .. } | LedgerError::Internal(_) => {
+                tracing::error!(event = "request_failed", %error);
+            }
+            LedgerError::Unavailable(_) | LedgerError::TooNew { .. } => {
+                tracing::warn!(event = "store_unavailable", %error);
+            }
+            LedgerError::Refused(_) | LedgerError::Leased(_) => {}
+        }
+        Self::new(error.into_refusal())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.parts.status, Json(self.body())).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        match self.parts.refusal.code {
+            RefusalCode::Unauthenticated => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"planwright\""));
+            }
+            RefusalCode::Unavailable => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            RefusalCode::PolicyDenied
+            | RefusalCode::InvalidArgument
+            | RefusalCode::NotFound
+            | RefusalCode::WrongStatus
+            | RefusalCode::StaleApproval
+            | RefusalCode::Conflict
+            | RefusalCode::LimitExceeded
+            | RefusalCode::UnknownAgent
+            | RefusalCode::Internal => {}
+        }
+        if let Some(wait) = self.parts.retry_after {
+            // Whole seconds, and never so few that it is too early.
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+        }
+        response
+    }
+}
+
+pub(crate) const fn status(code: RefusalCode) -> StatusCode {
+    match code {
+        RefusalCode::PolicyDenied => StatusCode::FORBIDDEN,
+        RefusalCode::InvalidArgument | RefusalCode::UnknownAgent => StatusCode::BAD_REQUEST,
+        RefusalCode::NotFound => StatusCode::NOT_FOUND,
+        RefusalCode::WrongStatus | RefusalCode::StaleApproval | RefusalCode::Conflict => StatusCode::CONFLICT,
+        RefusalCode::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
+        RefusalCode::Unauthenticated => StatusCode::UNAUTHORIZED,
+        RefusalCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        RefusalCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+const fn title(code: RefusalCode) -> &'static str {
+    match code {
+        RefusalCode::PolicyDenied => "Not allowed",
+        RefusalCode::InvalidArgument => "Cannot be understood",
+        RefusalCode::NotFound => "Not there",
+        RefusalCode::WrongStatus => "Not in this status",
+        RefusalCode::StaleApproval => "The plan changed since it was shown",
+        RefusalCode::Conflict => "In conflict with something else",
+        RefusalCode::LimitExceeded => "Too much",
+        RefusalCode::UnknownAgent => "No such agent",
+        RefusalCode::Unauthenticated => "Who are you?",
+        RefusalCode::Unavailable => "Not available now",
+        RefusalCode::Internal => "Something went wrong",
+    }
+}

@@ -1,0 +1,291 @@
+//! One client. Everything it is told is sent from one place, one frame after the other; nothing is queued for a client
+//! that does not read, and one that does not read for too long is cut off.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures::future::{AbortHandle, Abortable, BoxFuture};
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use serde_json::Value;
+use tokio::time::{Instant, MissedTickBehavior, timeout};
+
+use super::frames::{Frame, Said, entry_text, identity};
+use super::limits::WebSocketLimits;
+use super::subscription::{Subscription, Told};
+use crate::http::access::Admitted;
+use crate::http::app::App;
+use crate::http::hearing::{self, Heard};
+use crate::http::problem::Problem;
+
+/// How long a client may take to answer the end of the connection.
+const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
+
+type Following = BoxFuture<'static, (Subscription, Told)>;
+type Answering = BoxFuture<'static, String>;
+
+pub(super) async fn serve(app: App, admitted: Admitted, limits: Arc<WebSocketLimits>, socket: WebSocket) {
+    let _counted = app.metrics().websocket();
+    let (subscribed, following, answering) = Default::default();
+    let allowance = Allowance::full(&limits);
+    let mut client = Client { app, admitted, limits, socket, subscribed, following, answering, allowance };
+    let end = client.run().await;
+    client.close(end).await;
+}
+
+struct Client {
+    app: App,
+    admitted: Admitted,
+    limits: Arc<WebSocketLimits>,
+    socket: WebSocket,
+    subscribed: HashMap<SessionIdentity, AbortHandle>,
+    following: FuturesUnordered<Abortable<Following>>,
+    answering: FuturesUnordered<Answering>,
+    allowance: Allowance,
+}
+
+/// Why the connection ends.
+enum End {
+    /// The client left, or cannot be reached.
+    Left,
+    TooSlow,
+    Flooding,
+    /// What came is no frame, or one that is too large; or the client is gone, and does not hear it.
+    Unreadable,
+    /// The token was changed.
+    NotAllowedAnyMore,
+    Stopping,
+    Silent,
+}
+
+impl Client {
+    async fn run(&mut self) -> End {
+        let Admitted(admitted) = self.admitted.clone();
+        let stopping = self.app.stopping().clone();
+        let WebSocketLimits { ping, patience, .. } = *self.limits;
+        let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard = Instant::now();
+        loop {
+            tokio::select! {
+                biased;
+                () = admitted.cancelled() => return End::NotAllowedAnyMore,
+                () = stopping.cancelled() => return End::Stopping,
+                message = self.socket.recv() => {
+                    let message = match message {
+                        Some(Ok(message)) => message,
+                        Some(Err(_)) => return End::Unreadable,
+                        None => return End::Left,
+                    };
+                    heard = Instant::now();
+                    if !self.allowance.take(heard) {
+                        return End::Flooding;
+                    }
+                    match message {
+                        Message::Text(text) => if let Err(end) = self.hear(text.as_str()).await { return end },
+                        Message::Binary(_) => {
+                            let problem = Refusal::invalid("Frames are JSON text.").into();
+                            if let Err(end) = self.send(Frame::about_nothing("problem").problem(&problem).to_text()).await {
+                                return end;
+                            }
+                        }
+                        Message::Close(_) => return End::Left,
+                        Message::Ping(_) | Message::Pong(_) => {}
+                    }
+                }
+                Some(text) = self.answering.next() => if let Err(end) = self.send(text).await { return end },
+                Some(followed) = self.following.next() => {
+                    // One that was given up says nothing any more.
+                    if let Ok((subscription, told)) = followed
+                        && let Err(end) = self.tell(subscription, told).await
+                    {
+                        return end;
+                    }
+                }
+                _ = pings.tick() => {
+                    if heard.elapsed() > 2 * ping + patience {
+                        return End::Silent;
+                    }
+                    if let Err(end) = self.send_message(Message::Ping(Vec::new().into())).await { return end }
+                }
+            }
+        }
+    }
+
+    async fn hear(&mut self, text: &str) -> Result<(), End> {
+        let said = match serde_json::from_str::<Said>(text) {
+            Ok(said) => said,
+            Err(error) => {
+                let problem = Refusal::invalid(format!("The frame cannot be understood: {error}")).into();
+                return self.send(Frame::about_nothing("problem").problem(&problem).to_text()).await;
+            }
+        };
+        match said {
+            Said::Ping => self.send(Frame::about_nothing("pong").to_text()).await,
+            Said::Subscribe { session_id, channel, after } => {
+                self.subscribe(identity(session_id, channel), after).await
+            }
+            Said::Unsubscribe { session_id, channel } => {
+                let session = identity(session_id, channel);
+                self.forget(&session);
+                self.send(Frame::about("unsubscribed", &session, 0).to_text()).await
+            }
+            Said::Message { session_id, channel, text, id, key } => {
+                let session = identity(session_id, channel);
+                let id = id.unwrap_or_default();
+                let most = self.limits.messages;
+                if self.answering.len() >= most {
+                    let words = format!("{most} messages of yours are being worked on; wait for an answer.");
+                    let problem = Refusal::limit(words).into();
+                    let frame = Frame::about("problem", &session, 0).with("id", id).problem(&problem);
+                    return self.send(frame.to_text()).await;
+                }
+                let app = self.app.clone();
+                self.answering.push(Box::pin(answer(app, session, text, id, key)));
+                Ok(())
+            }
+        }
+    }
+
+    async fn subscribe(&mut self, session: SessionIdentity, after: Option<u64>) -> Result<(), End> {
+        self.forget(&session);
+        let most = self.limits.subscriptions;
+        let begun = if self.subscribed.len() >= most {
+            let words = format!("{most} sessions are followed already; unsubscribe from one.");
+            Err(Refusal::limit(words).into())
+        } else {
+            Subscription::begin(&self.app, &session, after).await
+        };
+        match begun {
+            Ok(subscription) => {
+                self.send(Frame::about("subscribed", &session, subscription.seq).to_text()).await?;
+                self.follow(subscription);
+                Ok(())
+            }
+            Err(problem) => self.send(Frame::about("problem", &session, 0).problem(&problem).to_text()).await,
+        }
+    }
+
+    fn follow(&mut self, mut subscription: Subscription) {
+        let session = subscription.session().clone();
+        let next: Following = Box::pin(async move {
+            let told = subscription.next().await;
+            (subscription, told)
+        });
+        let (handle, registration) = AbortHandle::new_pair();
+        self.following.push(Abortable::new(next, registration));
+        self.subscribed.insert(session, handle);
+    }
+
+    fn forget(&mut self, session: &SessionIdentity) {
+        if let Some(handle) = self.subscribed.remove(session) {
+            handle.abort();
+        }
+    }
+
+    async fn tell(&mut self, subscription: Subscription, told: Told) -> Result<(), End> {
+        let session = subscription.session().clone();
+        let seq = subscription.seq;
+        match told {
+            Told::Entry(entry) => {
+                self.send(entry_text(&entry)).await?;
+                self.follow(subscription);
+                Ok(())
+            }
+            Told::Progress(progress) => {
+                let view = hearing::progress_view(&progress);
+                let frame = Frame::about("progress", &session, seq).with("progress", view);
+                self.send(frame.to_text()).await?;
+                self.follow(subscription);
+                Ok(())
+            }
+            Told::Gone => {
+                self.subscribed.remove(&session);
+                self.send(Frame::about("gone", &session, seq).to_text()).await
+            }
+            Told::Failed(error) => {
+                self.subscribed.remove(&session);
+                self.send(Frame::about("problem", &session, seq).problem(&Problem::from(error)).to_text()).await
+            }
+        }
+    }
+
+    async fn send(&mut self, text: String) -> Result<(), End> {
+        self.send_message(Message::Text(text.into())).await
+    }
+
+    async fn send_message(&mut self, message: Message) -> Result<(), End> {
+        let Admitted(admitted) = &self.admitted;
+        tokio::select! {
+            biased;
+            sent = timeout(self.limits.patience, self.socket.send(message)) => match sent {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(_)) => Err(End::Left),
+                Err(_) => Err(End::TooSlow),
+            },
+            // Somebody who does not read is not let stay for that.
+            () = admitted.cancelled() => Err(End::NotAllowedAnyMore),
+            () = self.app.stopping().cancelled() => Err(End::Stopping),
+        }
+    }
+
+    async fn close(mut self, end: End) {
+        let (code, reason) = match end {
+            End::Left | End::TooSlow => return,
+            End::Flooding => (close_code::POLICY, "too many frames"),
+            End::Unreadable => (close_code::PROTOCOL, "this is no frame, or it is too large"),
+            End::NotAllowedAnyMore => (close_code::POLICY, "the token was changed"),
+            End::Stopping => (close_code::RESTART, "the server is stopping"),
+            End::Silent => (close_code::AWAY, "you did not answer"),
+        };
+        let frame = CloseFrame { code, reason: reason.into() };
+        let closing = async {
+            self.socket.send(Message::Close(Some(frame))).await?;
+            // What it sent before it heard of this is taken and thrown away: a connection that is closed on somebody
+            // who is still sending is reset, and the reason lost.
+            while let Some(Ok(_)) = self.socket.recv().await {}
+            Ok::<_, axum::Error>(())
+        };
+        let _ = timeout(self.limits.patience.min(LONGEST_FAREWELL), closing).await;
+    }
+}
+
+async fn answer(app: App, session: SessionIdentity, text: String, id: Value, key: Option<String>) -> String {
+    let heard: Result<Heard, Problem> = hearing::hear(&app, &session, &text, key.as_deref()).await;
+    match heard {
+        Ok(heard) => {
+            let seq = app.feed().head(&heard.session).await.unwrap_or_default();
+            Frame::about("answer", &heard.session, seq).with("id", id).with_all(heard.view).to_text()
+        }
+        Err(problem) => {
+            let seq = app.feed().head(&session).await.unwrap_or_default();
+            Frame::about("problem", &session, seq).with("id", id).problem(&problem).to_text()
+        }
+    }
+}
+
+/// How many frames a client may still send.
+struct Allowance {
+    left: f64,
+    most: f64,
+    in_a_second: f64,
+    at: Instant,
+}
+
+impl Allowance {
+    fn full(limits: &WebSocketLimits) -> Self {
+        let most = f64::from(limits.burst);
+        Self { left: most, most, in_a_second: f64::from(limits.frames_per_second), at: Instant::now() }
+    }
+
+    fn take(&mut self, now: Instant) -> bool {
+        let since = now.saturating_duration_since(self.at).as_secs_f64();
+        self.left = (self.left + since * self.in_a_second).min(self.most);
+        self.at = now;
+        self.left -= 1.0;
+        self.left >= 0.0
+    }
+}

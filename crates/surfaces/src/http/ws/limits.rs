@@ -1,0 +1,36 @@
+//! How much of everything a client of `/ws` may have.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebSocketLimits {
+    /// Of a frame from the client.
+    pub frame_bytes: usize,
+    /// How long it may take to read one frame.
+    pub patience: Duration,
+    /// How often it is asked whether it is still there.
+    pub ping: Duration,
+    /// How many sessions it may follow.
+    pub subscriptions: usize,
+    /// How many of its messages are worked on at once.
+    pub messages: usize,
+    /// How many frames it may send at once.
+    pub burst: u32,
+    /// How many it may send in a second, after that.
+    pub frames_per_second: u32,
+}
+
+impl Default for WebSocketLimits {
+    fn default() -> Self {
+        Self {
+            // A message has 256 KiB at the most, and a character of it may take six bytes in JSON.
+            frame_bytes: 2 * 1024 * 1024,
+            patience: Duration::from_secs(10),
+            ping: Duration::from_secs(30),
+            subscriptions: 256,
+            messages: 8,
+            burst: 200,
+            frames_per_second: 50,
+        }
+    }
+}

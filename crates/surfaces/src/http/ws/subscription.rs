@@ -1,0 +1,76 @@
+//! One session that a client follows: its journal, without a hole or a double, and what happens in between.
+
+use planwright_core::journal::Entry;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::agent::Progress;
+use planwright_engine::feed::{Followed, Follower};
+use planwright_engine::ledger::LedgerError;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::http::app::App;
+use crate::http::problem::Problem;
+
+#[derive(Debug)]
+pub(super) struct Subscription {
+    follower: Follower,
+    /// Until nobody tells anything any more.
+    live: Option<broadcast::Receiver<Progress>>,
+    /// The last entry that was told.
+    pub(super) seq: u64,
+}
+
+#[derive(Debug)]
+pub(super) enum Told {
+    Entry(Box<Entry>),
+    /// Kept nowhere: whoever misses it misses nothing that counts.
+    Progress(Progress),
+    Gone,
+    Failed(LedgerError),
+}
+
+impl Subscription {
+    pub(super) async fn begin(app: &App, session: &SessionIdentity, after: Option<u64>) -> Result<Self, Problem> {
+        let live = Some(app.live().look(session));
+        let after = match after {
+            Some(after) => after,
+            None => app.feed().head(session).await?,
+        };
+        let follower = app.feed().follow(session, after).await?;
+        Ok(Self { follower, live, seq: after })
+    }
+
+    pub(super) fn session(&self) -> &SessionIdentity {
+        self.follower.session()
+    }
+
+    pub(super) async fn next(&mut self) -> Told {
+        loop {
+            tokio::select! {
+                biased;
+                followed = self.follower.next() => {
+                    return match followed {
+                        Ok(Followed::Entry(entry)) => {
+                            self.seq = entry.seq;
+                            Told::Entry(entry)
+                        }
+                        Ok(Followed::Gone) => Told::Gone,
+                        Err(error) => Told::Failed(error),
+                    };
+                }
+                heard = heard(self.live.as_mut()) => match heard {
+                    Ok(progress) => return Told::Progress(progress),
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => self.live = None,
+                },
+            }
+        }
+    }
+}
+
+async fn heard(live: Option<&mut broadcast::Receiver<Progress>>) -> Result<Progress, RecvError> {
+    match live {
+        Some(live) => live.recv().await,
+        None => std::future::pending().await,
+    }
+}

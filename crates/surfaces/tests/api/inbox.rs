@@ -1,0 +1,80 @@
+//! What waits for a person, over all sessions.
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, EndedStep, Outcome, RunCommand};
+use planwright_core::ids::StepId;
+use planwright_core::plan::execution::StepStatus;
+use planwright_llm::scripted::Reply;
+use serde_json::{Value, json};
+
+use crate::world::{OTHER, SESSION, World, drafting};
+
+#[tokio::test]
+async fn plans_to_be_approved_are_listed_over_all_sessions() {
+    let (world, plan) = World::with_plan(drafting()).await;
+    world.post("/api/plans/enable", json!({ "sessionId": OTHER })).await.with(200);
+    world.post(&format!("/api/sessions/{OTHER}/messages"), json!({ "text": "move it" })).await.with(200);
+    let inbox = world.get("/api/inbox").await.with(200);
+    let items = inbox["items"].as_array().unwrap();
+    assert_eq!(items.iter().map(|item| item["sessionId"].as_str().unwrap()).collect::<Vec<_>>(), [OTHER, SESSION]);
+    let mut mine = items[1].clone();
+    let since = mine["since"].take();
+    assert_eq!(since, plan["updatedAt"]);
+    assert_eq!(
+        mine,
+        json!({
+            "kind": "approval", "sessionId": SESSION, "channel": "web", "planId": plan["id"], "number": 1,
+            "title": plan["title"], "status": "READY", "digest": plan["digest"], "since": null, "active": true,
+        })
+    );
+    let first = world.get("/api/inbox?limit=1").await.with(200);
+    let next = first["next"].as_u64().unwrap();
+    let second = world.get(&format!("/api/inbox?limit=1&after={next}")).await.with(200);
+    assert_eq!(json!([first["items"][0], second["items"][0]]), inbox["items"]);
+
+    world.post(&format!("/api/plans/{}/reject", plan["id"].as_str().unwrap()), json!({})).await.with(200);
+    assert_eq!(world.get("/api/inbox").await.with(200)["items"].as_array().unwrap().len(), 1);
+    world.get("/api/inbox?limit=65").await.refused(400, "INVALID_ARGUMENT");
+}
+
+#[tokio::test]
+async fn a_step_that_nobody_knows_the_end_of_waits_for_a_person() {
+    let write = |path: &str| json!({ "path": path, "content": "x" });
+    let calls = Reply::call("write_file", write("a.md")).and_call("write_file", write("b.md"));
+    let world = World::new([calls, Reply::call("plan_finalize", json!({}))]).await;
+    world.post("/api/plans/enable", json!({ "sessionId": SESSION, "style": "collect" })).await.with(200);
+    world.say("write it").await.with(200);
+    let plan = world.get(&format!("/api/plans/1?sessionId={SESSION}")).await.with(200);
+    let path = format!("/api/plans/{}", plan["id"].as_str().unwrap());
+    world.post(&format!("{path}/approve"), json!({ "digest": plan["digest"], "later": true })).await.with(200);
+    assert_eq!(world.get("/api/inbox").await.with(200)["items"], json!([]));
+
+    // Another process began the step, and ended in the middle of it: its outcome is that nobody knows.
+    let engine = world.agent.engine();
+    let session = "web:session-one".parse().unwrap();
+    let found = engine.find_plan(&session, Some(&"1".parse().unwrap())).await.unwrap();
+    let ada = Actor::person("ada", "cli");
+    let running = engine.resume(&session, &ada, &found.id).await.unwrap();
+    let execution = running.execution.as_ref().unwrap();
+    let (id, steps) = (execution.id.clone(), [0, 1].map(|index| execution.steps[index].step.clone()));
+    let advance = async |ended: Vec<EndedStep>, begun: Vec<StepId>| {
+        let advance = RunCommand::Advance { plan: found.id.clone(), execution: id.clone(), ended, begun };
+        engine.submit(&session, &Actor::system("web"), Command::Run(advance)).await.unwrap();
+    };
+    let ended = |index: usize, status, note: Option<&str>| {
+        let outcome = Outcome { status, note: note.map(str::to_owned), evidence: None };
+        vec![EndedStep { step: steps[index].clone(), outcome }]
+    };
+    advance(vec![], steps.to_vec()).await;
+    advance(ended(0, StepStatus::Uncertain, Some("the process ended")), vec![]).await;
+    assert_eq!(world.get("/api/inbox").await.with(200)["items"], json!([]), "somebody is at work on the other step");
+    advance(ended(1, StepStatus::Completed, None), vec![]).await;
+
+    let inbox = world.get("/api/inbox").await.with(200);
+    let item = &inbox["items"][0];
+    assert_eq!((&item["kind"], &item["step"]["position"]), (&json!("uncertain_step"), &json!(1)), "{inbox}");
+    assert_eq!((&item["step"]["note"], &item["status"]), (&json!("the process ended"), &json!("EXECUTING")));
+    let skipped = world.post(&format!("{path}/resume"), json!({ "choice": "stop" })).await.with(200);
+    assert_eq!(skipped["status"], "PARTIALLY_COMPLETED");
+    assert_eq!(world.get("/api/inbox").await.with(200)["items"], Value::Array(Vec::new()));
+}

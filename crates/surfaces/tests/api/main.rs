@@ -1,0 +1,15 @@
+//! The REST calls, through the real router, over a real store and with a scripted model.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod deciding;
+mod idempotency;
+mod inbox;
+mod isolation;
+mod journal;
+mod messages;
+mod openapi;
+mod plans;
+mod sessions;
+mod streaming;
+mod world;

@@ -1,0 +1,182 @@
+//! A server's calls without its doors, and a client that looks at everything that comes back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use axum::response::Response;
+use planwright_core::policy::Policy;
+use planwright_engine::Engine;
+use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::toolbox::Toolbox;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_store::SqliteLedger;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+/// Nothing here takes that long; it turns a hanging test into a failing one.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const SESSION: &str = "session-one";
+pub(crate) const OTHER: &str = "session-two";
+pub(crate) const MARKDOWN: &str = "# Move the blog\n\n- [ ] copy the files\n- [ ] change the name\n";
+
+pub(crate) struct World {
+    _folder: TempDir,
+    pub(crate) model: ScriptedModel,
+    pub(crate) agent: Agent,
+    pub(crate) ledger: Arc<dyn SharedLedger>,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) router: Router,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Came {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Came {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    #[track_caller]
+    pub(crate) fn with(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{self:?}");
+        self.json()
+    }
+
+    /// A refusal, with everything that every refusal has.
+    #[track_caller]
+    pub(crate) fn refused(self, status: u16, code: &str) -> Value {
+        assert_eq!(self.headers["content-type"], "application/problem+json", "{self:?}");
+        let problem = self.with(status);
+        assert_eq!((&problem["code"], &problem["status"]), (&json!(code), &json!(status)), "{problem}");
+        assert!(!problem["detail"].as_str().unwrap().is_empty() && !problem["title"].as_str().unwrap().is_empty());
+        problem
+    }
+}
+
+impl World {
+    /// Two sessions that have begun, and a model that answers by this script.
+    pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let world = Self::empty(ScriptedModel::new(replies)).await;
+        for key in [SESSION, OTHER] {
+            world.post("/api/sessions", json!({ "sessionId": key })).await.with(201);
+        }
+        world
+    }
+
+    pub(crate) async fn empty(model: ScriptedModel) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
+        let engine = Engine::new(ledger.clone(), Policy::default());
+        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
+        let options = AgentOptions::new("the test");
+        let agent = Agent::new(engine, Arc::new(model.clone()), files, Toolbox::default(), options);
+        let stopping = CancellationToken::new();
+        let router = planwright_surfaces::http::rest(agent.clone(), ledger.clone(), stopping.clone());
+        Self { _folder: folder, model, agent, ledger, stopping, router }
+    }
+
+    /// A plan that waits for a person, in the first session; its number is 1.
+    pub(crate) async fn with_plan(more: impl IntoIterator<Item = Reply>) -> (Self, Value) {
+        let world = Self::new(drafting().into_iter().chain(more)).await;
+        world.post("/api/plans/enable", json!({ "sessionId": SESSION })).await.with(200);
+        let answer = world.say("move the blog").await.with(200);
+        assert_eq!(answer["plan"]["status"], "READY", "{answer}");
+        let plan = world.get(&format!("/api/plans/{}", answer["planId"].as_str().unwrap())).await.with(200);
+        (world, plan)
+    }
+
+    /// The same calls on the same store, as another process makes them.
+    pub(crate) fn another(&self) -> Router {
+        planwright_surfaces::http::rest(self.agent.clone(), self.ledger.clone(), self.stopping.clone())
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Came {
+        self.call(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Came {
+        self.call(Request::delete(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Came {
+        self.call(posting(path).body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    pub(crate) async fn post_with_key(&self, path: &str, key: &str, body: Value) -> Came {
+        let request = posting(path).header("idempotency-key", key);
+        self.call(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    /// Types it into the first session.
+    pub(crate) async fn say(&self, text: &str) -> Came {
+        self.post(&format!("/api/sessions/{SESSION}/messages"), json!({ "text": text })).await
+    }
+
+    pub(crate) async fn call(&self, request: Request<Body>) -> Came {
+        came(self.send(request).await).await
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Response {
+        sent(self.router.clone(), request).await
+    }
+
+    /// The plan, as soon as it is in this status. It is looked at again whenever something was written.
+    pub(crate) async fn wait_for(&self, plan: &str, status: &str) -> Value {
+        let mut changes = self.ledger.changes();
+        let waiting = async {
+            loop {
+                let now = self.get(&format!("/api/plans/{plan}")).await.with(200);
+                if now["status"] == status {
+                    return now;
+                }
+                changes.recv().await.unwrap();
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("plan {plan} is never {status}"))
+    }
+
+    pub(crate) async fn event_names(&self, session: &str) -> Vec<String> {
+        let journal = self.get(&format!("/api/sessions/{session}/journal")).await.with(200);
+        let entries = journal["entries"].as_array().unwrap();
+        entries.iter().map(|entry| entry["type"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+pub(crate) async fn sent(router: Router, request: Request<Body>) -> Response {
+    let answer = tokio::time::timeout(PATIENCE, router.oneshot(request)).await;
+    answer.expect("it answers").unwrap()
+}
+
+pub(crate) async fn came(response: Response) -> Came {
+    let (parts, body) = response.into_parts();
+    let bytes = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, usize::MAX)).await.unwrap().unwrap();
+    Came { status: parts.status, headers: parts.headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
+}
+
+fn posting(path: &str) -> axum::http::request::Builder {
+    Request::post(path).header("content-type", "application/json")
+}
+
+/// The agent writes a document, and says so.
+pub(crate) fn drafting() -> [Reply; 2] {
+    [Reply::call("plan_set_content", json!({ "plan_markdown": MARKDOWN })), Reply::text("The plan is ready.")]
+}
+
+/// The agent works through the document.
+pub(crate) fn carrying_out() -> [Reply; 3] {
+    let done = |step: u32| Reply::call("plan_progress", json!({ "step": step, "status": "done" }));
+    [done(1), done(2), Reply::text("Everything is done.")]
+}

@@ -1,0 +1,78 @@
+//! A token that is replaced while the server runs.
+
+use planwright_surfaces::http::Token;
+use secrecy::ExposeSecret;
+use tokio::time::timeout;
+
+use crate::world::{PATIENCE, World};
+
+impl World {
+    fn rotate(&self) -> String {
+        Token::File(self.token_file()).rotate().unwrap().expose_secret().to_owned()
+    }
+
+    /// Asks until this token is answered like this.
+    async fn until(&self, token: &str, status: u16) {
+        let asking = async { while self.send(self.ask("GET /metrics").bearer(token)).await.status != status {} };
+        timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("it is never answered with {status}"));
+    }
+}
+
+async fn world() -> World {
+    World::limited(|limits| {
+        limits.wrong_tokens_per_minute = 0;
+        limits.requests_per_second = 0;
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_new_token_counts_at_once_and_the_old_one_no_more() {
+    let world = world().await;
+    let cookie = world.cookie().await;
+    let new = world.rotate();
+    assert_ne!(new, world.token);
+    assert_eq!(world.send(world.ask("GET /metrics").bearer(&new)).await.status, 200);
+    world.send(world.allowed("GET /metrics")).await.assert_problem(401, "UNAUTHENTICATED");
+    world.send(world.ask("GET /metrics").cookie(&cookie)).await.assert_problem(401, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
+async fn a_new_token_is_noticed_when_nobody_shows_it() {
+    let world = world().await;
+    let cookie = world.cookie().await;
+    world.rotate();
+    let asking = async { while world.send(world.ask("GET /metrics").cookie(&cookie)).await.status != 401 {} };
+    timeout(PATIENCE, asking).await.expect("the old cookie ends");
+    world.send(world.allowed("GET /metrics")).await.assert_problem(401, "UNAUTHENTICATED");
+}
+
+#[tokio::test]
+async fn without_a_token_nobody_comes_in() {
+    let world = world().await;
+    let kept = std::fs::read(world.token_file()).unwrap();
+    std::fs::remove_file(world.token_file()).unwrap();
+    world.until(&world.token, 401).await;
+    for nothing in ["", "null"] {
+        assert_eq!(world.send(world.ask("GET /metrics").bearer(nothing)).await.status, 401);
+    }
+    assert!(!world.token_file().exists(), "a server that runs makes no token");
+    // An empty file is no token, and neither is something that cannot be one.
+    for content in [b"".as_slice(), b"\n", b"two words", b"\xff\xfe"] {
+        std::fs::write(world.token_file(), content).unwrap();
+        assert_eq!(world.send(world.allowed("GET /metrics")).await.status, 401);
+    }
+    std::fs::write(world.token_file(), kept).unwrap();
+    world.until(&world.token, 200).await;
+}
+
+#[tokio::test]
+async fn two_servers_with_one_token_take_each_others_cookies() {
+    let (one, token) = (world().await, "a token of both");
+    let token = token.replace(' ', "-");
+    std::fs::write(one.token_file(), &token).unwrap();
+    one.until(&token, 200).await;
+    let other = World::with(|options| options.token = Token::Given(token.clone().into())).await;
+    let cookie = other.cookie().await;
+    assert_eq!(one.send(one.ask("GET /metrics").cookie(&cookie)).await.status, 200);
+}

@@ -1,0 +1,113 @@
+//! A server on a store of its own, at a port of its own.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright_core::policy::Policy;
+use planwright_engine::Engine;
+use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::toolbox::Toolbox;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_llm::rehearsal::RehearsalModel;
+use planwright_store::Location;
+use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token};
+use secrecy::ExposeSecret;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::asking::{Answer, Ask};
+use crate::store::{Mood, Moody};
+
+/// Nothing here takes that long; it turns a hanging test into a failing one.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct World {
+    folder: TempDir,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+    pub(crate) mood: Mood,
+    pub(crate) shutdown: CancellationToken,
+    running: JoinHandle<Result<(), ServerError>>,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    pub(crate) async fn limited(change: impl FnOnce(&mut ServerLimits)) -> Self {
+        Self::with(|options| change(&mut options.limits)).await
+    }
+
+    pub(crate) async fn with(change: impl FnOnce(&mut ServerOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mood = Mood::default();
+        let mut options = options(&folder, mood.clone()).await;
+        change(&mut options);
+        let token = options.token.clone();
+        let server = Server::bind(options).await.unwrap();
+        let token = token.read().unwrap().unwrap().expose_secret().to_owned();
+        let (address, shutdown) = (server.address(), CancellationToken::new());
+        let running = tokio::spawn(server.run(shutdown.clone()));
+        Self { folder, address, token, mood, shutdown, running }
+    }
+
+    pub(crate) fn token_file(&self) -> PathBuf {
+        self.folder.path().join("token")
+    }
+
+    pub(crate) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// A request that is meant for this server, without the token.
+    pub(crate) fn ask(&self, what: &str) -> Ask {
+        Ask::new(what).header("Host", &self.address.to_string())
+    }
+
+    /// The same with the token.
+    pub(crate) fn allowed(&self, what: &str) -> Ask {
+        self.ask(what).bearer(&self.token)
+    }
+
+    pub(crate) async fn send(&self, ask: Ask) -> Answer {
+        ask.send(self.address).await
+    }
+
+    /// The cookie a browser gets for the token, as it sends it back.
+    pub(crate) async fn cookie(&self) -> String {
+        let answer = self.send(self.ask("POST /api/login").json(&format!(r#"{{"token":"{}"}}"#, self.token))).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+    }
+
+    /// When the server has ended by itself.
+    pub(crate) async fn ended(self) {
+        tokio::time::timeout(PATIENCE, self.running).await.expect("it ends").unwrap().unwrap();
+    }
+}
+
+/// What a server starts with: a store and a token in this folder, on any port of this machine.
+pub(crate) async fn options(folder: &TempDir, mood: Mood) -> ServerOptions {
+    let store = planwright_store::open(&Location::Sqlite(folder.path().join("planwright.db"))).await.unwrap();
+    let ledger: Arc<dyn SharedLedger> = Arc::new(Moody::new(store, mood));
+    let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
+    let files = FileTools::new(folder.path().join("users"), FileLimits::default());
+    let model = Arc::new(RehearsalModel::default());
+    let agent = Agent::new(engine, model, files, Toolbox::default(), AgentOptions::new("the test"));
+    ServerOptions {
+        agent,
+        ledger,
+        listen: "127.0.0.1:0".parse().unwrap(),
+        token: Token::File(folder.path().join("token")),
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        limits: ServerLimits::default(),
+        grace: PATIENCE,
+    }
+}
