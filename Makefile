@@ -19,7 +19,7 @@ tour: toolchain ## Build Planwright and walk through a plan's life
 # The same cases every time: what is red is red for everybody. `make fuzz` looks for new ones.
 PROPERTY_SEED ?= 20261115
 
-test: toolchain check ## Run every test; starts a PostgreSQL of its own and removes it again
+test: toolchain check ## Run every test; brings a PostgreSQL and a schemathesis of its own
 	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
 
 check: toolchain ## Formatting and lints, as errors
@@ -33,6 +33,7 @@ bench: toolchain ## Measure the distance to the limits (docs/performance.md)
 	target/release/planwright-bench turns target
 	target/release/planwright-bench steps target
 	target/release/planwright-bench mcp target/release/planwright
+	target/release/planwright-bench serve target/release/planwright target
 
 FUZZ_SECONDS ?= 60
 

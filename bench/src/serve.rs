@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::command::{Command, DraftCommand};
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -52,11 +53,13 @@ pub(crate) async fn run(program: &Path, folder: &TempDir) -> anyhow::Result<()> 
     server.stop().await
 }
 
-/// The addresses of the active plans.
+/// The addresses of the active plans, each with a small text.
 async fn plans(engine: &Engine, sessions: &[SessionIdentity]) -> anyhow::Result<Arc<Vec<String>>> {
     let mut paths = Vec::with_capacity(sessions.len());
     for session in sessions {
         engine.ensure_plan_mode(session, &ledger::agent(), Some(PlanStyle::Document)).await?;
+        let draft = DraftCommand::SetContent { markdown: ledger::another_text(), title: None };
+        engine.submit(session, &ledger::agent(), Command::Draft(draft)).await?;
         let plan = engine.active_plan(session).await?;
         let (key, channel) = (&session.conversation, session.channel);
         paths.push(format!("/api/plans/{}?sessionId={key}&channel={channel}", plan.id));

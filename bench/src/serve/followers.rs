@@ -48,7 +48,7 @@ pub(super) async fn run(server: &Program, engine: &Engine) -> anyhow::Result<()>
     let mut written = HashMap::new();
     for n in 0..WRITES {
         let session = &sessions[n % FOLLOWERS];
-        let switch = if (n / FOLLOWERS) % 2 == 0 { "disable" } else { "enable" };
+        let switch = if (n / FOLLOWERS).is_multiple_of(2) { "disable" } else { "enable" };
         let body = json!({ "sessionId": session.conversation.as_str(), "channel": session.channel.as_str() });
         wire.ask(&post(&format!("/api/plans/{switch}"), &body.to_string())).await?.is_good()?;
         let seq = engine.ledger().session(session).await?.context("the session is gone")?.head.seq;
@@ -59,7 +59,7 @@ pub(super) async fn run(server: &Program, engine: &Engine) -> anyhow::Result<()>
     let mut written = HashMap::new();
     for n in 0..WRITES {
         let (session, by) = (&sessions[n % FOLLOWERS], ledger::agent());
-        let committed = if (n / FOLLOWERS) % 2 == 0 {
+        let committed = if (n / FOLLOWERS).is_multiple_of(2) {
             engine.disable_plan_mode(session, &by).await?
         } else {
             engine.enable_plan_mode(session, &by, PlanStyle::Document).await?

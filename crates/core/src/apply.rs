@@ -11,12 +11,13 @@ use crate::session::Session;
 use crate::turn::{OpenTurn, Purpose};
 
 impl Desk {
-    pub fn apply(&mut self, event: &Event, stamp: &Stamp) {
-        self.apply_to_session(event, stamp);
+    /// `seq` is the number of the journal's entry that the event is.
+    pub fn apply(&mut self, event: &Event, stamp: &Stamp, seq: u64) {
+        self.apply_to_session(event, stamp, seq);
         self.apply_to_plans(event, stamp);
     }
 
-    fn apply_to_session(&mut self, event: &Event, stamp: &Stamp) {
+    fn apply_to_session(&mut self, event: &Event, stamp: &Stamp, seq: u64) {
         if matches!(event, Event::SessionOpened) {
             self.session = Some(Session::opened(self.identity.clone(), stamp.at));
         }
@@ -48,6 +49,12 @@ impl Desk {
             | Event::Compacted(_)
             | Event::PlanShown(_)
             | Event::ConversationReset { .. } => session.apply_to_conversation(event, stamp),
+            Event::WorkbookSwitched { .. }
+            | Event::WorkbookBegun { .. }
+            | Event::WorkbookWritten { .. }
+            | Event::WorkbookArchived { .. }
+            | Event::WorkbookCleared
+            | Event::WorkbookJudged(_) => session.workbook_mut().apply(event, stamp, seq),
             Event::SessionOpened
             | Event::PlanSuperseded { .. }
             | Event::ContentSet { .. }
@@ -188,6 +195,12 @@ impl Plan {
             | Event::TurnEnded { .. }
             | Event::Compacted(_)
             | Event::PlanShown(_)
+            | Event::WorkbookSwitched { .. }
+            | Event::WorkbookBegun { .. }
+            | Event::WorkbookWritten { .. }
+            | Event::WorkbookArchived { .. }
+            | Event::WorkbookCleared
+            | Event::WorkbookJudged(_)
             | Event::PlanCreated(_)
             | Event::PlanImported { .. } => return,
             Event::ContentSet { markdown, title, .. } => {

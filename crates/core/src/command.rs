@@ -10,6 +10,7 @@ use crate::plan::content::PlanContent;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{Digest, Origin, PlanStatus, PlanStyle};
 use crate::turn::{Ending, Purpose, Shown, TurnInput};
+use crate::workbook::WorkbookCommand;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
@@ -18,6 +19,7 @@ pub enum Command {
     Decide(Decision),
     Run(RunCommand),
     Turn(TurnCommand),
+    Workbook(WorkbookCommand),
     Import(Box<ImportedPlan>),
 }
 
@@ -242,7 +244,7 @@ impl Command {
         match self {
             Self::Turn(TurnCommand::Show(shown)) => Some(&shown.plan),
             Self::Turn(TurnCommand::Begin { purpose, .. }) => purpose.plan(),
-            Self::Session(_) | Self::Draft(_) | Self::Turn(_) => None,
+            Self::Session(_) | Self::Draft(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
             Self::Import(imported) => Some(&imported.id),

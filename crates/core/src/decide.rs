@@ -7,6 +7,7 @@ mod resuming;
 mod running;
 mod session;
 mod turn;
+mod workbook;
 
 use crate::actor::ActorKind;
 use crate::command::Command;
@@ -26,6 +27,7 @@ pub fn decide(desk: &Desk, command: &Command, stamp: &Stamp, policy: &Policy) ->
         Command::Decide(decision) => case.decision(decision),
         Command::Run(command) => case.run(command),
         Command::Turn(command) => case.turn(command),
+        Command::Workbook(command) => case.workbook(command),
         Command::Import(imported) => case.import(imported),
     }?;
     Ok(case.stopping_work(events))

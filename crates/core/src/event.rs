@@ -10,6 +10,7 @@ use crate::model::ModelReply;
 use crate::plan::content::{AgentStep, RecordedCall};
 use crate::plan::{Approval, Execution, PlanContent, PlanStatus, PlanStyle};
 use crate::turn::{Ending, Purpose, Shown, ToolOutcome, TurnInput};
+use crate::workbook::{Documents, Judged, Which, Why};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -58,6 +59,31 @@ pub enum Event {
     },
     Compacted(Compaction),
     PlanShown(Shown),
+
+    /// The planning files are there from now on, or not any more.
+    WorkbookSwitched {
+        on: bool,
+    },
+    WorkbookBegun {
+        title: String,
+        documents: Documents<String>,
+    },
+    /// A new version of one document, whole.
+    WorkbookWritten {
+        which: Which,
+        version: u32,
+        /// The entry that has the version before it.
+        follows: u64,
+        content: String,
+        why: Why,
+    },
+    /// What is there is kept under a name; a new workbook can begin.
+    WorkbookArchived {
+        name: String,
+    },
+    WorkbookCleared,
+    /// Whether a message is worth a workbook, and why.
+    WorkbookJudged(Judged),
 
     PlanCreated(Box<Creation>),
     PlanImported {
@@ -184,6 +210,12 @@ impl Event {
             | Self::ToolEnded { .. }
             | Self::TurnEnded { .. }
             | Self::Compacted(_)
+            | Self::WorkbookSwitched { .. }
+            | Self::WorkbookBegun { .. }
+            | Self::WorkbookWritten { .. }
+            | Self::WorkbookArchived { .. }
+            | Self::WorkbookCleared
+            | Self::WorkbookJudged(_)
             // The session remembers what was shown; the plan stays as it is.
             | Self::PlanShown(_) => None,
             Self::PlanCreated(creation) => Some(&creation.plan),
@@ -248,6 +280,12 @@ impl Event {
             | Self::ToolEnded { .. }
             | Self::TurnEnded { .. }
             | Self::Compacted(_)
+            | Self::WorkbookSwitched { .. }
+            | Self::WorkbookBegun { .. }
+            | Self::WorkbookWritten { .. }
+            | Self::WorkbookArchived { .. }
+            | Self::WorkbookCleared
+            | Self::WorkbookJudged(_)
             | Self::PlanShown(_)
             | Self::ConversationReset { .. } => true,
             Self::ContentSet { .. }
@@ -281,6 +319,12 @@ impl Event {
             | Self::ToolEnded { .. }
             | Self::TurnEnded { .. }
             | Self::Compacted(_)
+            | Self::WorkbookSwitched { .. }
+            | Self::WorkbookBegun { .. }
+            | Self::WorkbookWritten { .. }
+            | Self::WorkbookArchived { .. }
+            | Self::WorkbookCleared
+            | Self::WorkbookJudged(_)
             | Self::PlanShown(_) => None,
             Self::PlanCreated(_)
             | Self::ContentSet { .. }
@@ -315,6 +359,12 @@ impl Event {
             Self::TurnEnded { .. } => "turn_ended",
             Self::Compacted(_) => "compacted",
             Self::PlanShown(_) => "plan_shown",
+            Self::WorkbookSwitched { .. } => "workbook_switched",
+            Self::WorkbookBegun { .. } => "workbook_begun",
+            Self::WorkbookWritten { .. } => "workbook_written",
+            Self::WorkbookArchived { .. } => "workbook_archived",
+            Self::WorkbookCleared => "workbook_cleared",
+            Self::WorkbookJudged(_) => "workbook_judged",
             Self::PlanCreated(_) => "plan_created",
             Self::PlanImported { .. } => "plan_imported",
             Self::ContentSet { .. } => "content_set",

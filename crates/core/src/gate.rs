@@ -1,10 +1,14 @@
 //! The tool gate: one table that answers both "which tools are advertised" and "may this call run".
 
+mod workbook;
+
 use crate::desk::Desk;
 use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::{DocumentTools, Policy};
 use crate::refusal::Refusal;
 use crate::visible::quoted;
+
+pub use workbook::{WorkbookTool, advertised_workbook_tools, authorize_workbook_tool};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PlanTool {
@@ -50,6 +54,8 @@ pub struct Situation {
     pub status: Option<PlanStatus>,
     pub caller: Caller,
     pub document_tools: DocumentTools,
+    /// Whether the planning files are there.
+    pub workbook: bool,
 }
 
 /// What becomes of a call.
@@ -121,6 +127,7 @@ impl Situation {
             status: mode.and_then(|_| desk.active()).map(|plan| plan.status),
             caller,
             document_tools: policy.document_tools,
+            workbook: workbook::is_on(desk, policy),
         }
     }
 }
@@ -207,7 +214,8 @@ pub fn judge_other_tool(situation: &Situation, name: &str, effect: ToolEffect) -
 
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &Situation, name: &str) -> Result<(), Refusal> {
-    if PlanTool::named(name).is_some() || name.starts_with("plan_") || name == ASK_AGENT {
+    let about_plans = PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some();
+    if about_plans || name.starts_with("plan_") || name == ASK_AGENT {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }
     check_tool_name(name)?;

@@ -91,11 +91,26 @@ impl RequestId {
     /// The request that a call of a turn makes. It is always the same one, so that a call that is made again after a
     /// crash is not carried out again.
     pub fn of_call(turn: &TurnId, call: u32) -> Self {
+        Self::within(turn.as_str(), &format!("call {call}"))
+    }
+
+    /// The request that writes down what a call came to, or with number 0 what comes before all of them; for the same
+    /// reason always the same one.
+    pub fn of_note(turn: &TurnId, call: u32) -> Self {
+        Self::within(turn.as_str(), &format!("note {call}"))
+    }
+
+    /// The same for a step of an execution.
+    pub fn of_step_note(execution: &ExecutionId, step: &StepId, attempt: usize) -> Self {
+        Self::within(execution.as_str(), &format!("note {step} {attempt}"))
+    }
+
+    fn within(whole: &str, part: &str) -> Self {
         use sha2::{Digest as _, Sha256};
         const HEAD: usize = 18;
-        let hash: [u8; 32] = Sha256::digest(format!("{turn} call {call}")).into();
+        let hash: [u8; 32] = Sha256::digest(format!("{whole} {part}")).into();
         // The beginning of a time-ordered id keeps what belongs together together in the store.
-        let head = turn.0.get(..HEAD).unwrap_or(&turn.0);
+        let head = whole.get(..HEAD).unwrap_or(whole);
         Self(format!("{head}-{}", &crate::hex::encode(&hash)[..16]))
     }
 }

@@ -8,6 +8,7 @@
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
 //! - [`hex`]: hashes as text
+//! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
 //! - [`shared`]: what copies of a plan have in common
@@ -37,5 +38,6 @@ pub mod shared;
 pub mod slash;
 pub mod turn;
 pub mod visible;
+pub mod workbook;
 
 pub use decide::decide;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::agents::AgentRegistry;
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
+use crate::workbook::PlanningFiles;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
@@ -15,6 +16,7 @@ pub struct Policy {
     pub turn: TurnLimits,
     pub on_failure: OnFailure,
     pub standing_approval: StandingApproval,
+    pub planning_files: PlanningFiles,
 }
 
 /// Which tools may run while a document is drafted.
@@ -55,11 +57,20 @@ pub struct Limits {
     pub depth: usize,
     /// One message of a person.
     pub message_bytes: usize,
+    /// One document of the workbook.
+    pub document_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { plan_bytes: 1024 * 1024, steps: 500, line_bytes: 16 * 1024, depth: 64, message_bytes: 256 * 1024 }
+        Self {
+            plan_bytes: 1024 * 1024,
+            steps: 500,
+            line_bytes: 16 * 1024,
+            depth: 64,
+            message_bytes: 256 * 1024,
+            document_bytes: 256 * 1024,
+        }
     }
 }
 
@@ -81,6 +92,17 @@ impl Limits {
                 "The message has {} bytes; at most {} are taken.",
                 text.len(),
                 self.message_bytes
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_document(&self, text: &str) -> Result<(), Refusal> {
+        if text.len() > self.document_bytes {
+            return Err(Refusal::limit(format!(
+                "The document would have {} bytes; at most {} are taken.",
+                text.len(),
+                self.document_bytes
             )));
         }
         Ok(())

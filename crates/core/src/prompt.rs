@@ -19,10 +19,15 @@ pub struct PlanLine {
 }
 
 /// The system prompt. `finished` are the plans of the session that are over, the newest first; a few are enough.
-pub fn system(desk: &Desk, finished: &[PlanLine], specialists: &[Specialist]) -> String {
+/// `workbook` is what is said about the workbook, where there may be one.
+pub fn system(desk: &Desk, finished: &[PlanLine], specialists: &[Specialist], workbook: Option<&str>) -> String {
     let mut text = include_str!("prompt/identity.md").trim_end().to_owned();
     text.push_str("\n\n");
     text.push_str(&plan_block(desk, finished, specialists));
+    if let Some(workbook) = workbook {
+        text.push('\n');
+        text.push_str(workbook);
+    }
     text
 }
 

@@ -16,6 +16,7 @@ use crate::mode::PlanModeState;
 use crate::refusal::Refusal;
 use crate::turn::{OpenTurn, Shown};
 use crate::visible::quoted;
+use crate::workbook::WorkbookState;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -197,6 +198,9 @@ pub struct Session {
     /// The version of a plan that the person saw last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
+    /// The planning files; `None` until somebody switches them on or off, or begins one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workbook: Option<WorkbookState>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -221,6 +225,7 @@ impl Session {
             history_from: 0,
             kept_from: 0,
             shown: None,
+            workbook: None,
         }
     }
 }

@@ -10,6 +10,7 @@
 //! - `calling`: one tool call, through the gate
 //! - `asking`: a question to a specialist, in a turn of its own
 //! - `guarding`: what panics has failed, and nothing else has
+//! - `noting`: what goes into the workbook around the calls
 //! - `context`: what the model is sent, and compaction
 //! - `executing`: an approved plan of recorded calls, carried out
 //! - `outcome`: how a turn ended, with the plan it shows
@@ -24,6 +25,7 @@ mod guarding;
 mod holding;
 mod leaving;
 mod memory;
+mod noting;
 mod outcome;
 mod process;
 mod progress;
@@ -107,6 +109,8 @@ impl Agent {
         options: AgentOptions,
     ) -> Self {
         let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
+        // What lies beside the files is reached the same way.
+        let engine = engine.with_workbook_beside(&files);
         let (tokens, slots, memory, leaving) = Default::default();
         let shared = Shared { model, toolbox, files, tokens, slots, memory, leaving, options };
         Self { engine, shared: Arc::new(shared) }

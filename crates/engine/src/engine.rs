@@ -28,6 +28,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
 use crate::tools::ToolDefinition;
+use crate::workbook::Copies;
 
 pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
 pub use history::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
@@ -46,10 +47,11 @@ pub struct Engine {
     policy: Arc<Policy>,
     pub(crate) definitions: Arc<OnceLock<Definitions>>,
     observers: observing::Observers,
+    pub(crate) workbook_copies: Copies,
 }
 
 /// Who asks for something, where, and under which name it is known to the store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Asking<'a> {
     pub(crate) session: &'a SessionIdentity,
     pub(crate) by: &'a Actor,
@@ -64,8 +66,8 @@ pub(crate) type Definitions = HashMap<(PlanTool, PlanStyle), ToolDefinition>;
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
-        let (definitions, observers) = Default::default();
-        Self { ledger, clock, ids, policy: Arc::new(policy), definitions, observers }
+        let (definitions, observers, workbook_copies) = Default::default();
+        Self { ledger, clock, ids, policy: Arc::new(policy), definitions, observers, workbook_copies }
     }
 
     /// The same engine with another source of time and ids.
@@ -266,6 +268,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Decide(_) => "decision",
         Command::Run(_) => "run_command",
         Command::Turn(_) => "turn_command",
+        Command::Workbook(_) => "workbook_command",
         Command::Import(_) => "import",
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`engine::Engine`]: the use cases; every surface calls these and nothing else
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
+//! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`view`]: plans and sessions as JSON for people's programs
 //! - [`ledger`]: the port to the store; [`shared_ledger`]: what processes that stay need of it besides
 //! - [`clock`]: where time and ids come from
@@ -19,6 +20,7 @@ pub mod toolbox;
 pub mod tools;
 pub mod view;
 mod who;
+pub mod workbook;
 
 pub use engine::Engine;
 pub use planwright_core as core;

@@ -8,7 +8,7 @@ mod results;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
-use planwright_core::gate::{self, Caller, PlanTool, Situation};
+use planwright_core::gate::{self, Caller, PlanTool, Situation, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
@@ -42,10 +42,11 @@ pub(crate) struct GivenStep<'a> {
 }
 
 impl Engine {
-    /// The plan tools that may be called in this session now.
+    /// The plan and workbook tools that may be called in this session now.
     pub async fn advertised_tools(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
         let desk = self.ledger().desk(session, None).await?;
-        Ok(self.plan_tools(&Situation::of(&desk, self.policy(), Caller::Conversation)))
+        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        Ok(self.plan_tools(&situation).into_iter().chain(self.workbook_tools(&situation)).collect())
     }
 
     pub(crate) fn plan_tools(&self, situation: &Situation) -> Vec<ToolDefinition> {
@@ -67,7 +68,7 @@ impl Engine {
         }
     }
 
-    /// Carries out one tool call. In style collect, a call to anything but a plan tool is written down as a step.
+    /// Carries out one tool call. In style collect, a call to anything but a plan or workbook tool is written down as a step.
     pub async fn call_tool(
         &self,
         session: &SessionIdentity,
@@ -77,9 +78,13 @@ impl Engine {
     ) -> Result<Value, Refusal> {
         let request = self.next_request();
         let asking = Asking { session, by, request, leasing: Leasing::None, turn: None };
-        let outcome = match PlanTool::named(name) {
-            Some(tool) => self.call_plan_tool(asking, tool, arguments).await.map(|(value, _)| value),
-            None => self.record_call(asking, name, arguments).await.map(|(value, _)| value),
+        let outcome = match (PlanTool::named(name), WorkbookTool::named(name)) {
+            (Some(tool), _) => self.call_plan_tool(asking, tool, arguments).await.map(|(value, _)| value),
+            (None, Some(tool)) => {
+                let answer = self.call_workbook_tool(asking, Caller::Conversation, tool, arguments).await;
+                answer.map(|(value, _)| value)
+            }
+            (None, None) => self.record_call(asking, name, arguments).await.map(|(value, _)| value),
         };
         outcome.map_err(LedgerError::into_refusal)
     }
@@ -122,6 +127,7 @@ impl Engine {
             | Command::Decide(_)
             | Command::Run(_)
             | Command::Turn(_)
+            | Command::Workbook(_)
             | Command::Import(_) => None,
         };
         let committed = self.submit_as(asking, command).await?;

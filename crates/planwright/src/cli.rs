@@ -13,6 +13,7 @@ use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, S
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Digest, PlanStyle};
+use planwright_core::workbook::Which;
 
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 
@@ -97,6 +98,10 @@ pub(crate) enum ColorWhen {
 
 const PLANS: &str = "A plan is named by its number in the session, its id, or any unique piece of its id of six \
 characters or more. Without a name, the active plan is meant.";
+
+const FILES: &str = "\
+They lie in the data folder under users/SESSION/plan. Edit them there as you like: what you save is taken in before the \
+agent goes on.";
 
 const WATCH: &str = "\
 It only looks: another process carries the plan out, and Ctrl+C leaves it to that. It ends when the execution ends, with \
@@ -223,10 +228,32 @@ pub(crate) enum PlanCommand {
     Diff(DiffArgs),
     /// Write a plan as Markdown
     Export(ExportArgs),
+    /// Planning files: task plan, findings and progress, kept by the agent beside the conversation
+    #[command(after_help = FILES)]
+    Files {
+        #[command(subcommand)]
+        command: FilesCommand,
+    },
     /// Show everything that happened to a plan: every version, decision and execution
     History {
         /// Its number, its id, or six or more characters of its id [default: the active plan]
         plan: Option<PlanReference>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FilesCommand {
+    /// Give the agent its tools for planning files
+    On,
+    /// Take them away; what was written stays
+    Off,
+    /// List the workbook that is being worked with, and those that were archived
+    List,
+    /// Show one document
+    Show {
+        /// Which one
+        #[arg(value_parser = which(), default_value = "task_plan")]
+        document: Which,
     },
 }
 
@@ -390,6 +417,10 @@ pub(crate) struct TourArgs {
 
 fn style() -> impl TypedValueParser<Value = PlanStyle> {
     PossibleValuesParser::new(PlanStyle::ALL.map(PlanStyle::as_str)).try_map(|name| name.parse::<PlanStyle>())
+}
+
+fn which() -> impl TypedValueParser<Value = Which> {
+    PossibleValuesParser::new(Which::ALL.map(Which::as_str)).try_map(|name| name.parse::<Which>())
 }
 
 fn plan_work() -> impl TypedValueParser<Value = PlanWork> {

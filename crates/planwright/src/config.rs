@@ -2,12 +2,14 @@
 //!
 //! - `agents`: who steps can be given to
 //! - `file`: `planwright.toml` as it is written
+//! - `planning_files`: the workbook
 //! - `policy`: what of it decides how plans and turns go
 //! - `server`: where the server listens, under which names, and what it allows
 //! - `variables`: the environment, and how mistakes in it are told
 
 mod agents;
 mod file;
+mod planning_files;
 mod policy;
 mod server;
 mod variables;

@@ -15,6 +15,7 @@ use planwright_engine::model::Model;
 use planwright_engine::shared_ledger::SharedLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use serde_json::{Value, json};
 
@@ -75,8 +76,12 @@ impl Context {
     /// On the store that the settings name, which is made if it is not there.
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
+        let folders = WorkbookFolders {
+            files: FileTools::new(settings.data.join("users"), FileLimits::default()),
+            templates: Some(settings.data.join("templates")),
+        };
         Ok(Self {
-            engine: Engine::new(ledger.clone(), settings.policy),
+            engine: Engine::new(ledger.clone(), settings.policy).with_workbook_folders(folders),
             ledger,
             person: person(),
             screen: Screen::new(global.json),

@@ -34,8 +34,9 @@ pub(crate) fn carry_out(desk: &mut Desk, head: &mut Head, submission: &Submissio
     let mut entries = Vec::with_capacity(events.len());
     let mut plans = BTreeMap::<_, Rewrite>::new();
     for event in &events {
-        desk.apply(event, &submission.stamp);
-        entries.push(head.seal(&submission.session, &submission.stamp, event));
+        let entry = head.seal(&submission.session, &submission.stamp, event);
+        desk.apply(event, &submission.stamp, entry.seq);
+        entries.push(entry);
         if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
             plans.entry(plan.clone()).or_default().note(change);
         }
@@ -75,7 +76,12 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
         Command::Session(SessionCommand::EnsurePlanMode { .. })
         | Command::Draft(_)
         | Command::Run(RunCommand::Report(_)) => true,
-        Command::Session(_) | Command::Decide(_) | Command::Run(_) | Command::Turn(_) | Command::Import(_) => false,
+        Command::Session(_)
+        | Command::Decide(_)
+        | Command::Run(_)
+        | Command::Turn(_)
+        | Command::Workbook(_)
+        | Command::Import(_) => false,
     }
 }
 
@@ -83,6 +89,11 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
 pub(crate) fn may_open_session(command: &Command) -> bool {
     match command {
         Command::Session(SessionCommand::Open) | Command::Import(_) => true,
-        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) | Command::Turn(_) => false,
+        Command::Session(_)
+        | Command::Draft(_)
+        | Command::Decide(_)
+        | Command::Run(_)
+        | Command::Turn(_)
+        | Command::Workbook(_) => false,
     }
 }

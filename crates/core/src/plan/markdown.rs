@@ -105,7 +105,8 @@ pub fn headings(markdown: &str) -> Vec<Heading> {
     found
 }
 
-const OPTIONS: Options = Options::ENABLE_TASKLISTS.union(Options::ENABLE_TABLES).union(Options::ENABLE_STRIKETHROUGH);
+pub(crate) const OPTIONS: Options =
+    Options::ENABLE_TASKLISTS.union(Options::ENABLE_TABLES).union(Options::ENABLE_STRIKETHROUGH);
 
 #[derive(Default)]
 struct Item {
@@ -126,10 +127,10 @@ impl Item {
 
 /// The visible words of inline content.
 #[derive(Default, Clone)]
-struct Words(String);
+pub(crate) struct Words(String);
 
 impl Words {
-    fn take(&mut self, event: &Event<'_>) {
+    pub(crate) fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) | Event::InlineMath(text) => {
                 self.0.push_str(text)
@@ -144,7 +145,7 @@ impl Words {
         self.0.trim().is_empty()
     }
 
-    fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.0.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }

@@ -40,8 +40,8 @@ fn is_nearly(entry: &Entry, word: &str, arguments: &str) -> bool {
     let misspelt = is_misspelling(word, name);
     match arguments.split_whitespace().count() {
         0 => misspelt || is_abbreviation(word, name),
-        // `/plan an outing` is not about `on`.
-        1 if name.len() > 3 => misspelt,
+        // `/plan an outing` is not about `on`, and `/plan file taxes` not about files that are on or off.
+        1 if name.len() > 3 && entry.choices().next().is_none() => misspelt,
         _ => misspelt && entry.read(arguments).is_ok_and(|command| !takes_any_words(&command)),
     }
 }

@@ -60,7 +60,7 @@ impl Feature {
             Self::Schedules => false,
             Self::Diary => false,
             Self::Memory => false,
-            Self::Workbook => false,
+            Self::Workbook => true,
         }
     }
 }
@@ -138,8 +138,10 @@ static TABLE: [Entry; 32] = {
     use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
     use Group::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
     [
-        row(Plans, PlanWork, "plan", "<what to plan>", plan::about)
-            .says("plan work on, and the agent begins with your text", "/plan move the shop to the new database"),
+        row(Plans, PlanWork, "plan", "<what to plan>", plan::about).says(
+            "plan work on, a workbook begun, and the agent begins with your text",
+            "/plan move the shop to the new database",
+        ),
         row(Plans, PlanWork, "plan on", "[document|collect|build]", plan::on)
             .says("plan work on; the plan is a document unless you say otherwise", "/plan on collect"),
         row(Plans, PlanWork, "plan off", "", |rest| plan::bare(rest, Off))

@@ -1,8 +1,9 @@
 //! The gate: what is advertised is what may be called, and what becomes of the tools of others.
 
 use planwright_core::gate::{
-    ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, advertised_plan_tools, authorize_asking,
-    authorize_plan_tool, authorize_recording, judge_other_tool,
+    ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, WorkbookTool, advertised_plan_tools,
+    advertised_workbook_tools, authorize_asking, authorize_plan_tool, authorize_recording, authorize_workbook_tool,
+    judge_other_tool,
 };
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -12,7 +13,7 @@ use planwright_core::refusal::RefusalCode;
 use crate::world::*;
 
 fn situation(style: Option<PlanStyle>, status: Option<PlanStatus>, caller: Caller) -> Situation {
-    Situation { style, status, caller, document_tools: DocumentTools::All }
+    Situation { style, status, caller, document_tools: DocumentTools::All, workbook: false }
 }
 
 #[test]
@@ -180,4 +181,27 @@ fn the_situation_is_read_from_the_session() {
     assert_eq!(of(&world), (Some(PlanStyle::Document), Some(PlanStatus::Approved)));
     world.person(off()).unwrap();
     assert_eq!(of(&world), (None, None));
+}
+
+#[test]
+fn workbook_tools_are_there_for_each_as_far_as_they_may_go() {
+    let all = "init_plan read_plan write_plan update_plan clear_plan list_plans export_plan";
+    for off in situations() {
+        let on = Situation { workbook: true, ..off };
+        let expected = match on.caller {
+            Caller::Conversation => all,
+            Caller::Specialist => "read_plan list_plans",
+            Caller::Execution => "read_plan write_plan update_plan list_plans",
+        };
+        let names = |situation: &Situation| {
+            advertised_workbook_tools(situation).map(WorkbookTool::name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!((names(&on).as_str(), names(&off).as_str()), (expected, ""), "{on:?}");
+        for tool in WorkbookTool::all() {
+            let authorized = authorize_workbook_tool(&on, tool);
+            assert_eq!(authorized.is_ok(), names(&on).split(' ').any(|name| name == tool.name()), "{tool:?} in {on:?}");
+            assert_eq!(authorize_workbook_tool(&off, tool).unwrap_err().code, RefusalCode::PolicyDenied);
+            assert!(authorize_recording(&on, tool.name()).is_err(), "{tool:?} is no step");
+        }
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) fn replay(session: &SessionIdentity, journal: &[SealedEntry]) -> Resu
     let mut head = Head::START;
     for sealed in journal {
         let entry = head.check(session, sealed)?;
-        desk.apply(&entry.event, &entry.stamp());
+        desk.apply(&entry.event, &entry.stamp(), entry.seq);
     }
     Ok((desk, head))
 }

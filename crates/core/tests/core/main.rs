@@ -25,3 +25,4 @@ mod properties;
 mod reference;
 mod slash;
 mod turns;
+mod workbook;

@@ -189,7 +189,7 @@ impl State {
 
     fn append(&mut self, request: &RequestId, event: &Event, stamp: &Stamp) {
         let ended: Vec<_> = self.desk.0.plans.values().filter(|plan| plan.status.is_final()).cloned().collect();
-        self.desk.0.apply(event, stamp);
+        self.desk.0.apply(event, stamp, 1);
         *self.appended.entry((request.clone(), event.name())).or_default() += 1;
         self.a_final_status_was_left |= ended.iter().any(|was| self.desk.0.plans[&was.id].status != was.status);
     }

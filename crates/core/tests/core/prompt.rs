@@ -288,7 +288,7 @@ fn nothing_that_is_said_changes_the_block() {
     for style in PlanStyle::ALL {
         for status in PlanStatus::ALL {
             let mut world = in_status(style, status);
-            let before = system(&world.desk, &[], &[]);
+            let before = system(&world.desk, &[], &[], None);
             assert!(!before.contains("1970"), "a time is in it: {before}");
             let shown =
                 planwright_core::turn::Shown { plan: world.active().id.clone(), digest: world.active().digest() };
@@ -304,7 +304,7 @@ fn nothing_that_is_said_changes_the_block() {
                 open(),
             ] {
                 world.agent(command).unwrap();
-                assert_eq!(system(&world.desk, &[], &[]), before);
+                assert_eq!(system(&world.desk, &[], &[], None), before);
             }
         }
     }

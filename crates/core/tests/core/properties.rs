@@ -151,7 +151,7 @@ fn check_step(before: &World, after: &World, act: &Act) -> Result<(), TestCaseEr
 fn check_changes(mut desk: Desk, events: &[Event], stamp: &Stamp) -> Result<(), TestCaseError> {
     for event in events {
         let before = desk.plans.clone();
-        desk.apply(event, stamp);
+        desk.apply(event, stamp, 1);
         for (id, was) in &before {
             let is = desk.plan(id).unwrap();
             match event.plan_change().filter(|_| event.plan() == Some(id)) {

@@ -273,7 +273,6 @@ fn mistakes_say_what_to_write_instead() {
         ("/auto on", "`/auto` is not in this version of Planwright."),
         ("/AUTO what", "`/auto` is not in this version of Planwright."),
         ("/goal", "`/goal` is not in this version of Planwright."),
-        ("/plan files on", "`/plan files` is not in this version of Planwright."),
     ] {
         assert_eq!(mistake(text).to_string(), expected, "{text:?}");
     }
@@ -338,8 +337,7 @@ fn mistakes_are_refusals_with_a_code() {
 }
 
 /// The names that must not be shown to anyone yet.
-const TO_COME: [&str; 9] =
-    ["/auto", "/goal", "/goals", "/task", "/tasks", "/schedule", "/diary", "/memory", "/plan files"];
+const TO_COME: [&str; 8] = ["/auto", "/goal", "/goals", "/task", "/tasks", "/schedule", "/diary", "/memory"];
 
 fn mentions(text: &str, name: &str) -> bool {
     let ends = |after: &str| !after.starts_with(|c: char| c.is_alphanumeric());
@@ -371,7 +369,7 @@ fn help_lists_exactly_what_is_offered() {
 #[test]
 fn help_on_a_topic() {
     let plan = help(Some("plan"));
-    assert_eq!(plan.lines().filter(|line| line.starts_with("- `/plan")).count(), 13);
+    assert_eq!(plan.lines().filter(|line| line.starts_with("- `/plan")).count(), 14);
     assert!(!plan.contains("/plans"), "{plan}");
     assert!(plan.contains("`[plan]` is a plan's number"));
     assert_eq!(help(Some(" /Plan  APPROVE ")), help(Some("approve")));
@@ -396,7 +394,8 @@ fn completion_goes_word_by_word() {
         ("/plan on", &["/plan on "]),
         ("/plan on ", &["/plan on document", "/plan on collect", "/plan on build"]),
         ("/plan on c", &["/plan on collect"]),
-        ("/plan f", &[]),
+        ("/plan f", &["/plan files "]),
+        ("/plan files ", &["/plan files on", "/plan files off"]),
         ("/plan approve ", &[]),
         ("/s", &["/sessions", "/switch ", "/stop", "/status"]),
         ("/stop", &[]),
@@ -411,7 +410,7 @@ fn completion_goes_word_by_word() {
     }
     let styles: Vec<_> = PlanStyle::ALL.iter().map(|style| format!("/plan on {style}")).collect();
     assert_eq!(completions("/plan on "), styles, "usage names the styles there are");
-    assert_eq!(completions("/plan ").len(), 12);
+    assert_eq!(completions("/plan ").len(), 13);
 }
 
 #[test]

@@ -214,7 +214,7 @@ pub(crate) struct Talk {
 impl Talk {
     pub(crate) fn new(measure: Measure) -> Self {
         let mut desk = Desk::new(SESSION.parse().unwrap());
-        desk.apply(&Event::SessionOpened, &stamp(0));
+        desk.apply(&Event::SessionOpened, &stamp(0), 1);
         let session = desk.session.clone().unwrap();
         let entries = vec![(1, Event::SessionOpened)];
         Self { session, entries, conversation: Conversation::default(), desk, measure, requests: 0 }
@@ -285,7 +285,7 @@ impl Talk {
         let stamp = stamp(self.requests);
         for event in decide(&self.desk, command, &stamp, &Policy::default())? {
             let seq = self.entries.len() as u64 + 1;
-            self.desk.apply(&event, &stamp);
+            self.desk.apply(&event, &stamp, seq);
             self.conversation.take_in(seq, &event);
             self.entries.push((seq, event));
         }

@@ -91,7 +91,7 @@ impl World {
         let decided = decide(&self.desk, &command, &stamp, &self.policy);
         for event in decided.iter().flatten() {
             self.journal.push(self.head.seal(&self.desk.identity, &stamp, event));
-            self.desk.apply(event, &stamp);
+            self.desk.apply(event, &stamp, self.head.seq);
         }
         decided
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::gate::{
-    ASK_AGENT, PlanTool, Situation, ToolEffect, Verdict, authorize_plan_tool, judge_other_tool,
+    ASK_AGENT, PlanTool, Situation, ToolEffect, Verdict, WorkbookTool, authorize_plan_tool, judge_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
@@ -38,18 +38,19 @@ impl Run<'_> {
             Ok(arguments) => self.dispatch(pending, arguments, interrupted).await?,
             Err(refusal) => refused(&refusal),
         };
-        outcome = self.readable(PlanTool::named(&call.name), outcome);
+        outcome = self.readable(&call.name, outcome);
+        self.note_call(pending, &mut outcome).await;
         let (status, detail) = (outcome.status, said(&outcome));
         self.watcher.tell(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
         Ok(outcome)
     }
 
-    /// An outcome that the model can read. What a plan says is told whole or not at all: a model that reads a part of it
-    /// might store the part.
-    fn readable(&self, plan_tool: Option<PlanTool>, mut outcome: ToolOutcome) -> ToolOutcome {
+    /// An outcome that the model can read. What a plan or a workbook says is told whole or not at all: a model that reads
+    /// a part of it might store the part.
+    fn readable(&self, name: &str, mut outcome: ToolOutcome) -> ToolOutcome {
         let counter = &self.agent.shared.tokens;
         let context = self.agent.context_tokens();
-        if plan_tool.is_none() {
+        if PlanTool::named(name).is_none() && WorkbookTool::named(name).is_none() {
             outcome.text = clip(&outcome.text, MOST_TOKENS.min(context / 8), counter);
             return outcome;
         }
@@ -58,7 +59,7 @@ impl Run<'_> {
             return outcome;
         }
         refused(&Refusal::limit(format!(
-            "The plan takes about {tokens} tokens, which is too much for a model with {context}. It is stored whole; \
+            "It takes about {tokens} tokens, which is too much for a model with {context}. It is stored whole; \
              ask the person for a model that reads more at once."
         )))
     }
@@ -72,6 +73,9 @@ impl Run<'_> {
         let name = pending.call.name.as_str();
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(pending, tool, arguments).await;
+        }
+        if let Some(tool) = WorkbookTool::named(name) {
+            return self.call_workbook_tool(pending, tool, arguments).await;
         }
         if name == ASK_AGENT {
             return self.ask_agent(pending, arguments).await;
@@ -157,6 +161,18 @@ impl Run<'_> {
             self.settled = plan_named_in(value);
             return Ok(outcome_of(answer, ToolStatus::Settled));
         }
+        Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    async fn call_workbook_tool(
+        &mut self,
+        pending: &PendingCall,
+        tool: WorkbookTool,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, Halt> {
+        let caller = self.situation().caller;
+        let answer = self.agent.engine().call_workbook_tool(self.asking(pending)?, caller, tool, arguments).await;
+        let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
 

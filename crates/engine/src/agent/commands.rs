@@ -4,6 +4,7 @@ mod decisions;
 mod looking;
 mod plans;
 mod standing;
+mod workbook;
 
 pub use decisions::{Approved, Approving, RevisionAsked};
 pub use standing::standing_now;

@@ -57,7 +57,8 @@ pub(super) struct Frame {
 impl Agent {
     /// The tools that may be called in this situation: exactly those the gate lets through.
     pub(super) fn advertised(&self, situation: &Situation) -> Vec<ToolSpec> {
-        let plan_tools = self.engine().plan_tools(situation).into_iter().map(|tool| ToolSpec {
+        let (plan_tools, workbook) = (self.engine().plan_tools(situation), self.engine().workbook_tools(situation));
+        let plan_tools = plan_tools.into_iter().chain(workbook).map(|tool| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description,
             input_schema: tool.input_schema,
@@ -78,6 +79,7 @@ impl Agent {
             status,
             caller,
             document_tools: policy.document_tools,
+            workbook: Situation::of(desk, policy, caller).workbook,
         };
         match purpose {
             Purpose::Answer | Purpose::Document { .. } => Situation::of(desk, policy, Caller::Conversation),
@@ -91,7 +93,8 @@ impl Agent {
         Ok(match purpose {
             Purpose::Answer | Purpose::Document { .. } => {
                 let finished = self.finished_plans(desk).await?;
-                prompt::system(desk, &finished, agents.specialists())
+                let workbook = self.engine().workbook_hint(desk).await;
+                prompt::system(desk, &finished, agents.specialists(), workbook.as_deref())
             }
             Purpose::Step { agent, .. } => prompt::specialist::doing(agents.assignable(agent)?),
             Purpose::Question { agent, .. } => prompt::specialist::asked(agents.assignable(agent)?),

@@ -266,6 +266,7 @@ impl Run<'_> {
         if self.given_up {
             return Ok(self.end(TurnEnd::Interrupted, Vec::new()).await?);
         }
+        self.open_workbook().await;
         loop {
             if self.plan_is_over() {
                 return Ok(self.end(TurnEnd::Stopped, Vec::new()).await?);

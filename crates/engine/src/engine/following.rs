@@ -216,7 +216,7 @@ impl Following {
             return None;
         }
         let begun = self.started_at(&entry.event);
-        self.desk.apply(&entry.event, &entry.stamp());
+        self.desk.apply(&entry.event, &entry.stamp(), entry.seq);
         if matches!(entry.event, Event::ExecutionStarted { .. }) {
             self.began = Some(entry.by.clone());
         }
@@ -273,6 +273,12 @@ fn happening(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<Hap
         | Event::ToolEnded { .. }
         | Event::TurnEnded { .. }
         | Event::Compacted(_)
+        | Event::WorkbookSwitched { .. }
+        | Event::WorkbookBegun { .. }
+        | Event::WorkbookWritten { .. }
+        | Event::WorkbookArchived { .. }
+        | Event::WorkbookCleared
+        | Event::WorkbookJudged(_)
         | Event::PlanShown(_) => None,
     }
 }

@@ -38,6 +38,9 @@ const fn words(event: &Event) -> Option<&'static str> {
         Event::PlanCancelled { .. } => Some("a plan was cancelled"),
         Event::ExecutionStarted { .. } => Some("a plan is being carried out"),
         Event::ExecutionFinished { .. } => Some("a plan was carried out"),
+        Event::WorkbookBegun { .. } => Some("a workbook was begun"),
+        Event::WorkbookArchived { .. } => Some("a workbook was archived"),
+        Event::WorkbookCleared => Some("a workbook was cleared"),
         Event::ConversationReset { .. }
         | Event::ModelReplied { .. }
         | Event::ToolEnded { .. }
@@ -55,7 +58,10 @@ const fn words(event: &Event) -> Option<&'static str> {
         | Event::RevisionRequested { .. }
         | Event::PlanSuperseded { .. }
         | Event::StepBegun { .. }
-        | Event::StepEnded { .. } => None,
+        | Event::StepEnded { .. }
+        | Event::WorkbookSwitched { .. }
+        | Event::WorkbookWritten { .. }
+        | Event::WorkbookJudged(_) => None,
     }
 }
 

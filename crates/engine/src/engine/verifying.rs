@@ -133,7 +133,7 @@ impl Engine {
             }
             for sealed in entries {
                 match walk.head.check(&walk.desk.identity, &sealed) {
-                    Ok(entry) => walk.desk.apply(&entry.event, &entry.stamp()),
+                    Ok(entry) => walk.desk.apply(&entry.event, &entry.stamp(), entry.seq),
                     Err(damage) => return Ok(Err(damage)),
                 }
             }

@@ -10,7 +10,7 @@
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`]: the tools
 
 mod effort;
-mod folder;
+pub(crate) mod folder;
 mod glob;
 mod grep;
 mod limits;
@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use serde_json::Value;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::Tool;
@@ -74,6 +75,22 @@ impl FileTools {
     /// Where a person finds the session's files. It is there once something was written.
     pub fn folder(&self, session: &SessionIdentity) -> PathBuf {
         self.shared.folder(session).path()
+    }
+
+    /// The session's folder with everything in it, for what lies beside its files.
+    pub(crate) fn whole_folder(&self, session: &SessionIdentity) -> SessionFolder {
+        self.shared.folder(session)
+    }
+
+    /// Writes a file that is not there yet; one that is there stays as it is.
+    pub(crate) async fn write_new(
+        &self,
+        session: &SessionIdentity,
+        path: &str,
+        content: String,
+    ) -> Result<Value, Refusal> {
+        let file = write::WriteFile::only_new(path, content)?;
+        FileTool::<write::WriteFile>::new(&self.shared).carry_out(session, file).await
     }
 
     /// Removes the session's folder with everything in it, also what is not reached by the tools. Links in it are

@@ -69,7 +69,7 @@ async fn mistakes_are_told_and_nothing_is_done() {
         ("/goals", "not in this version"),
         ("/auto on", "not in this version"),
         ("/memory invoices", "not in this version"),
-        ("/plan files on", "not in this version"),
+        ("/plan files", "Say `on` or `off`"),
         ("/plan show 9", "no plan"),
         ("/plan diff 1 9", "no plan"),
         ("/switch nowhere-to-go", "no session"),

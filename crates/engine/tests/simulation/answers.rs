@@ -166,7 +166,7 @@ fn was(entries: &[Entry], from: u64, (number, status): &(u32, &str)) -> bool {
     let mut desk = Desk::new(first.session.clone());
     let is = |desk: &Desk| desk.plans.values().any(|plan| plan.number == *number && plan.status.as_str() == *status);
     entries.iter().any(|entry| {
-        desk.apply(&entry.event, &entry.stamp());
+        desk.apply(&entry.event, &entry.stamp(), entry.seq);
         entry.seq >= from && is(&desk)
     })
 }

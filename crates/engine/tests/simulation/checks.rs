@@ -238,7 +238,7 @@ impl<'a> Followed<'a> {
 
     fn take_in(&mut self, world: &World, owner: &str, entry: &Entry) {
         let before = self.desk.clone();
-        self.desk.apply(&entry.event, &entry.stamp());
+        self.desk.apply(&entry.event, &entry.stamp(), entry.seq);
         let written = Written { entry, owner, before: &before, after: &self.desk };
         if let Event::StepRecorded { step, .. } = &entry.event
             && effect_of(&step.tool) == Some(ToolEffect::Changes)

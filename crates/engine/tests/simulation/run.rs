@@ -213,7 +213,8 @@ fn agent(process: &Arc<Process>, store: &Arc<Store>) -> Agent {
     let temper = &process.world.temper;
     let ledger = Arc::new(ProcessLedger::new(process, store));
     let engine = Engine::new(ledger, temper.policy.clone())
-        .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner));
+        .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner))
+        .without_workbook_folders();
     // Nobody calls the file tools here: they work on threads of their own, which no seed can order.
     let files = FileTools::new(std::env::temp_dir().join("planwright-simulation"), FileLimits::default());
     let is_gone: fn(&str) -> bool = if temper.deaths_are_seen { process::is_gone } else { |_| false };

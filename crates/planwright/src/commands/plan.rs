@@ -6,6 +6,7 @@ pub(crate) mod damaged;
 mod decide;
 mod diff;
 mod export;
+mod files;
 mod history;
 mod list;
 mod mode;
@@ -20,14 +21,14 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerError;
 
-use crate::cli::{PlanArgs, PlanCommand};
+use crate::cli::{FilesCommand, PlanArgs, PlanCommand};
 use crate::context::{Context, Purpose, Store};
 use crate::failure::{Failure, Outcome};
 
-/// Only one of them begins something.
+/// Turning something on begins it.
 pub(crate) fn needs(command: &PlanCommand) -> Store {
     match command {
-        PlanCommand::On { .. } => Store::MayBeMade,
+        PlanCommand::On { .. } | PlanCommand::Files { command: FilesCommand::On } => Store::MayBeMade,
         PlanCommand::Off
         | PlanCommand::Done
         | PlanCommand::Status
@@ -41,6 +42,7 @@ pub(crate) fn needs(command: &PlanCommand) -> Store {
         | PlanCommand::Resume(_)
         | PlanCommand::Diff(_)
         | PlanCommand::Export(_)
+        | PlanCommand::Files { command: FilesCommand::Off | FilesCommand::List | FilesCommand::Show { .. } }
         | PlanCommand::History { .. } => Store::MustExist,
     }
 }
@@ -68,6 +70,7 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
         PlanCommand::Resume(arguments) => decide::resume(context, session, arguments).await,
         PlanCommand::Diff(arguments) => diff::run(context, session, &arguments).await,
         PlanCommand::Export(arguments) => export::run(context, session, &arguments).await,
+        PlanCommand::Files { command } => files::run(context, session, &command).await,
         PlanCommand::History { plan } => history::run(context, session, plan.as_ref()).await,
     }
 }

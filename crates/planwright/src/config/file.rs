@@ -7,6 +7,7 @@ use planwright_core::policy::{DocumentTools, OnFailure, StandingApproval};
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
+use super::planning_files::PlanningFilesSection;
 use super::server::ServerSection;
 
 #[derive(Debug, Default, Deserialize)]
@@ -24,6 +25,8 @@ pub(super) struct File {
     pub(super) limits: LimitsSection,
     #[serde(default)]
     pub(super) server: ServerSection,
+    #[serde(default)]
+    pub(super) planning_files: PlanningFilesSection,
 }
 
 #[derive(Debug, Default, Deserialize)]

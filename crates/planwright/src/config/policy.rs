@@ -10,6 +10,7 @@ use planwright_core::visible::quoted;
 
 use super::agents;
 use super::file::{File, LimitsSection, PlanSection, TurnSection};
+use super::planning_files::planning_files;
 use super::variables::{number, variable};
 use crate::failure::Failure;
 
@@ -21,6 +22,7 @@ pub(super) fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
         turn: turn(&file.turn)?,
         on_failure: on_failure(&file.plan)?,
         standing_approval: standing_approval(&file.plan)?,
+        planning_files: planning_files(&file.planning_files)?,
     })
 }
 

@@ -17,7 +17,7 @@ const PORT: u16 = 7717;
 /// How long what is under way may take to reach a safe point.
 const GRACE: Duration = Duration::from_secs(30);
 /// A token that people think up should at least not be guessed.
-const SHORTEST_TOKEN: usize = 16;
+const SHORTEST_TOKEN: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ServerSettings {

@@ -67,6 +67,17 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         Event::TurnEnded { ending, .. } => plain(format!("the turn ended: {}", ending.end.name())),
         Event::Compacted(compaction) => plain(format!("{} summarised", count(compaction.messages, "message"))),
         Event::PlanShown(shown) => plain(format!("shown in the conversation, digest {}", shown.digest)),
+        Event::WorkbookSwitched { on: true } => plain("planning files were switched on".to_owned()),
+        Event::WorkbookSwitched { on: false } => plain("planning files were switched off".to_owned()),
+        Event::WorkbookBegun { title, .. } => plain(format!("a workbook began: {}", shown_line(title))),
+        Event::WorkbookWritten { which, version, .. } => plain(format!("{which} was written, version {version}")),
+        Event::WorkbookArchived { name } => plain(format!("the workbook was archived as {}", shown_line(name))),
+        Event::WorkbookCleared => plain("the workbook was cleared".to_owned()),
+        Event::WorkbookJudged(judged) => plain(format!(
+            "{} ({})",
+            if judged.begin { "worth a workbook" } else { "not worth a workbook" },
+            shown_line(&judged.reasons.join("; "))
+        )),
         Event::PlanCreated(creation) => match &creation.succeeds {
             None => plain(format!("plan {} began ({})", creation.number, creation.style)),
             Some(succession) => plain(format!("plan {} began in place of {}", creation.number, succession.of.short())),

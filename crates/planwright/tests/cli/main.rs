@@ -26,4 +26,5 @@ mod token;
 mod tour;
 mod verifying;
 mod watching;
+mod workbook;
 mod world;

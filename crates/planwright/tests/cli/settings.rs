@@ -12,12 +12,16 @@ fn wrong_settings_name_the_file_the_line_and_the_key() {
         ("[turn]\nminutes = 1\n", "line 2, at `minutes`: unknown field `minutes`"),
         ("context_tokens = 0\n", "line 1, at `context_tokens`"),
         ("model = \"gpt-5\"\n", "at `model`: `gpt-5` does not say whose model it is; did you mean `openai:gpt-5`?"),
+        ("[planning_files]\nenabled = \"yes\"\n", "line 2, at `enabled`: invalid type"),
+        ("[planning_files]\nfindings_every = -1\n", "line 2, at `findings_every`"),
+        ("[planning_files]\nauto = true\n", "line 2, at `auto`: unknown field `auto`"),
         ("database = \n", "line 1, at `database`"),
         ("database = \"mysql:x\"\n", "at `database`: The database is given as"),
         ("[server]\nlisten = \"7717\"\n", "line 2, at `listen`: `7717` is not an address with a port"),
         ("[server]\n\nhosts = [\"https://a.example\"]\n", "line 3, at `hosts`: `https://a.example` is not the name of"),
         ("[server]\norigins = [\"a.example\"]\n", "line 2, at `origins`: `a.example` is not an origin"),
         ("[server]\ngrace_seconds = 0\n", "line 2, at `grace_seconds`"),
+        ("[server]\nlease_seconds = 0\n", "line 2, at `lease_seconds`"),
         ("[server]\nlog_format = \"xml\"\n", "line 2, at `log_format`: unknown variant"),
         ("[server]\nbody_bytes = \"2 MB\"\n", "line 2, at `body_bytes`: invalid type"),
         ("[server]\ntoken = \"never in a file\"\n", "line 2, at `token`: unknown field `token`"),
@@ -121,6 +125,21 @@ fn every_setting_has_a_variable_that_wins_over_the_file() {
         ("PLANWRIGHT_SERVER_BURST", "x", "PLANWRIGHT_SERVER_BURST"),
         ("PLANWRIGHT_SERVER_WRONG_TOKENS_PER_MINUTE", "x", "PLANWRIGHT_SERVER_WRONG_TOKENS_PER_MINUTE"),
         ("PLANWRIGHT_TOKEN", "short", "PLANWRIGHT_TOKEN: it is too short"),
+        (
+            "PLANWRIGHT_PLANNING_FILES_ENABLED",
+            "maybe",
+            "PLANWRIGHT_PLANNING_FILES_ENABLED: `maybe` is neither `true` nor `false`",
+        ),
+        ("PLANWRIGHT_PLANNING_FILES_AUTO_INIT", "2", "PLANWRIGHT_PLANNING_FILES_AUTO_INIT"),
+        (
+            "PLANWRIGHT_PLANNING_FILES_FINDINGS_EVERY",
+            "-1",
+            "PLANWRIGHT_PLANNING_FILES_FINDINGS_EVERY: `-1` is not a number from 0 up",
+        ),
+        ("PLANWRIGHT_PLANNING_FILES_FINDINGS_CHARS", "x", "PLANWRIGHT_PLANNING_FILES_FINDINGS_CHARS"),
+        ("PLANWRIGHT_PLANNING_FILES_MIN_WORDS", "x", "PLANWRIGHT_PLANNING_FILES_MIN_WORDS"),
+        ("PLANWRIGHT_PLANNING_FILES_MIN_SCORE", "x", "PLANWRIGHT_PLANNING_FILES_MIN_SCORE"),
+        ("PLANWRIGHT_PLANNING_FILES_ERROR_ATTEMPTS", "x", "PLANWRIGHT_PLANNING_FILES_ERROR_ATTEMPTS"),
     ] {
         ran(world.command().env(name, value).args(["plan", "list"])).exits(2).complains(complaint);
     }
@@ -137,6 +156,25 @@ fn limits_reach_the_engine() {
     let raised =
         crate::mcp::talk_with(&world, "mcp --session session-one", &[call], &[("PLANWRIGHT_LIMITS_PLAN_BYTES", "100")]);
     assert!(raised.stdout.contains("READY"), "{raised:?}");
+}
+
+/// The tools that an agent is offered tell whether planning files are on.
+#[test]
+fn planning_files_are_switched_on_by_the_file_and_by_the_variable_which_wins() {
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let name = "PLANWRIGHT_PLANNING_FILES_ENABLED";
+    for (file, variable, expected) in [
+        ("", None, false),
+        ("[planning_files]\nenabled = true\n", None, true),
+        ("", Some("true"), true),
+        ("[planning_files]\nenabled = true\n", Some("off"), false),
+    ] {
+        let world = World::new();
+        world.write("planwright.toml", file);
+        let variables: Vec<_> = variable.map(|value| (name, value)).into_iter().collect();
+        let answer = crate::mcp::talk_with(&world, "mcp --session session-one", &[list], &variables);
+        assert_eq!(answer.stdout.contains("init_plan"), expected, "{file} {variable:?}: {answer:?}");
+    }
 }
 
 #[test]

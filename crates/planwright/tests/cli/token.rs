@@ -52,7 +52,7 @@ fn one_from_the_environment_is_not_ours_to_show_or_replace() {
 #[test]
 fn one_that_cannot_be_a_token_is_refused_without_being_shown() {
     let world = World::new();
-    for (token, why) in [("sesame", "at least 16 characters"), ("has spaces in it, many", "characters that a token")] {
+    for (token, why) in [("sesame", "at least 8 characters"), ("has spaces in it, many", "characters that a token")] {
         let refused = ran(world.command().env("PLANWRIGHT_TOKEN", token).arg("token")).exits(2);
         refused.complains("the variable PLANWRIGHT_TOKEN").complains(why).never_complains(token);
     }

@@ -1,6 +1,7 @@
 //! `planwright mcp` as an agent has it: a child process and two pipes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use planwright_store::Location;
@@ -25,7 +26,16 @@ pub(crate) fn planwright(location: &Location) -> Command {
 
 impl McpClient {
     pub(crate) fn start(location: &Location, session: &str, style: &str) -> Self {
-        let mut child = planwright(location)
+        Self::started(&mut planwright(location), session, style)
+    }
+
+    /// With files in this folder.
+    pub(crate) fn start_with_data(location: &Location, session: &str, style: &str, data: &Path) -> Self {
+        Self::started(planwright(location).arg("--data").arg(data), session, style)
+    }
+
+    fn started(command: &mut Command, session: &str, style: &str) -> Self {
+        let mut child = command
             .args(["mcp", "--session", session, "--plan", style])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

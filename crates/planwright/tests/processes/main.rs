@@ -11,3 +11,4 @@ mod provider;
 #[allow(dead_code)]
 mod stores;
 mod turns;
+mod workbook;

@@ -5,8 +5,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
 mod logs;
+mod openapi;
 mod portable;
 mod running;
+mod schemathesis;
 mod serving;
 mod starting;
 mod stopping;

@@ -22,6 +22,7 @@ pub(crate) struct Running {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -74,7 +75,7 @@ impl Running {
 
     /// Sends a request without waiting for its answer.
     pub(crate) fn begin_to_post(&self, path: &str, body: &Value) {
-        send(&self.address, "POST", path, Some(&self.token), Some(body));
+        send(&self.address, "POST", path, &bearer(Some(&self.token)), &body.to_string());
     }
 
     pub(crate) fn without_token(&self, path: &str) -> Answer {
@@ -105,21 +106,28 @@ impl Drop for Running {
 }
 
 pub(crate) fn ask(address: &str, method: &str, path: &str, token: Option<&str>, body: Option<&Value>) -> Answer {
-    let mut stream = send(address, method, path, token, body);
+    request(address, method, path, &bearer(token), &body.map(Value::to_string).unwrap_or_default())
+}
+
+fn bearer(token: Option<&str>) -> String {
+    token.map_or_else(String::new, |token| format!("authorization: Bearer {token}\r\n"))
+}
+
+/// With these headers, each with the end of its line.
+pub(crate) fn request(address: &str, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+    let mut stream = send(address, method, path, headers, body);
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
     let status = head.split_whitespace().nth(1).unwrap().parse().unwrap();
-    Answer { status, body: body.to_owned() }
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
-fn send(address: &str, method: &str, path: &str, token: Option<&str>, body: Option<&Value>) -> TcpStream {
-    let body = body.map(Value::to_string).unwrap_or_default();
-    let token = token.map_or_else(String::new, |token| format!("authorization: Bearer {token}\r\n"));
+fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(
         stream,
-        "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{token}content-type: application/json\r\n\
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\n{headers}content-type: application/json\r\n\
          content-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )

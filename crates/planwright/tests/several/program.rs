@@ -127,6 +127,16 @@ impl Drop for Program {
     }
 }
 
+/// Waits until one of them has logged this, which it does when the work is over and others may know of that already.
+pub(crate) async fn until_logged(servers: &[&Program], event: &str) {
+    let looking = async {
+        while !servers.iter().any(|server| server.log().contains(event)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{event} is never logged"));
+}
+
 /// Where a server is, or was.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Address(pub(crate) SocketAddr);

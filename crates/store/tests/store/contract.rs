@@ -21,3 +21,4 @@ pub(crate) mod restoring;
 pub(crate) mod runs;
 pub(crate) mod submitting;
 pub(crate) mod upgrading;
+pub(crate) mod workbook;

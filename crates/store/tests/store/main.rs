@@ -114,6 +114,13 @@ contract! {
         a_repeated_request_has_all_its_events_however_many,
         a_conversation_cut_off_at_its_end_is_found,
     }
+    workbook {
+        every_character_of_a_document_comes_back,
+        of_many_who_write_at_once_nobody_loses_a_line,
+        a_repeated_edit_is_made_once,
+        one_of_many_begins_the_workbook,
+        a_changed_document_is_found,
+    }
     deleting {
         a_deleted_session_is_gone_with_everything,
         only_whoever_holds_a_session_can_delete_it,

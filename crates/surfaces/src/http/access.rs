@@ -157,13 +157,16 @@ impl Access {
     }
 }
 
-/// The open places. Whatever is not here needs the token, also what does not exist.
+/// What may be read without the token. Whatever is not here needs it, also what does not exist.
+pub(super) const OPEN_TO_READ: [&str; 6] = ["/", "/start.js", "/start.css", "/icon.svg", "/healthz", "/readyz"];
+
+/// What may be posted without the token: the token itself.
+pub(super) const OPEN_TO_POST: [&str; 1] = ["/api/login"];
+
 fn is_open(method: &Method, path: &str) -> bool {
     match *method {
-        Method::GET | Method::HEAD => {
-            matches!(path, "/" | "/start.js" | "/start.css" | "/icon.svg" | "/healthz" | "/readyz")
-        }
-        Method::POST => path == "/api/login",
+        Method::GET | Method::HEAD => OPEN_TO_READ.contains(&path),
+        Method::POST => OPEN_TO_POST.contains(&path),
         _ => false,
     }
 }

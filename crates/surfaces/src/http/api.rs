@@ -1,6 +1,6 @@
 //! The REST calls. Each resource has its own module, with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `workbook`: the resources
 //! - `naming`: which session and which plan a request means
 //! - `paging`: how long lists are told
 
@@ -11,6 +11,7 @@ mod naming;
 mod paging;
 mod plans;
 mod sessions;
+mod workbook;
 
 use std::sync::Arc;
 
@@ -52,4 +53,5 @@ fn others() -> OpenApiRouter<App> {
         .merge(journal::router())
         .merge(plans::router())
         .merge(inbox::router())
+        .merge(workbook::router())
 }

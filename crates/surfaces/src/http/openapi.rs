@@ -145,7 +145,9 @@ fn complete_call(path: &str, method: &str, call: &mut Value) {
 fn may_be_left_out(body: &mut Value) {
     let schema = body.pointer_mut("/content/application~1json/schema");
     let Some(schema) = schema.filter(|schema| schema.get("oneOf").is_some()) else { return };
-    *schema = schema["oneOf"][0].take();
+    let choices = schema["oneOf"].take();
+    let said = choices.as_array().and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
+    *schema = said.cloned().unwrap_or_default();
     body["required"] = json!(false);
 }
 

@@ -23,3 +23,6 @@ pub(crate) fn router(app: App, access: Arc<Access>, websockets: WebSocketLimits)
         .layer(middleware::from_fn_with_state(entrance, entrance::enter))
         .with_state(app)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,4 +12,5 @@ mod openapi;
 mod plans;
 mod sessions;
 mod streaming;
+mod workbook;
 mod world;

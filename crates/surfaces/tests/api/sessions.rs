@@ -32,6 +32,7 @@ async fn what_cannot_be_a_session_is_refused() {
         json!({ "channel": "legacy" }),
         json!({ "sessionid": "misspelt-field" }),
         json!([]),
+        json!([null, null]),
     ] {
         world.post("/api/sessions", body).await.refused(400, "INVALID_ARGUMENT");
     }

@@ -11,4 +11,5 @@ mod newer_clients;
 mod sessions;
 mod store_trouble;
 mod wire;
+mod workbook;
 mod world;

@@ -11,6 +11,8 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_engine::workbook::WorkbookFolders;
 use planwright_store::Location;
 use planwright_surfaces::mcp::{self, McpError, McpOptions, PlanStart};
 use serde_json::{Value, json};
@@ -47,6 +49,10 @@ impl World {
         engine_on(&self.file).await
     }
 
+    pub(crate) fn plan_folder(&self) -> PathBuf {
+        self.file.with_file_name("users").join(self.session.folder_name()).join("plan")
+    }
+
     pub(crate) fn options(&self, start: PlanStart) -> McpOptions {
         McpOptions { engine: self.engine.clone(), session: self.session.clone(), start }
     }
@@ -81,7 +87,8 @@ impl World {
 
 async fn engine_on(file: &std::path::Path) -> Engine {
     let ledger = planwright_store::open(&Location::Sqlite(file.to_owned())).await.unwrap();
-    Engine::new(ledger, Policy::default())
+    let files = FileTools::new(file.with_file_name("users"), FileLimits::default());
+    Engine::new(ledger, Policy::default()).with_workbook_folders(WorkbookFolders { files, templates: None })
 }
 
 pub(crate) struct Client {

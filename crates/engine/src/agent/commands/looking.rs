@@ -1,7 +1,9 @@
 //! `/status`, `/sessions` and `/tools`: what there is, and how it stands.
 
 use planwright_core::conversation::Conversation;
-use planwright_core::gate::{ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::gate::{
+    ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, WorkbookTool, judge_other_tool,
+};
 use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Answer;
@@ -88,6 +90,7 @@ impl Agent {
         for spec in self.advertised(&situation) {
             let effect = match self.shared.toolbox.get(&spec.name) {
                 None if PlanTool::named(&spec.name).is_some() => "about the plan",
+                None if WorkbookTool::named(&spec.name).is_some() => "about the workbook",
                 None if spec.name == ASK_AGENT => "asks a specialist, who only reads",
                 None => "",
                 Some(tool) => match (judge_other_tool(&situation, &spec.name, tool.effect()), tool.effect()) {

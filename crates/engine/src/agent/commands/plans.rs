@@ -5,13 +5,12 @@ use planwright_core::desk::Desk;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_core::slash::{Comparison, PlanCommand, SlashCommand};
+use planwright_core::slash::{Comparison, PlanCommand};
 
+use super::Answer;
 use super::decisions::Approving;
 use super::standing::{line, standing, standing_now, title};
-use super::{Answer, not_in_this_version};
 use crate::agent::outcome::PlanCard;
 use crate::agent::{Agent, Place, Watcher};
 use crate::ledger::{Committed, LedgerResult};
@@ -50,12 +49,10 @@ impl Agent {
             PlanCommand::About(text) => {
                 self.check_room(session, &text).await?;
                 self.engine().ensure_plan_mode(session, by, None).await?;
+                self.begin_workbook(session, by, &text).await?;
                 Ok(self.send(session, by, &text, watcher).await?.into())
             }
-            PlanCommand::Files(_) => {
-                let words = not_in_this_version(&SlashCommand::Plan(command));
-                Ok(Answer::refusal(session, RefusalCode::Unavailable, words))
-            }
+            PlanCommand::Files(switch) => self.planning_files(session, by, switch).await,
             PlanCommand::Approve { plan, selection, note } => {
                 self.approve_shown(place, by, plan.as_ref(), Approving { selection, note }, watcher).await
             }

@@ -6,6 +6,7 @@ use futures::future::join_all;
 use planwright_core::actor::ActorKind;
 use planwright_core::command::{EndedStep, Outcome};
 use planwright_core::gate::{Caller, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::ids::RequestId;
 use planwright_core::plan::content::RecordedCall;
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::policy::OnFailure;
@@ -16,8 +17,12 @@ use tokio::time::{Instant, timeout};
 
 use super::{Execution, Halt, calls_of, uncertain};
 use crate::agent::guarding::guarded;
+use crate::agent::noting::Remark;
 use crate::agent::progress::Progress;
+use crate::engine::Asking;
+use crate::ledger::Leasing;
 use crate::toolbox::Tool;
+use crate::workbook::EndedCall;
 
 /// How many calls are made side by side at the most.
 const SIDE_BY_SIDE: usize = 4;
@@ -58,6 +63,7 @@ impl Execution<'_> {
             let due = if over { Vec::new() } else { self.due(&ended)? };
             let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
             self.advance(ended, begun.collect()).await?;
+            self.note_calls(&came).await;
             came.drain(..).for_each(|came: Came| self.tell_ended(came));
             if let Some(halt) = halt {
                 return Err(halt);
@@ -175,8 +181,46 @@ impl Execution<'_> {
             status: Some(self.plan.status),
             caller: Caller::Execution,
             document_tools: self.agent.engine().policy().document_tools,
+            workbook: false,
         };
         judge_other_tool(&situation, &due.call.tool, due.tool.effect())
+    }
+
+    /// What the calls came to goes into the workbook, as it does in a conversation.
+    async fn note_calls(&self, came: &[Came]) {
+        let remarks: Vec<_> = came.iter().filter_map(|came| Some((came, self.remark(came)?))).collect();
+        if remarks.is_empty() {
+            return;
+        }
+        let Ok(desk) = self.agent.engine().desk(&self.session).await else { return };
+        for (came, remark) in remarks {
+            let call = &came.due.call;
+            let asking = Asking {
+                session: &self.session,
+                by: &self.actor,
+                request: RequestId::of_step_note(&self.id, &call.id, came.due.run.attempts.len()),
+                leasing: Leasing::Held(self.held.lease.clone()),
+                turn: None,
+            };
+            let arguments = call.arguments.to_string();
+            let answer = came.outcome.note.as_deref().unwrap_or_default();
+            self.agent.note(&desk, asking, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer }).await;
+        }
+    }
+
+    fn remark(&self, came: &Came) -> Option<Remark> {
+        let looked_up = |run: &StepRun| {
+            let tool = calls_of(&self.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
+            run.status == StepStatus::Completed && tool.is_some_and(|tool| self.agent.is_research(tool))
+        };
+        match came.outcome.status {
+            StepStatus::Completed if came.due.tool.effect() == ToolEffect::ReadsOnly => {
+                let before = self.runs().iter().take(came.due.position).filter(|run| looked_up(run)).count();
+                Some(Remark::Research(u32::try_from(before).unwrap_or(u32::MAX)))
+            }
+            StepStatus::Failed | StepStatus::Uncertain => Some(Remark::Error),
+            StepStatus::Completed | StepStatus::Pending | StepStatus::InProgress | StepStatus::Skipped => None,
+        }
     }
 
     pub(super) fn tell_begun(&self, position: usize, run: &StepRun) {

@@ -25,7 +25,7 @@ impl Replay {
     }
 
     pub(in crate::engine) fn take_in(&mut self, entry: Entry) {
-        self.desk.apply(&entry.event, &entry.stamp());
+        self.desk.apply(&entry.event, &entry.stamp(), entry.seq);
         if let Some(plan) = self.desk.plan(&self.plan) {
             self.history.note_version(plan, &entry.by, entry.at);
             self.history.note_decision(plan, &entry);
@@ -104,6 +104,12 @@ fn decision(plan: &Plan, event: &Event) -> Option<DecisionMade> {
         | Event::ToolEnded { .. }
         | Event::TurnEnded { .. }
         | Event::Compacted(_)
+        | Event::WorkbookSwitched { .. }
+        | Event::WorkbookBegun { .. }
+        | Event::WorkbookWritten { .. }
+        | Event::WorkbookArchived { .. }
+        | Event::WorkbookCleared
+        | Event::WorkbookJudged(_)
         | Event::PlanShown(_)
         | Event::PlanCreated(_)
         | Event::PlanImported { .. }

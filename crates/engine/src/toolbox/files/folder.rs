@@ -12,10 +12,10 @@ use planwright_core::session::SessionIdentity;
 use super::path::FilePath;
 
 const FILES: &str = "files";
-const UNFINISHED: &str = "unfinished";
+pub(crate) const UNFINISHED: &str = "unfinished";
 
 #[derive(Debug)]
-pub(super) struct SessionFolder {
+pub(crate) struct SessionFolder {
     root: PathBuf,
     name: String,
 }
@@ -29,7 +29,7 @@ pub(super) struct WritableFolder {
 }
 
 impl SessionFolder {
-    pub(super) fn new(root: PathBuf, session: &SessionIdentity) -> Self {
+    pub(crate) fn new(root: PathBuf, session: &SessionIdentity) -> Self {
         Self { root, name: session.folder_name() }
     }
 
@@ -52,10 +52,24 @@ impl SessionFolder {
         }
     }
 
+    /// The session's folder as a whole, or `None` while there is none. Nothing is made.
+    pub(crate) fn open_whole(&self) -> Result<Option<Dir>, Refusal> {
+        let open = || Dir::open_ambient_dir(&self.root, ambient_authority())?.open_dir_nofollow(&self.name);
+        match open() {
+            Ok(own) => Ok(Some(own)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.refusal(&error)),
+        }
+    }
+
+    pub(crate) fn make_whole(&self) -> Result<Dir, Refusal> {
+        let make = || make_folder(&self.make_root()?, &self.name);
+        make().map_err(|error| self.refusal(&error))
+    }
+
     pub(super) fn make(&self) -> Result<WritableFolder, Refusal> {
         let make = || -> io::Result<WritableFolder> {
-            let root = self.make_root()?;
-            let own = make_folder(&root, &self.name)?;
+            let own = make_folder(&self.make_root()?, &self.name)?;
             Ok(WritableFolder { files: make_folder(&own, FILES)?, unfinished: make_folder(&own, UNFINISHED)? })
         };
         make().map_err(|error| self.refusal(&error))
@@ -117,7 +131,7 @@ pub(super) fn make_folders(files: &Dir, path: &FilePath) -> io::Result<()> {
 }
 
 /// What is in a folder, its names, is written to disk apart from the files.
-pub(super) fn sync(folder: &Dir) -> io::Result<()> {
+pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
     #[cfg(unix)]
     folder.open(".")?.sync_all()?;
     #[cfg(not(unix))]
@@ -125,7 +139,7 @@ pub(super) fn sync(folder: &Dir) -> io::Result<()> {
     Ok(())
 }
 
-fn make_folder(parent: &Dir, name: &str) -> io::Result<Dir> {
+pub(crate) fn make_folder(parent: &Dir, name: &str) -> io::Result<Dir> {
     match parent.create_dir_with(name, &private()) {
         Ok(()) => sync(parent)?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

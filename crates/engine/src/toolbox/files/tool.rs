@@ -62,6 +62,24 @@ impl<C: FileCall> FileTool<C> {
         call.check(&self.shared.limits)?;
         Ok(call)
     }
+
+    pub(super) async fn carry_out(&self, session: &SessionIdentity, call: C) -> Result<Value, Refusal> {
+        call.check(&self.shared.limits)?;
+        let turn = match C::EFFECT {
+            ToolEffect::ReadsOnly => None,
+            ToolEffect::Repeatable | ToolEffect::Changes => Some(self.shared.turn(session).await),
+        };
+        let limits = self.shared.limits.clone();
+        let (effort, _waiting) = Effort::begin(limits.time);
+        let place = Workplace { folder: self.shared.folder(session), limits, effort };
+        tokio::task::spawn_blocking(move || {
+            // A writer nobody waits for any more keeps its turn until it has really stopped.
+            let _turn = turn;
+            call.carry_out(&place)
+        })
+        .await
+        .unwrap_or_else(|_| Err(broke_off(C::NAME)))
+    }
 }
 
 #[async_trait]
@@ -79,20 +97,6 @@ impl<C: FileCall> Tool for FileTool<C> {
     }
 
     async fn call(&self, session: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal> {
-        let call = self.understand(arguments)?;
-        let turn = match C::EFFECT {
-            ToolEffect::ReadsOnly => None,
-            ToolEffect::Repeatable | ToolEffect::Changes => Some(self.shared.turn(session).await),
-        };
-        let limits = self.shared.limits.clone();
-        let (effort, _waiting) = Effort::begin(limits.time);
-        let place = Workplace { folder: self.shared.folder(session), limits, effort };
-        tokio::task::spawn_blocking(move || {
-            // A writer nobody waits for any more keeps its turn until it has really stopped.
-            let _turn = turn;
-            call.carry_out(&place)
-        })
-        .await
-        .unwrap_or_else(|_| Err(broke_off(C::NAME)))
+        self.carry_out(session, schema::parse(C::NAME, arguments)?).await
     }
 }

@@ -31,6 +31,9 @@ pub(super) struct WriteFile {
     path: FilePath,
     /// The whole text. It replaces what was there.
     content: String,
+    /// Whether a file that is there stays as it is.
+    #[serde(skip)]
+    only_new: bool,
 }
 
 impl FileCall for WriteFile {
@@ -59,6 +62,9 @@ impl FileCall for WriteFile {
             None => None,
         };
         check_room(files.as_ref(), self.growth(files.as_ref(), before.as_ref()), place)?;
+        if self.only_new && before.is_some() {
+            return Err(self.is_there());
+        }
         let folder = place.folder.make()?;
         self.store(&folder, before.as_ref(), place)?;
         Ok(json!({
@@ -71,6 +77,14 @@ impl FileCall for WriteFile {
 }
 
 impl WriteFile {
+    pub(super) fn only_new(path: &str, content: String) -> Result<Self, Refusal> {
+        Ok(Self { path: FilePath::parse(path)?, content, only_new: true })
+    }
+
+    fn is_there(&self) -> Refusal {
+        Refusal::conflict(format!("{} is there already and was left as it is.", quoted(self.path.as_str())))
+    }
+
     fn growth(&self, files: Option<&Dir>, before: Option<&Metadata>) -> Growth {
         let is_new = |path: &FilePath| files.is_none_or(|files| files.symlink_metadata(path.as_str()).is_err());
         Growth {
@@ -92,9 +106,16 @@ impl WriteFile {
             if place.effort.is_over() {
                 return Err(trouble::took_too_long());
             }
-            folder.unfinished.rename(&unfinished, &parent, name).map_err(refusal)
+            if !self.only_new {
+                return folder.unfinished.rename(&unfinished, &parent, name).map_err(refusal);
+            }
+            // Unlike a new name for a file, a second one never takes the place of another file.
+            folder.unfinished.hard_link(&unfinished, &parent, name).map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists => self.is_there(),
+                _ => refusal(error),
+            })
         });
-        if stored.is_err() {
+        if stored.is_err() || self.only_new {
             // If this fails too, a later write clears it away.
             let _ = folder.unfinished.remove_file(&unfinished);
         }

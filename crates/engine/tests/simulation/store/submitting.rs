@@ -30,7 +30,8 @@ impl State {
             return Err(Refusal::wrong_status("This turn has ended.").into());
         }
         let events = decide(&desk, &submission.command, &submission.stamp, &submission.policy)?;
-        events.iter().for_each(|event| desk.apply(event, &submission.stamp));
+        let before = self.sessions.get(&submission.session).map_or(0, |kept| kept.head.seq);
+        events.iter().zip(before + 1..).for_each(|(event, seq)| desk.apply(event, &submission.stamp, seq));
         let seq = self.write(world, owner, submission, &desk, &events)?;
         let kept = self.kept_mut(&submission.session)?;
         let lease = kept.settle(world, submission);
@@ -112,7 +113,7 @@ impl State {
         let mut desk = Desk::new(submission.session.clone());
         let mut head = Head::START;
         for (entry, sealed) in kept.entries.iter().zip(&kept.sealed) {
-            desk.apply(&entry.event, &entry.stamp());
+            desk.apply(&entry.event, &entry.stamp(), entry.seq);
             head = Head { seq: sealed.seq, hash: sealed.hash };
         }
         if let Some(session) = desk.session {

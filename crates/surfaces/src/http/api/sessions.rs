@@ -61,7 +61,8 @@ impl From<NewChannel> for Channel {
 /// Begin a session
 ///
 /// A key that is there already is answered with its session.
-#[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = NewSession,
+#[utoipa::path(post, path = "/api/sessions", tag = "sessions",
+    request_body(content = Option<NewSession>),
     responses((status = 201, description = "The session that began", body = StoredSessionView, example = json!(example())),
         (status = 200, description = "It was there before", body = StoredSessionView, example = json!(example()))))]
 async fn create(

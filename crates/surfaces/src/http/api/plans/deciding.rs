@@ -45,7 +45,7 @@ struct Approval {
     #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
     /// The positions of the steps to be done, from 1; the others are not.
-    #[schema(value_type = Option<Vec<u32>>, max_items = 500)]
+    #[schema(value_type = Option<Vec<u32>>, min_items = 1, max_items = 500)]
     only: Option<BTreeSet<u32>>,
     /// The positions of the steps not to be done, from 1.
     #[schema(value_type = Option<Vec<u32>>, max_items = 500)]

@@ -1,0 +1,104 @@
+//! The workbook: what is begun, written, archived and taken away.
+
+use crate::actor::ActorKind;
+use crate::decide::Case;
+use crate::event::Event;
+use crate::policy::filled;
+use crate::refusal::Refusal;
+use crate::workbook::{Documents, Which, Why, Workbook, WorkbookCommand};
+
+impl Case<'_> {
+    pub(super) fn workbook(&self, command: &WorkbookCommand) -> Result<Vec<Event>, Refusal> {
+        match command {
+            WorkbookCommand::Switch { on } => self.switch_workbook(*on),
+            WorkbookCommand::Begin { title, documents, replaces, taken } => {
+                self.begin_workbook(title, documents, replaces.as_ref(), taken)
+            }
+            WorkbookCommand::Write { which, base_version, content, why } => {
+                self.write_document(*which, *base_version, content, *why)
+            }
+            WorkbookCommand::Clear { base_versions } => {
+                if self.stamp.by.kind != ActorKind::Person {
+                    self.check_planning_files()?;
+                }
+                same_versions(self.current_workbook()?, base_versions)?;
+                Ok(vec![Event::WorkbookCleared])
+            }
+            WorkbookCommand::Judge(judged) => {
+                self.desk.opened()?;
+                Ok(vec![Event::WorkbookJudged(judged.clone())])
+            }
+        }
+    }
+
+    fn switch_workbook(&self, on: bool) -> Result<Vec<Event>, Refusal> {
+        let is_on = self.desk.opened()?.workbook.as_ref().and_then(|workbook| workbook.on);
+        Ok(if is_on == Some(on) { Vec::new() } else { vec![Event::WorkbookSwitched { on }] })
+    }
+
+    fn begin_workbook(
+        &self,
+        title: &str,
+        documents: &Documents<String>,
+        replaces: Option<&Documents<u32>>,
+        taken: &[String],
+    ) -> Result<Vec<Event>, Refusal> {
+        let session = self.desk.opened()?;
+        if session.refuses_planning_files() && self.stamp.by.kind != ActorKind::Person {
+            return Err(Refusal::policy_denied("A person switched the planning files off in this session."));
+        }
+        let title = filled("title", title)?;
+        self.policy.limits.check_line("title", title)?;
+        for which in Which::ALL {
+            self.policy.limits.check_document(documents.get(which))?;
+        }
+        let mut events = Vec::new();
+        match (session.current_workbook(), replaces) {
+            (None, None) => {}
+            (Some(current), Some(replaced)) => {
+                same_versions(current, replaced)?;
+                let state = session.workbook.as_ref();
+                let name = state.map(|state| state.archive_name(self.stamp.at, taken)).unwrap_or_default();
+                events.push(Event::WorkbookArchived { name });
+            }
+            (Some(_), None) | (None, Some(_)) => return Err(moved_on()),
+        }
+        events.push(Event::WorkbookBegun { title: title.to_owned(), documents: documents.clone() });
+        Ok(events)
+    }
+
+    fn write_document(&self, which: Which, base_version: u32, content: &str, why: Why) -> Result<Vec<Event>, Refusal> {
+        if why == Why::Tool {
+            self.check_planning_files()?;
+        }
+        let current = self.current_workbook()?.document(which);
+        if current.version != base_version {
+            return Err(moved_on());
+        }
+        filled("document", content)?;
+        self.policy.limits.check_document(content)?;
+        let version = current.version + 1;
+        Ok(vec![Event::WorkbookWritten { which, version, follows: current.seq, content: content.to_owned(), why }])
+    }
+
+    /// They may have been switched off since the gate was asked.
+    fn check_planning_files(&self) -> Result<(), Refusal> {
+        if self.desk.opened()?.has_planning_files(&self.policy.planning_files) {
+            return Ok(());
+        }
+        Err(Refusal::policy_denied("Planning files are off in this session; a person turns them on."))
+    }
+
+    fn current_workbook(&self) -> Result<&Workbook, Refusal> {
+        let none = || Refusal::not_found("There is no workbook in this session yet; init_plan begins one.");
+        self.desk.opened()?.current_workbook().ok_or_else(none)
+    }
+}
+
+fn same_versions(current: &Workbook, looked_at: &Documents<u32>) -> Result<(), Refusal> {
+    if current.versions() == *looked_at { Ok(()) } else { Err(moved_on()) }
+}
+
+fn moved_on() -> Refusal {
+    Refusal::conflict("The workbook was changed meanwhile; look at it again.")
+}

@@ -1,0 +1,193 @@
+//! The workbook: task plan, findings and progress, kept by the agent beside the conversation.
+//!
+//! The journal holds every version of every document; the session's state only says which entry has the text that
+//! counts. So a document of any size costs a session nothing until somebody reads it.
+//!
+//! - [`Which`], [`Documents`]: the three documents there are
+//! - [`WorkbookState`]: what is current, and what was archived
+//! - [`WorkbookCommand`]: what can be asked; `decide/workbook.rs` answers
+//! - [`PlanningFiles`]: the settings
+//! - [`template`]: what a fresh document says
+//! - [`sections`]: a document's sections, and replacing one of them
+//! - [`completion`]: whether the task plan says that it is complete, and the phase it is in
+//! - [`findings`], [`errors`]: what is written down along the way
+//! - [`verdict`]: whether a message is worth a workbook
+//! - [`hint`]: what the model is told about all this
+
+pub mod archive;
+pub mod completion;
+pub mod errors;
+pub mod findings;
+pub mod hint;
+mod log;
+mod outline;
+pub mod sections;
+mod settings;
+mod state;
+pub mod template;
+pub mod verdict;
+
+use serde::{Deserialize, Serialize};
+
+pub use settings::PlanningFiles;
+pub use state::{Archive, DocumentState, TextDigest, Workbook, WorkbookState};
+
+use crate::event::Event;
+use crate::refusal::Refusal;
+use crate::visible::quoted;
+
+/// One of the three documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    TaskPlan,
+    Findings,
+    Progress,
+}
+
+impl Which {
+    pub const ALL: [Self; 3] = [Self::TaskPlan, Self::Findings, Self::Progress];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TaskPlan => "task_plan",
+            Self::Findings => "findings",
+            Self::Progress => "progress",
+        }
+    }
+
+    /// The name of its file.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::TaskPlan => "task_plan.md",
+            Self::Findings => "findings.md",
+            Self::Progress => "progress.md",
+        }
+    }
+}
+
+impl std::str::FromStr for Which {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|which| which.as_str() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
+            Refusal::invalid(format!("{} is not a document; documents are {known}", quoted(text)))
+        })
+    }
+}
+
+impl std::fmt::Display for Which {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Something about each of the three documents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Documents<T> {
+    pub task_plan: T,
+    pub findings: T,
+    pub progress: T,
+}
+
+impl<T> Documents<T> {
+    pub fn each(mut make: impl FnMut(Which) -> T) -> Self {
+        Self { task_plan: make(Which::TaskPlan), findings: make(Which::Findings), progress: make(Which::Progress) }
+    }
+
+    pub const fn get(&self, which: Which) -> &T {
+        match which {
+            Which::TaskPlan => &self.task_plan,
+            Which::Findings => &self.findings,
+            Which::Progress => &self.progress,
+        }
+    }
+
+    pub const fn get_mut(&mut self, which: Which) -> &mut T {
+        match which {
+            Which::TaskPlan => &mut self.task_plan,
+            Which::Findings => &mut self.findings,
+            Which::Progress => &mut self.progress,
+        }
+    }
+
+    pub fn map<U>(&self, mut change: impl FnMut(&T) -> U) -> Documents<U> {
+        Documents::each(|which| change(self.get(which)))
+    }
+}
+
+/// What led to a version of a document. Who wrote it stands with the entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// A workbook tool.
+    Tool,
+    /// A person edited the file.
+    User,
+    /// A person edited an older version of the file; the version this one follows is kept beside it.
+    Conflict,
+    /// Findings and errors are noted along the way.
+    Middleware,
+}
+
+/// What can be asked of a session's workbook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WorkbookCommand {
+    /// `/plan files on|off`
+    Switch {
+        on: bool,
+    },
+    /// A fresh workbook, which switches the planning files on. What is there is archived first.
+    Begin {
+        title: String,
+        documents: Documents<String>,
+        /// The versions that are archived by it, exactly as they were looked at; `None` where nothing is there.
+        replaces: Option<Documents<u32>>,
+        /// Names that archives on disk have already.
+        taken: Vec<String>,
+    },
+    /// A new version of a document, made from the version that is named. If that one is not the newest any more, the
+    /// answer is `CONFLICT`, and whoever asks looks again.
+    Write {
+        which: Which,
+        base_version: u32,
+        content: String,
+        why: Why,
+    },
+    /// Takes the documents away, exactly as they were looked at. Archives stay.
+    Clear {
+        base_versions: Documents<u32>,
+    },
+    Judge(Judged),
+}
+
+/// Whether a message is worth a workbook, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    pub begin: bool,
+    pub score: u32,
+    pub reasons: Vec<String>,
+}
+
+impl WorkbookCommand {
+    /// How much text it brings.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Begin { documents, .. } => Which::ALL.iter().map(|which| documents.get(*which).len()).sum(),
+            Self::Write { content, .. } => content.len(),
+            Self::Switch { .. } | Self::Clear { .. } | Self::Judge(_) => 0,
+        }
+    }
+}
+
+impl Event {
+    /// The text of a document, if this is the entry that has it.
+    pub fn document(&self, wanted: Which) -> Option<&str> {
+        match self {
+            Self::WorkbookBegun { documents, .. } => Some(documents.get(wanted)),
+            Self::WorkbookWritten { which, content, .. } if *which == wanted => Some(content),
+            _ => None,
+        }
+    }
+}

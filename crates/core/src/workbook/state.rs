@@ -1,0 +1,181 @@
+//! What a session's state says about its workbook, and what events do to it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::{Documents, PlanningFiles, Which};
+use crate::desk::Stamp;
+use crate::event::Event;
+use crate::hex;
+use crate::refusal::Refusal;
+use crate::session::Session;
+use crate::visible::quoted;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkbookState {
+    /// Whether the planning files are there for the agent; `None` leaves it to the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<Workbook>,
+    /// The oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub archives: Vec<Archive>,
+    /// How many versions of each document there ever were. Numbers go on from one workbook to the next, so that a
+    /// version that was looked at is never mistaken for one of a workbook that took its place.
+    pub made: Documents<u32>,
+}
+
+/// The workbook that is being worked with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workbook {
+    pub title: String,
+    pub begun_at: Timestamp,
+    pub documents: Documents<DocumentState>,
+}
+
+/// The version of a document that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentState {
+    pub version: u32,
+    /// The journal's entry that has its text.
+    pub seq: u64,
+    pub digest: TextDigest,
+}
+
+/// A workbook that was put away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Archive {
+    /// The name of its file.
+    pub name: String,
+    pub title: String,
+    pub at: Timestamp,
+    /// The journal's entries that have the texts.
+    pub seqs: Documents<u64>,
+}
+
+/// The fingerprint of a document's text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TextDigest([u8; 32]);
+
+impl Session {
+    /// Whether the planning files are there for the agent.
+    pub fn has_planning_files(&self, settings: &PlanningFiles) -> bool {
+        self.workbook.as_ref().and_then(|workbook| workbook.on).unwrap_or(settings.enabled)
+    }
+
+    /// Whether a person said that they are not to be there.
+    pub fn refuses_planning_files(&self) -> bool {
+        self.workbook.as_ref().and_then(|workbook| workbook.on) == Some(false)
+    }
+
+    /// The workbook that is being worked with.
+    pub fn current_workbook(&self) -> Option<&Workbook> {
+        self.workbook.as_ref()?.current.as_ref()
+    }
+
+    pub(crate) fn workbook_mut(&mut self) -> &mut WorkbookState {
+        self.workbook.get_or_insert_with(|| WorkbookState {
+            on: None,
+            current: None,
+            archives: Vec::new(),
+            made: Documents::default(),
+        })
+    }
+}
+
+impl WorkbookState {
+    pub(crate) fn apply(&mut self, event: &Event, stamp: &Stamp, seq: u64) {
+        match event {
+            Event::WorkbookSwitched { on } => self.on = Some(*on),
+            Event::WorkbookBegun { title, documents } => {
+                self.on = Some(true);
+                let documents = Documents::each(|which| {
+                    let made = self.made.get_mut(which);
+                    *made += 1;
+                    DocumentState { version: *made, seq, digest: TextDigest::of(documents.get(which)) }
+                });
+                self.current = Some(Workbook { title: title.clone(), begun_at: stamp.at, documents });
+            }
+            Event::WorkbookWritten { which, version, content, .. } => {
+                *self.made.get_mut(*which) = *version;
+                if let Some(current) = &mut self.current {
+                    let digest = TextDigest::of(content);
+                    *current.documents.get_mut(*which) = DocumentState { version: *version, seq, digest };
+                }
+            }
+            Event::WorkbookArchived { name } => {
+                if let Some(Workbook { title, documents, .. }) = self.current.take() {
+                    let seqs = documents.map(|document| document.seq);
+                    self.archives.push(Archive { name: name.clone(), title, at: stamp.at, seqs });
+                }
+            }
+            Event::WorkbookCleared => self.current = None,
+            Event::WorkbookJudged(_) => {}
+            _ => debug_assert!(false, "{} is not about the workbook", event.name()),
+        }
+    }
+
+    /// A name that no archive has, of this minute.
+    pub(crate) fn archive_name(&self, at: Timestamp, taken: &[String]) -> String {
+        let minute = at.to_zoned(jiff::tz::TimeZone::UTC).strftime("plan-%Y%m%d-%H%M").to_string();
+        let is_taken =
+            |name: &String| taken.contains(name) || self.archives.iter().any(|archive| archive.name == *name);
+        let first = format!("{minute}.md");
+        let mut names = std::iter::once(first).chain((2_u64..).map(|n| format!("{minute}-{n}.md")));
+        names.find(|name| !is_taken(name)).unwrap_or_default()
+    }
+}
+
+impl Workbook {
+    pub fn document(&self, which: Which) -> &DocumentState {
+        self.documents.get(which)
+    }
+
+    pub fn versions(&self) -> Documents<u32> {
+        self.documents.map(|document| document.version)
+    }
+}
+
+impl TextDigest {
+    pub fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+}
+
+impl fmt::Display for TextDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(&self.0))
+    }
+}
+
+impl fmt::Debug for TextDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TextDigest({self})")
+    }
+}
+
+impl From<TextDigest> for String {
+    fn from(digest: TextDigest) -> Self {
+        digest.to_string()
+    }
+}
+
+impl TryFrom<String> for TextDigest {
+    type Error = Refusal;
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        text.parse()
+    }
+}
+
+impl FromStr for TextDigest {
+    type Err = Refusal;
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        hex::decode(text).map(Self).ok_or_else(|| Refusal::invalid(format!("{} is not a digest", quoted(text))))
+    }
+}

@@ -1,0 +1,46 @@
+//! `/plan files on|off`, and the workbook that `/plan <text>` begins.
+
+use planwright_core::actor::Actor;
+use planwright_core::session::SessionIdentity;
+use planwright_core::slash::OnOff;
+
+use super::Answer;
+use crate::agent::Agent;
+use crate::ledger::LedgerResult;
+use crate::workbook::Beginning;
+
+impl Agent {
+    pub(super) async fn planning_files(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        switch: OnOff,
+    ) -> LedgerResult<Answer> {
+        let on = match switch {
+            OnOff::On => true,
+            OnOff::Off => false,
+        };
+        let desk = self.engine().switch_planning_files(session, by, on).await?.desk;
+        let current = desk.session.as_ref().and_then(|session| session.current_workbook());
+        let words = match (switch, current) {
+            (OnOff::On, None) => {
+                "Planning files are **on**. The agent keeps task plan, findings and progress for long work; it begins them \
+                 when there is some, or at once with `/plan` and what you want to get done."
+                    .to_owned()
+            }
+            (OnOff::On, Some(workbook)) => format!("Planning files are **on**. The workbook is “{}”.", workbook.title),
+            (OnOff::Off, _) => "Planning files are **off**. What was written stays where it is.".to_owned(),
+        };
+        Ok(Answer::words(session, words))
+    }
+
+    /// A person's text is a reason to begin a workbook, unless one is being worked with. Then it is there again, should it
+    /// have been switched off.
+    pub(super) async fn begin_workbook(&self, session: &SessionIdentity, by: &Actor, text: &str) -> LedgerResult<()> {
+        let begun = self.engine().init_workbook(session, by, &Beginning::about(text)).await?;
+        if !begun.is_new {
+            self.engine().switch_planning_files(session, by, true).await?;
+        }
+        Ok(())
+    }
+}

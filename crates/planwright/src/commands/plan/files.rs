@@ -1,0 +1,95 @@
+//! `plan files`: the workbook that the agent keeps, on and off, listed and shown.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use planwright_core::session::SessionIdentity;
+use planwright_core::workbook::Which;
+use planwright_engine::workbook::Note;
+use serde_json::{Value, json};
+
+use crate::cli::FilesCommand;
+use crate::context::Context;
+use crate::failure::{Exit, Outcome};
+use crate::terminal::markdown;
+use crate::terminal::palette::{BOLD, DIM, GOOD};
+use crate::terminal::text::{paint, shown_line};
+
+pub(super) async fn run(context: &Context, session: &SessionIdentity, command: &FilesCommand) -> Outcome {
+    match command {
+        FilesCommand::On => switch(context, session, true).await,
+        FilesCommand::Off => switch(context, session, false).await,
+        FilesCommand::List => list(context, session).await,
+        FilesCommand::Show { document } => show(context, session, *document).await,
+    }
+}
+
+async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> Outcome {
+    if on {
+        context.engine.open(session, &context.person).await?;
+    }
+    context.engine.switch_planning_files(session, &context.person, on).await?;
+    let word = if on { paint("on", GOOD.bold()) } else { paint("off", BOLD) };
+    let folder = folder(context, session);
+    let view = || {
+        json!({
+            "sessionId": session.conversation,
+            "channel": session.channel,
+            "planningFiles": on,
+            "folder": folder,
+        })
+    };
+    let place = paint(&format!("They are in {folder}, once there are any."), DIM);
+    context.screen.answer(view, || format!("Planning files are {word} in {session}.\n{place}\n"))?;
+    Ok(Exit::Done)
+}
+
+async fn list(context: &Context, session: &SessionIdentity) -> Outcome {
+    let listed = context.engine.list_workbooks(session).await?;
+    context.screen.answer(|| listed.clone(), || in_words(&listed, &folder(context, session)))?;
+    Ok(Exit::Done)
+}
+
+fn in_words(listed: &Value, folder: &str) -> String {
+    let text = |value: &Value| shown_line(value.as_str().unwrap_or_default());
+    let mut lines = match &listed["current"] {
+        Value::Null => vec!["There is no workbook now.".to_owned()],
+        current => {
+            let state = if current["complete"] == true { "complete" } else { "in work" };
+            vec![format!("{}, {state}", paint(&text(&current["title"]), BOLD)), paint(folder, DIM)]
+        }
+    };
+    for archive in listed["archived"].as_array().into_iter().flatten() {
+        lines.push(format!("archived as {}: {}", text(&archive["name"]), text(&archive["title"])));
+    }
+    lines.extend(listed["notes"].as_array().into_iter().flatten().map(text));
+    lines.join("\n") + "\n"
+}
+
+async fn show(context: &Context, session: &SessionIdentity, which: Which) -> Outcome {
+    let notes = context.engine.sync_workbook(session).await?;
+    let document = context.engine.document(session, which).await?;
+    if context.screen.json {
+        let notes: Vec<_> = notes.iter().map(Note::to_string).collect();
+        let view = json!({
+            "which": which,
+            "version": document.version,
+            "by": document.by,
+            "at": document.at,
+            "markdown": document.text,
+            "notes": notes,
+        });
+        context.screen.print_json(&view)?;
+    } else if std::io::stdout().is_terminal() {
+        context.screen.print(&markdown::render(&document.text, context.screen.width))?;
+    } else {
+        // A file or a pipe gets exactly what was written.
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(document.text.as_bytes())?;
+        stdout.flush()?;
+    }
+    Ok(Exit::Done)
+}
+
+fn folder(context: &Context, session: &SessionIdentity) -> String {
+    context.data.join("users").join(session.folder_name()).join("plan").display().to_string()
+}

@@ -1,0 +1,105 @@
+//! The description is true: schemathesis makes up requests from it, good and bad ones, and looks whether the answers are as
+//! described. `scripts/with-schemathesis` brings it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::running::{Running, logged, serve};
+use crate::world::World;
+
+/// The same requests every time.
+const SEED: &str = "20261115";
+
+#[test]
+fn answers_are_as_described() {
+    let world = World::new();
+    let server = fast_server(&world);
+    let plans = plans(&server);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/schemathesis");
+    let ran = Command::new(program())
+        .current_dir(world.path(""))
+        .env("SCHEMATHESIS_HOOKS", folder.join("hooks.py"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PLANWRIGHT_TEST_PLANS", json!(plans).to_string())
+        .arg("--config-file")
+        .arg(folder.join("schemathesis.toml"))
+        .args(["run", &format!("http://{}/api/openapi.json", server.address)])
+        .args(["--header", &format!("Authorization: Bearer {}", server.token), "--seed", SEED])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{told}{}{}", String::from_utf8_lossy(&ran.stderr), logged(&world));
+    // A run that reached nothing would be green as well.
+    for phase in ["Examples", "Coverage", "Fuzzing", "Stateful"] {
+        assert!(told.contains(&format!("✅ {phase}")), "{phase} did not run\n{told}");
+    }
+    every_call_succeeded_once(&server);
+    assert_eq!(server.stop(), 0);
+}
+
+fn every_call_succeeded_once(server: &Running) {
+    let document = server.get("/api/openapi.json").json();
+    let counts = server.get("/metrics").body;
+    let counts: Vec<_> = counts.lines().filter(|line| line.starts_with("http_requests_total{")).collect();
+    let answered = |method: &str, route: &str| {
+        counts.iter().any(|line| {
+            let is = |label: &str| line.contains(label);
+            is(&format!("method=\"{method}\"")) && is(&format!("route=\"{route}\"")) && is("status=\"20")
+        })
+    };
+    for (route, calls) in document["paths"].as_object().unwrap() {
+        for method in calls.as_object().unwrap().keys().map(|method| method.to_uppercase()) {
+            assert!(answered(&method, route), "{method} {route} never succeeded\n{}", counts.join("\n"));
+        }
+    }
+}
+
+fn program() -> PathBuf {
+    let words = "the API is tested with schemathesis: use `make test`, or run this with `scripts/with-schemathesis`";
+    std::env::var_os("PLANWRIGHT_TEST_SCHEMATHESIS").expect(words).into()
+}
+
+/// What one client may ask is not what is tried here.
+fn fast_server(world: &World) -> Running {
+    let mut command = serve(world);
+    command.arg("--json").env("PLANWRIGHT_LOG", "warn");
+    for limit in ["REQUESTS_PER_SECOND", "BURST", "WRONG_TOKENS_PER_MINUTE"] {
+        command.env(format!("PLANWRIGHT_SERVER_{limit}"), "1000000");
+    }
+    Running::started(world, &mut command)
+}
+
+/// Plans of each style. Every decision has some of its own, so that what one ends is there for the others.
+fn plans(server: &Running) -> Vec<Value> {
+    let seeds = [
+        ("approve", "document"),
+        ("approve", "document"),
+        ("cancel", "document"),
+        ("cancel", "collect"),
+        ("reject", "document"),
+        ("resume", "document"),
+        ("revise", "document"),
+        ("revise", "build"),
+    ];
+    seeds.into_iter().enumerate().map(|(n, (decision, style))| plan(server, n, decision, style)).collect()
+}
+
+fn plan(server: &Running, n: usize, decision: &str, style: &str) -> Value {
+    let done = |path: &str, body: Value| {
+        let answer = server.post(path, &body);
+        assert!(answer.status < 300, "{path}: {answer:?}");
+        answer.json()
+    };
+    let session = format!("session-{n}");
+    done("/api/sessions", json!({ "sessionId": session }));
+    let enabled = done("/api/plans/enable", json!({ "sessionId": session, "style": style }));
+    let path = format!("/api/plans/{}", enabled["planMode"]["activePlanId"].as_str().unwrap());
+    done(&format!("/api/sessions/{session}/messages"), json!({ "text": "move the blog to a new host" }));
+    let plan = server.get(&path).json();
+    if decision == "resume" {
+        done(&format!("{path}/approve"), json!({ "digest": plan["digest"], "later": true }));
+    }
+    json!({ "sessionId": session, "id": plan["id"], "digest": plan["digest"], "decision": decision })
+}

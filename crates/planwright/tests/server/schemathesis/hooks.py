@@ -1,0 +1,70 @@
+"""What the description cannot say: which sessions and plans there are, and which fields exclude each other."""
+
+import json
+import os
+import re
+import zlib
+
+import schemathesis
+from schemathesis import GenerationMode
+
+# Each with `sessionId`, `id`, `digest` and the `decision` it is for.
+PLANS = json.loads(os.environ["PLANWRIGHT_TEST_PLANS"])
+
+
+@schemathesis.hook
+def map_case(context, case):
+    in_path = case.path_parameters or {}
+    in_query = case.query if isinstance(case.query, dict) else {}
+    body = case.body if isinstance(case.body, dict) else {}
+    # Only the request decides, so that a run can be repeated.
+    chance = zlib.crc32(repr((case.method, case.path, in_path, in_query, case.body)).encode())
+    give_key_of_its_own(case, chance)
+    if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
+        return case
+    # What is deleted stays away from the others.
+    if chance % 4 != 0 and case.method != "DELETE":
+        decision = case.path.rsplit("/", 1)[-1]
+        plans = [plan for plan in PLANS if plan["decision"] == decision] or PLANS
+        about_something_there(plans[chance // 4 % len(plans)], in_path, in_query, body)
+    without_contradictions(in_query, body)
+    return case
+
+
+def about_something_there(plan, in_path, in_query, body):
+    if "id" in in_path:
+        in_path["id"] = plan["id"]
+        if "digest" in body:
+            body["digest"] = plan["digest"]
+            # Which steps it has is not described.
+            body.pop("only", None)
+            body.pop("skip", None)
+        places = ("sessionId", "channel")
+    else:
+        for named in (in_path, in_query, body):
+            if "sessionId" in named:
+                named["sessionId"] = plan["sessionId"]
+        places = ("channel",)
+    for place in places:
+        in_query.pop(place, None)
+        body.pop(place, None)
+
+
+def without_contradictions(in_query, body):
+    # A body and an address that name different sessions are refused, and so is choosing steps in two ways.
+    for name in ("sessionId", "channel"):
+        if name in body:
+            in_query.pop(name, None)
+    if body.get("only") is not None:
+        body.pop("skip", None)
+    # For JSON Schema 1.0 is a whole number.
+    for name in ("only", "skip"):
+        if body.get(name) is not None:
+            body[name] = [int(step) for step in body[name]]
+
+
+def give_key_of_its_own(case, chance):
+    # Under the same key everything but the first request would be refused, whatever is wrong with it.
+    key = (case.headers or {}).get("Idempotency-Key")
+    if isinstance(key, str) and re.fullmatch(r"[\x21-\x7e]{1,200}", key):
+        case.headers["Idempotency-Key"] = f"{key}-{chance:x}"

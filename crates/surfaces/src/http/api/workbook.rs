@@ -1,0 +1,139 @@
+//! `/api/workbook`: the task plan, the findings and the progress of a session, to be read.
+
+use axum::Json;
+use axum::extract::State;
+use jiff::Timestamp;
+use planwright_core::session::{Channel, ConversationKey};
+use planwright_core::workbook::Which;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::naming;
+use crate::http::app::App;
+use crate::http::extract::Query;
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::Answered;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(show))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OfSession {
+    #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: ConversationKey,
+    /// The channel of the session; `web` if it is not said.
+    #[param(inline, nullable = false)]
+    channel: Option<Channel>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WorkbookView {
+    session_id: String,
+    channel: Channel,
+    /// Whether the agent has the tools for it.
+    on: bool,
+    /// The workbook that is being worked with, if one was begun.
+    #[schema(required = true)]
+    current: Option<CurrentView>,
+    /// Those that were put away, the oldest first.
+    archives: Vec<ArchiveView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CurrentView {
+    title: String,
+    #[schema(value_type = String, format = DateTime)]
+    begun_at: Timestamp,
+    documents: Vec<DocumentView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DocumentView {
+    /// `task_plan`, `findings` or `progress`
+    which: &'static str,
+    version: u32,
+    markdown: String,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+    /// Who wrote this version.
+    by: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ArchiveView {
+    name: String,
+    title: String,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+}
+
+/// Show the workbook of a session
+#[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(OfSession),
+    responses((status = 200, description = "The workbook", body = WorkbookView, example = json!(example())),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> Answered<Json<WorkbookView>> {
+    let session = naming::session(of.session_id, of.channel);
+    let engine = app.engine();
+    // What a person saved on disk counts.
+    engine.sync_workbook(&session).await?;
+    let opened = engine.session(&session).await?;
+    let current = match opened.current_workbook() {
+        None => None,
+        Some(workbook) => {
+            let mut documents = Vec::with_capacity(Which::ALL.len());
+            for which in Which::ALL {
+                let document = engine.document(&session, which).await?;
+                documents.push(DocumentView {
+                    which: which.as_str(),
+                    version: document.version,
+                    markdown: document.text,
+                    updated_at: document.at,
+                    by: document.by.name,
+                });
+            }
+            Some(CurrentView { title: workbook.title.clone(), begun_at: workbook.begun_at, documents })
+        }
+    };
+    let archives = opened.workbook.iter().flat_map(|workbook| &workbook.archives);
+    let view = |archive: &planwright_core::workbook::Archive| ArchiveView {
+        name: archive.name.clone(),
+        title: archive.title.clone(),
+        at: archive.at,
+    };
+    Ok(Json(WorkbookView {
+        session_id: session.conversation.to_string(),
+        channel: session.channel,
+        on: opened.has_planning_files(&engine.policy().planning_files),
+        current,
+        archives: archives.map(view).collect(),
+    }))
+}
+
+fn example() -> serde_json::Value {
+    serde_json::json!({
+        "sessionId": "k3yk3y8x",
+        "channel": "web",
+        "on": true,
+        "current": {
+            "title": "Move the blog to a new host",
+            "begunAt": "2026-03-01T12:00:00Z",
+            "documents": [{
+                "which": "task_plan",
+                "version": 2,
+                "markdown": "# Move the blog to a new host\n",
+                "updatedAt": "2026-03-01T12:04:00Z",
+                "by": "rehearsal",
+            }],
+        },
+        "archives": [],
+    })
+}

@@ -1,0 +1,51 @@
+//! No place is forgotten: what the router knows is described, or is on a list that somebody thought about.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use planwright_core::policy::Policy;
+use planwright_engine::Engine;
+use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::toolbox::Toolbox;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_llm::rehearsal::RehearsalModel;
+use planwright_store::SqliteLedger;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::router;
+use crate::http::access::keys::Keys;
+use crate::http::access::places::Places;
+use crate::http::access::{Access, OPEN_TO_POST, OPEN_TO_READ};
+use crate::http::app::App;
+use crate::http::{ServerLimits, Token, description};
+
+/// Behind the door and not a REST call: the description itself, what browsers and operators use, and the live events.
+const UNDESCRIBED: [&str; 4] = ["/api/openapi.json", "/api/logout", "/metrics", "/ws"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_place_is_described_or_listed() {
+    let described: Value = serde_json::from_str(description()).unwrap();
+    let described = described["paths"].as_object().unwrap().keys().map(String::as_str);
+    let listed = OPEN_TO_READ.into_iter().chain(OPEN_TO_POST).chain(UNDESCRIBED);
+    let expected: BTreeSet<_> = described.chain(listed).map(str::to_owned).collect();
+    assert_eq!(known().await, expected);
+}
+
+/// Every place of the real router, which tells them only where it describes itself for debugging.
+async fn known() -> BTreeSet<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn SharedLedger> = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
+    let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
+    let files = FileTools::new(folder.path().join("users"), FileLimits::default());
+    let model = Arc::new(RehearsalModel::default());
+    let agent = Agent::new(engine, model, files, Toolbox::default(), AgentOptions::new("the test"));
+    let app = App::new(agent, ledger, CancellationToken::new());
+    let keys = Keys::new(Token::Given("a-token-of-the-test".into()));
+    let access = Access::new(keys, Places::new(&[], &[]).unwrap(), &ServerLimits::default());
+    let told = format!("{:?}", router(app, Arc::new(access), Default::default()));
+    let places = told.split('"').skip(1).step_by(2).filter(|text| text.starts_with('/'));
+    // Its own way to say that there is nothing.
+    places.filter(|place| !place.contains("axum_fallback")).map(str::to_owned).collect()
+}
