@@ -10,7 +10,7 @@ use planwright_core::hex;
 use planwright_core::session::SessionIdentity;
 use sha2::{Digest as _, Sha256};
 
-use super::names::{FileName, UNFINISHED, leads_down};
+use super::names::{FileName, UNFINISHED, WORKBOOK_NOTE, leads_down};
 
 /// What is met in the folder.
 pub(super) enum Found {
@@ -30,7 +30,8 @@ pub(super) fn walk(users: &Path, found: &mut impl FnMut(Found) -> io::Result<()>
         // What is not a session's folder is not ours.
         let Some(session) = name.as_deref().and_then(SessionIdentity::from_folder_name) else { continue };
         let Ok(own) = root.open_dir_nofollow(session.folder_name()) else { continue };
-        for first in sorted(&own)?.into_iter().flatten().filter(|first| first != UNFINISHED) {
+        let taken = |first: &String| first != UNFINISHED && first != WORKBOOK_NOTE;
+        for first in sorted(&own)?.into_iter().flatten().filter(taken) {
             meet(&own, &session, vec![first], found)?;
         }
     }

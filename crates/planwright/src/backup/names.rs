@@ -7,6 +7,8 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 
 /// Files that are not whole yet are kept here, and nobody needs them.
 pub(super) const UNFINISHED: &str = "unfinished";
+/// Which versions of a workbook were last written to its files. It is found out again from the files themselves.
+pub(super) const WORKBOOK_NOTE: &str = "plan.json";
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PartName {

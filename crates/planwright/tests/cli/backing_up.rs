@@ -84,6 +84,22 @@ fn everything_is_in_the_archive_and_no_secret() {
 }
 
 #[test]
+fn a_workbook_goes_along_with_its_files() {
+    let world = World::new();
+    ran(world.command().args(["chat", "--session", "cli:session-one", "/plan move the blog"])).done();
+    let words = world.run("backup all.tar").done();
+    assert!(!words.stdout.contains("left out"), "{}", words.stdout);
+    let other = World::new();
+    ran(other.command().arg("restore").arg(world.path("all.tar"))).done();
+    for document in ["task_plan", "findings", "progress"] {
+        let shown = |world: &World| world.json(&format!("plan files show {document} --session cli:session-one"));
+        assert_eq!(shown(&other), shown(&world));
+        let file = format!("users/cli-session-one/plan/{document}.md");
+        assert_eq!(std::fs::read(other.path(&file)).unwrap(), std::fs::read(world.path(&file)).unwrap());
+    }
+}
+
+#[test]
 fn what_is_restored_elsewhere_is_the_same_and_can_be_worked_on() {
     let world = lived_in();
     let archive = backup(&world);
