@@ -49,8 +49,8 @@ pub(crate) async fn run(program: &Path, folder: &TempDir) -> anyhow::Result<()> 
         let ratios = [read / empty, write / bare].map(|ratio| format!("{ratio:>15.2}"));
         println!("{}{}", rates.concat(), ratios.concat());
     }
-    followers::run(&server, &engine).await?;
-    server.stop().await
+    server.stop().await?;
+    followers::run(program, &folder.path().join("followed")).await
 }
 
 /// The addresses of the active plans, each with a small text.

@@ -2,6 +2,7 @@
 //! and what they cost in memory.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -10,6 +11,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::core as planwright_core;
+use planwright_store::Location;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
@@ -31,7 +33,15 @@ struct Arrived {
     at: Instant,
 }
 
-pub(super) async fn run(server: &Program, engine: &Engine) -> anyhow::Result<()> {
+/// On a server that has done nothing else, so that its memory is theirs.
+pub(super) async fn run(program: &Path, data: &Path) -> anyhow::Result<()> {
+    let server = Program::start(program, data).await?;
+    let engine = ledger::open(&Location::Sqlite(server.store())).await?;
+    measure(&server, &engine).await?;
+    server.stop().await
+}
+
+async fn measure(server: &Program, engine: &Engine) -> anyhow::Result<()> {
     let sessions = ledger::sessions(engine, FOLLOWERS).await?;
     let before = server.memory()?;
     let (tell, mut arrived) = mpsc::unbounded_channel();

@@ -48,6 +48,13 @@ impl Engine {
         reference: Option<&PlanReference>,
     ) -> LedgerResult<Arc<Plan>> {
         let Some(reference) = reference else { return self.active_plan(session).await };
+        // A whole id is found at once. What could be a piece of one is looked for among all of them.
+        if let PlanReference::Piece(text) = reference
+            && let Ok(id) = PlanId::new(text.as_str())
+            && let Some(plan) = self.ledger.desk(session, Some(&id)).await?.plans.get(&id)
+        {
+            return Ok(Arc::clone(plan));
+        }
         let candidates = self.ledger.candidates(session, reference).await?;
         let id = reference.choose(&candidates)?;
         self.plan(session, &id).await

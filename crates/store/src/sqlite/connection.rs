@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use planwright_engine::ledger::{LedgerError, LedgerResult};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::errors::{is_busy, translate};
@@ -39,6 +40,8 @@ pub(super) fn open(path: &Path) -> LedgerResult<Connection> {
         let mut connection = Connection::open(path)?;
         connection.busy_handler(Some(wait_for_others))?;
         connection.set_prepared_statement_cache_capacity(64);
+        // Otherwise a statement is compiled anew whenever another value is bound, in case a partial index fits that one.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "foreign_keys", false)?;
         connection.pragma_update(None, "page_size", PAGE_SIZE)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
