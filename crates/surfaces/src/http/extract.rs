@@ -88,8 +88,8 @@ pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Answ
         return Err(Refusal::invalid(format!("the body is nested more than {depth} deep")).into());
     }
     // A list would be taken for the fields of an object, in the order they are written down here.
-    if bytes.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
-        return Err(Refusal::invalid("the body is not a JSON object").into());
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Refusal::invalid("the body is a list, and not a JSON object").into());
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
