@@ -129,7 +129,7 @@ impl Ledger for SqliteLedger {
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::session(connection, &session)).await
+        self.readers.glance(move |connection| reading::session(connection, &session)).await
     }
 
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
@@ -143,7 +143,7 @@ impl Ledger for SqliteLedger {
 
     async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
         let (session, plan) = (session.clone(), plan.cloned());
-        self.readers.read(move |connection| reading::desk(connection, &session, plan.as_ref())).await
+        self.readers.glance(move |connection| reading::desk(connection, &session, plan.as_ref())).await
     }
 
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
@@ -153,7 +153,7 @@ impl Ledger for SqliteLedger {
 
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
         let plan = plan.clone();
-        self.readers.read(move |connection| reading::session_of(connection, &plan)).await
+        self.readers.glance(move |connection| reading::session_of(connection, &plan)).await
     }
 
     async fn plans(

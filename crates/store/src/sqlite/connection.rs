@@ -118,3 +118,45 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
 pub(super) const fn known_schema() -> u32 {
     MIGRATIONS.len() as u32
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
+mod tests {
+    use planwright_core::actor::Actor;
+    use planwright_core::plan::PlanStyle;
+    use planwright_core::policy::Policy;
+    use planwright_core::session::SessionIdentity;
+    use planwright_engine::Engine;
+    use rusqlite::StatementStatus;
+
+    use super::open;
+    use crate::SqliteLedger;
+    use crate::sqlite::reading;
+    use crate::sqlite::rows::{select_plans, select_sessions};
+
+    #[tokio::test]
+    async fn statements_stay_compiled_whatever_is_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("planwright.db");
+        let engine = Engine::new(std::sync::Arc::new(SqliteLedger::open(&file).await.unwrap()), Policy::default());
+        let sessions: [SessionIdentity; 2] = ["web:session-one", "web:session-two"].map(|name| name.parse().unwrap());
+        let connection = open(&file).unwrap();
+        for session in &sessions {
+            let by = Actor::person("ada", "test");
+            engine.open(session, &by).await.unwrap();
+            engine.enable_plan_mode(session, &by, PlanStyle::Document).await.unwrap();
+        }
+        for session in sessions.iter().cycle().take(6) {
+            assert_eq!(reading::desk(&connection, session, None).unwrap().plans.len(), 1);
+        }
+        for sql in [
+            select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"),
+            select_plans!("WHERE p.id = ?1 AND p.session_id = ?2"),
+        ] {
+            let statement = connection.prepare_cached(sql).unwrap();
+            assert!(statement.get_status(StatementStatus::Run) >= 6, "it is not this one that is used: {sql}");
+            // It is compiled for the first time, and perhaps for what another process made since.
+            assert!(statement.get_status(StatementStatus::RePrepare) <= 1, "{sql}");
+        }
+    }
+}
