@@ -1,5 +1,7 @@
 //! What a person types, from any surface: it is heard to its end whoever hangs up, and told on the way to whoever looks.
 
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use planwright_core::ids::RequestId;
@@ -11,6 +13,7 @@ use planwright_engine::ledger::LedgerResult;
 use planwright_engine::view::{AnswerView, ProgressView};
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use super::app::App;
 use super::idempotency::{Asked, hashed};
@@ -31,10 +34,11 @@ pub(crate) struct Heard {
 pub(crate) type Telling = mpsc::Sender<(SessionIdentity, Progress)>;
 
 /// Something for the agent, or a command. What has a `key` is not carried out again when it is sent again.
-pub(crate) async fn hear(app: &App, session: &SessionIdentity, text: &str, key: Option<&str>) -> Answered<Heard> {
+/// When this answers, it has its place among everything that is said in the session.
+pub(crate) async fn hear(app: &App, session: &SessionIdentity, text: &str, key: Option<&str>) -> Answered<Hearing> {
     let name = key.map(|key| RequestId::new(hashed([b"hear", session.to_string().as_bytes(), key.as_bytes()])));
     let asked = Asked { name: name.transpose()?, again: false };
-    hear_asked(app, session, text, asked, None).await
+    begin(app, session, text, asked, None).await
 }
 
 /// The same for a request that may have come before, with somebody who listens.
@@ -45,6 +49,16 @@ pub(crate) async fn hear_asked(
     asked: Asked,
     telling: Option<Telling>,
 ) -> Answered<Heard> {
+    begin(app, session, text, asked, telling).await?.heard().await
+}
+
+async fn begin(
+    app: &App,
+    session: &SessionIdentity,
+    text: &str,
+    asked: Asked,
+    telling: Option<Telling>,
+) -> Answered<Hearing> {
     // Sessions begin by being opened, and not by a message to a key that nobody has.
     app.engine().session(session).await?;
     if asked.again {
@@ -52,10 +66,30 @@ pub(crate) async fn hear_asked(
     }
     let (app, session, text) = (app.clone(), session.clone(), text.to_owned());
     let tasks = app.tasks().clone();
-    let work = tasks.spawn(async move { listen(&app, &session, &text, &asked, telling).await });
-    match work.await {
-        Ok(answer) => heard(answer?),
-        Err(_) => Err(Refusal::new(RefusalCode::Internal, "The answer broke off.").into()),
+    let mut work = Box::pin(async move { listen(&app, &session, &text, &asked, telling).await });
+    // A message takes its place in the queue when it is first looked at, and not when a thread has time for it.
+    let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+    let work = tasks.spawn(async move {
+        match first {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => work.await,
+        }
+    });
+    Ok(Hearing { work })
+}
+
+/// Something that is being heard; it goes on whether somebody waits for it or not.
+#[derive(Debug)]
+pub(crate) struct Hearing {
+    work: JoinHandle<LedgerResult<Answer>>,
+}
+
+impl Hearing {
+    pub(crate) async fn heard(self) -> Answered<Heard> {
+        match self.work.await {
+            Ok(answer) => heard(answer?),
+            Err(_) => Err(Refusal::new(RefusalCode::Internal, "The answer broke off.").into()),
+        }
     }
 }
 

@@ -85,9 +85,28 @@ async fn only_so_many_messages_are_worked_on_at_once() {
     let refused = client.next_of("problem").await;
     assert_eq!((&refused["id"], &refused["code"]), (&json!(3), &json!("LIMIT_EXCEEDED")), "{refused}");
     gate.open();
-    let answered = [client.next_of("answer").await["id"].as_u64(), client.next_of("answer").await["id"].as_u64()];
-    assert_eq!(std::collections::BTreeSet::from(answered), [Some(1), Some(2)].into());
+    let answered = [client.next_of("answer").await["id"].clone(), client.next_of("answer").await["id"].clone()];
+    assert_eq!(answered, [1, 2], "and in the order in which they came");
     assert_eq!(begun(&world.journal(SESSION).await), 2);
+}
+
+#[tokio::test]
+async fn messages_are_heard_in_the_order_in_which_they_were_sent() {
+    let gate = Gate::closed();
+    let model = ScriptedModel::new([]).otherwise(Reply::text("Done.").behind(&gate));
+    let world = World::answering(model).await;
+    let mut client = world.client().await;
+    let said: Vec<_> = (1..=6).map(|number| format!("number {number}")).collect();
+    for text in &said {
+        say(&mut client, SESSION, text, json!({})).await;
+    }
+    gate.open();
+    for _ in &said {
+        client.next_of("answer").await;
+    }
+    let journal = world.journal(SESSION).await;
+    let begun = journal.iter().filter(|(_, event)| event["type"] == "turn_begun");
+    assert_eq!(begun.map(|(_, event)| event["text"].as_str().unwrap()).collect::<Vec<_>>(), said);
 }
 
 #[tokio::test]

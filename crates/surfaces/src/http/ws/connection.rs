@@ -18,7 +18,7 @@ use super::limits::WebSocketLimits;
 use super::subscription::{Subscription, Told};
 use crate::http::access::Admitted;
 use crate::http::app::App;
-use crate::http::hearing::{self, Heard};
+use crate::http::hearing::{self, Hearing};
 use crate::http::problem::Problem;
 
 /// How long a client may take to answer the end of the connection.
@@ -144,7 +144,9 @@ impl Client {
                     return self.send(frame.to_text()).await;
                 }
                 let app = self.app.clone();
-                self.answering.push(Box::pin(answer(app, session, text, id, key)));
+                // What is said next comes behind it.
+                let begun = hearing::hear(&app, &session, &text, key.as_deref()).await;
+                self.answering.push(Box::pin(answer(app, session, id, begun)));
                 Ok(())
             }
         }
@@ -253,8 +255,11 @@ impl Client {
     }
 }
 
-async fn answer(app: App, session: SessionIdentity, text: String, id: Value, key: Option<String>) -> String {
-    let heard: Result<Heard, Problem> = hearing::hear(&app, &session, &text, key.as_deref()).await;
+async fn answer(app: App, session: SessionIdentity, id: Value, begun: Result<Hearing, Problem>) -> String {
+    let heard = match begun {
+        Ok(hearing) => hearing.heard().await,
+        Err(problem) => Err(problem),
+    };
     match heard {
         Ok(heard) => {
             let seq = app.feed().head(&heard.session).await.unwrap_or_default();
