@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::desk::{Desk, Stamp};
 use crate::event::Event;
 use crate::plan::content::PlanContent;
 use crate::plan::execution::{Execution, StepRun, StepStatus};
 use crate::plan::{Ending, Feedback, Plan, PlanStatus};
 use crate::session::Session;
+use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
 
-impl Desk {
+impl Snapshot {
     /// `seq` is the number of the journal's entry that the event is.
-    pub fn apply(&mut self, event: &Event, stamp: &Stamp, seq: u64) {
+    pub fn apply(&mut self, event: &Event, stamp: &CommandContext, seq: u64) {
         self.apply_to_session(event, stamp, seq);
         self.apply_to_plans(event, stamp);
     }
 
-    fn apply_to_session(&mut self, event: &Event, stamp: &Stamp, seq: u64) {
+    fn apply_to_session(&mut self, event: &Event, stamp: &CommandContext, seq: u64) {
         if matches!(event, Event::SessionOpened) {
             self.session = Some(Session::opened(self.identity.clone(), stamp.at));
         }
@@ -75,7 +75,7 @@ impl Desk {
         }
     }
 
-    fn apply_to_plans(&mut self, event: &Event, stamp: &Stamp) {
+    fn apply_to_plans(&mut self, event: &Event, stamp: &CommandContext) {
         match event {
             Event::PlanCreated(creation) => {
                 let mut plan = Plan::begun(
@@ -117,7 +117,7 @@ impl Desk {
 }
 
 impl Session {
-    fn apply_to_conversation(&mut self, event: &Event, stamp: &Stamp) {
+    fn apply_to_conversation(&mut self, event: &Event, stamp: &CommandContext) {
         match event {
             Event::TurnBegun { turn, text, purpose, .. } => {
                 let begun = OpenTurn::begun(turn.clone(), stamp.at, purpose.clone());
@@ -181,7 +181,7 @@ fn topic(text: &str) -> String {
 }
 
 impl Plan {
-    fn apply(&mut self, event: &Event, stamp: &Stamp) {
+    fn apply(&mut self, event: &Event, stamp: &CommandContext) {
         match event {
             // The session changes, not the plan.
             Event::PlanModeEnabled { .. }
@@ -329,7 +329,7 @@ impl Plan {
         self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
     }
 
-    fn stop_execution(&mut self, stamp: &Stamp) {
+    fn stop_execution(&mut self, stamp: &CommandContext) {
         let open = |execution: &&mut Execution| execution.finished_at.is_none();
         if let Some(execution) = self.execution.as_mut().filter(open) {
             execution.finished_at = Some(stamp.at);

@@ -11,16 +11,21 @@ mod workbook;
 
 use crate::actor::ActorKind;
 use crate::command::Command;
-use crate::desk::{Desk, Stamp};
 use crate::event::{Creation, Event, Succession};
 use crate::ids::PlanId;
 use crate::plan::{Plan, PlanContent, PlanStatus, PlanStyle};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
+use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
 
-pub fn decide(desk: &Desk, command: &Command, stamp: &Stamp, policy: &Policy) -> Result<Vec<Event>, Refusal> {
-    let case = Case { desk, stamp, policy };
+pub fn decide(
+    snapshot: &Snapshot,
+    command: &Command,
+    stamp: &CommandContext,
+    policy: &Policy,
+) -> Result<Vec<Event>, Refusal> {
+    let case = Decider { snapshot, stamp, policy };
     let events = match command {
         Command::Session(command) => case.session(command),
         Command::Draft(command) => case.draft(command),
@@ -35,16 +40,16 @@ pub fn decide(desk: &Desk, command: &Command, stamp: &Stamp, policy: &Policy) ->
 
 /// Everything a decision may look at.
 #[derive(Clone, Copy)]
-struct Case<'a> {
-    desk: &'a Desk,
-    stamp: &'a Stamp,
+struct Decider<'a> {
+    snapshot: &'a Snapshot,
+    stamp: &'a CommandContext,
     policy: &'a Policy,
 }
 
-impl Case<'_> {
+impl Decider<'_> {
     /// Whoever works on a plan that a person stops is stopped with it, before anything else happens.
     fn stopping_work(&self, mut events: Vec<Event>) -> Vec<Event> {
-        let open = self.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let stops = |event: &Event| match event {
             Event::ConversationReset { .. } => true,
             Event::PlanCancelled { plan, .. }
@@ -65,7 +70,7 @@ impl Case<'_> {
         let carried_out = |plan: &Plan| plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
         match &open.purpose {
             Purpose::Document { plan: own } | Purpose::Step { plan: own, .. } => own == plan,
-            Purpose::Answer => self.desk.active().is_some_and(|active| active.id == *plan && carried_out(active)),
+            Purpose::Answer => self.snapshot.active().is_some_and(|active| active.id == *plan && carried_out(active)),
             Purpose::Question { .. } => false,
         }
     }
@@ -87,7 +92,7 @@ impl Case<'_> {
     }
 
     fn creation(&self, style: PlanStyle, succeeds: Option<Succession>) -> Result<Event, Refusal> {
-        let number = self.desk.opened()?.plans_made + 1;
+        let number = self.snapshot.opened()?.plans_made + 1;
         Ok(Event::PlanCreated(Box::new(Creation { plan: self.new_plan_id(), number, style, succeeds })))
     }
 }

@@ -10,7 +10,7 @@ use crate::model::ModelReply;
 use crate::plan::content::{AgentStep, RecordedCall};
 use crate::plan::{Approval, Execution, PlanContent, PlanStatus, PlanStyle};
 use crate::turn::{Ending, Purpose, Shown, ToolOutcome, TurnInput};
-use crate::workbook::{Documents, Judged, Which, Why};
+use crate::workbook::{DocumentKind, Documents, Judged, WriteOrigin};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -70,12 +70,12 @@ pub enum Event {
     },
     /// A new version of one document, whole.
     WorkbookWritten {
-        which: Which,
+        which: DocumentKind,
         version: u32,
         /// The entry that has the version before it.
         follows: u64,
         content: String,
-        why: Why,
+        why: WriteOrigin,
     },
     /// What is there is kept under a name; a new workbook can begin.
     WorkbookArchived {

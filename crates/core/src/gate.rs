@@ -2,10 +2,10 @@
 
 mod workbook;
 
-use crate::desk::Desk;
 use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::{DocumentTools, Policy};
 use crate::refusal::Refusal;
+use crate::snapshot::Snapshot;
 use crate::visible::quoted;
 
 pub use workbook::{WorkbookTool, advertised_workbook_tools, authorize_workbook_tool};
@@ -120,14 +120,14 @@ impl PlanTool {
 }
 
 impl Situation {
-    pub fn of(desk: &Desk, policy: &Policy, caller: Caller) -> Self {
-        let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+    pub fn of(snapshot: &Snapshot, policy: &Policy, caller: Caller) -> Self {
+        let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
         Self {
             style: mode.map(|mode| mode.style),
-            status: mode.and_then(|_| desk.active()).map(|plan| plan.status),
+            status: mode.and_then(|_| snapshot.active()).map(|plan| plan.status),
             caller,
             document_tools: policy.document_tools,
-            workbook: workbook::is_on(desk, policy),
+            workbook: workbook::is_on(snapshot, policy),
         }
     }
 }

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::actor::Actor;
-use crate::desk::Stamp;
 use crate::event::Event;
 use crate::hex;
 use crate::ids::RequestId;
 use crate::session::SessionIdentity;
+use crate::snapshot::CommandContext;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -60,7 +60,7 @@ impl Head {
     pub const START: Self = Self { seq: 0, hash: EntryHash([0; 32]) };
 
     /// Writes the next entry after this one and moves on to it.
-    pub fn seal(&mut self, session: &SessionIdentity, stamp: &Stamp, event: &Event) -> SealedEntry {
+    pub fn seal(&mut self, session: &SessionIdentity, stamp: &CommandContext, event: &Event) -> SealedEntry {
         #[derive(Serialize)]
         struct EntryRef<'a> {
             session: &'a SessionIdentity,
@@ -134,8 +134,8 @@ impl EntryHash {
 }
 
 impl Entry {
-    pub fn stamp(&self) -> Stamp {
-        Stamp { at: self.at, by: self.by.clone(), request: self.request.clone() }
+    pub fn stamp(&self) -> CommandContext {
+        CommandContext { at: self.at, by: self.by.clone(), request: self.request.clone() }
     }
 }
 

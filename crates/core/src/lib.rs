@@ -3,7 +3,7 @@
 //!
 //! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
-//! - [`command`] → [`decide()`] → [`event`] → [`desk::Desk::apply`]: the way every change goes
+//! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
 //! - [`gate`]: which tools are advertised and may run
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
@@ -19,7 +19,6 @@ mod apply;
 pub mod command;
 pub mod conversation;
 mod decide;
-pub mod desk;
 pub mod event;
 pub mod gate;
 pub mod hex;
@@ -36,6 +35,7 @@ pub mod refusal;
 pub mod session;
 pub mod shared;
 pub mod slash;
+pub mod snapshot;
 pub mod turn;
 pub mod visible;
 pub mod workbook;

@@ -5,8 +5,8 @@ mod plan_block;
 pub mod specialist;
 
 use crate::agents::Specialist;
-use crate::desk::Desk;
 use crate::plan::PlanStatus;
+use crate::snapshot::Snapshot;
 
 pub use plan_block::plan_block;
 
@@ -20,10 +20,15 @@ pub struct PlanLine {
 
 /// The system prompt. `finished` are the plans of the session that are over, the newest first; a few are enough.
 /// `workbook` is what is said about the workbook, where there may be one.
-pub fn system(desk: &Desk, finished: &[PlanLine], specialists: &[Specialist], workbook: Option<&str>) -> String {
+pub fn system(
+    snapshot: &Snapshot,
+    finished: &[PlanLine],
+    specialists: &[Specialist],
+    workbook: Option<&str>,
+) -> String {
     let mut text = include_str!("prompt/identity.md").trim_end().to_owned();
     text.push_str("\n\n");
-    text.push_str(&plan_block(desk, finished, specialists));
+    text.push_str(&plan_block(snapshot, finished, specialists));
     if let Some(workbook) = workbook {
         text.push('\n');
         text.push_str(workbook);

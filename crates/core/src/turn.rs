@@ -14,7 +14,7 @@ use crate::model::ModelReply;
 use crate::plan::Digest;
 
 pub use limits::{TurnLimit, TurnLimits};
-pub use machine::{Effect, Over, PendingCall, Turn};
+pub use machine::{Effect, EndReason, PendingCall, Turn};
 pub use purpose::Purpose;
 
 /// Something that happened in a turn and goes into the journal.

@@ -39,13 +39,13 @@ use crate::visible::quoted;
 /// One of the three documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Which {
+pub enum DocumentKind {
     TaskPlan,
     Findings,
     Progress,
 }
 
-impl Which {
+impl DocumentKind {
     pub const ALL: [Self; 3] = [Self::TaskPlan, Self::Findings, Self::Progress];
 
     pub const fn as_str(self) -> &'static str {
@@ -66,7 +66,7 @@ impl Which {
     }
 }
 
-impl std::str::FromStr for Which {
+impl std::str::FromStr for DocumentKind {
     type Err = Refusal;
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
@@ -77,7 +77,7 @@ impl std::str::FromStr for Which {
     }
 }
 
-impl std::fmt::Display for Which {
+impl std::fmt::Display for DocumentKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
     }
@@ -92,23 +92,27 @@ pub struct Documents<T> {
 }
 
 impl<T> Documents<T> {
-    pub fn each(mut make: impl FnMut(Which) -> T) -> Self {
-        Self { task_plan: make(Which::TaskPlan), findings: make(Which::Findings), progress: make(Which::Progress) }
-    }
-
-    pub const fn get(&self, which: Which) -> &T {
-        match which {
-            Which::TaskPlan => &self.task_plan,
-            Which::Findings => &self.findings,
-            Which::Progress => &self.progress,
+    pub fn each(mut make: impl FnMut(DocumentKind) -> T) -> Self {
+        Self {
+            task_plan: make(DocumentKind::TaskPlan),
+            findings: make(DocumentKind::Findings),
+            progress: make(DocumentKind::Progress),
         }
     }
 
-    pub const fn get_mut(&mut self, which: Which) -> &mut T {
+    pub const fn get(&self, which: DocumentKind) -> &T {
         match which {
-            Which::TaskPlan => &mut self.task_plan,
-            Which::Findings => &mut self.findings,
-            Which::Progress => &mut self.progress,
+            DocumentKind::TaskPlan => &self.task_plan,
+            DocumentKind::Findings => &self.findings,
+            DocumentKind::Progress => &self.progress,
+        }
+    }
+
+    pub const fn get_mut(&mut self, which: DocumentKind) -> &mut T {
+        match which {
+            DocumentKind::TaskPlan => &mut self.task_plan,
+            DocumentKind::Findings => &mut self.findings,
+            DocumentKind::Progress => &mut self.progress,
         }
     }
 
@@ -120,7 +124,7 @@ impl<T> Documents<T> {
 /// What led to a version of a document. Who wrote it stands with the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum WriteOrigin {
     /// A workbook tool.
     Tool,
     /// A person edited the file.
@@ -150,10 +154,10 @@ pub enum WorkbookCommand {
     /// A new version of a document, made from the version that is named. If that one is not the newest any more, the
     /// answer is `CONFLICT`, and whoever asks looks again.
     Write {
-        which: Which,
+        which: DocumentKind,
         base_version: u32,
         content: String,
-        why: Why,
+        why: WriteOrigin,
     },
     /// Takes the documents away, exactly as they were looked at. Archives stay.
     Clear {
@@ -174,7 +178,7 @@ impl WorkbookCommand {
     /// How much text it brings.
     pub fn size(&self) -> usize {
         match self {
-            Self::Begin { documents, .. } => Which::ALL.iter().map(|which| documents.get(*which).len()).sum(),
+            Self::Begin { documents, .. } => DocumentKind::ALL.iter().map(|which| documents.get(*which).len()).sum(),
             Self::Write { content, .. } => content.len(),
             Self::Switch { .. } | Self::Clear { .. } | Self::Judge(_) => 0,
         }
@@ -183,7 +187,7 @@ impl WorkbookCommand {
 
 impl Event {
     /// The text of a document, if this is the entry that has it.
-    pub fn document(&self, wanted: Which) -> Option<&str> {
+    pub fn document(&self, wanted: DocumentKind) -> Option<&str> {
         match self {
             Self::WorkbookBegun { documents, .. } => Some(documents.get(wanted)),
             Self::WorkbookWritten { which, content, .. } if *which == wanted => Some(content),

@@ -16,7 +16,6 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{AfterApproval, Command, Decision, SessionCommand, StuckChoice};
-use planwright_core::desk::Stamp;
 use planwright_core::gate::PlanTool;
 use planwright_core::ids::{PlanId, RequestId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
@@ -24,6 +23,7 @@ use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_core::snapshot::CommandContext;
 
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
@@ -100,7 +100,7 @@ impl Engine {
     /// The same for a request that has a name of its own, and for whoever holds the session.
     pub(crate) async fn submit_as(&self, asking: Asking<'_>, command: Command) -> LedgerResult<Committed> {
         let Asking { session, by, request, leasing, turn } = asking;
-        let stamp = Stamp { at: self.clock.now(), by: by.clone(), request };
+        let stamp = CommandContext { at: self.clock.now(), by: by.clone(), request };
         let name = command_name(&command);
         let (session, policy) = (session.clone(), Arc::clone(&self.policy));
         let submission = Submission { session: session.clone(), command, stamp, policy, leasing, turn };
@@ -253,7 +253,7 @@ impl Engine {
     async fn decide(&self, session: &SessionIdentity, by: &Actor, decision: Decision) -> LedgerResult<Arc<Plan>> {
         let id = decision.plan().clone();
         let committed = self.submit(session, by, Command::Decide(decision)).await?;
-        committed.desk.plans.get(&id).cloned().ok_or_else(|| no_plan(session, &id).into())
+        committed.snapshot.plans.get(&id).cloned().ok_or_else(|| no_plan(session, &id).into())
     }
 }
 

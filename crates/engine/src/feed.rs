@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::shared_ledger::{Change, SharedLedger};
+use crate::server_ledger::{Change, ServerLedger};
 
 /// How many entries are read at once, if they are small.
 const PAGE: usize = 64;
@@ -31,7 +31,7 @@ pub struct Feed {
 
 #[derive(Debug)]
 struct Hub {
-    ledger: Arc<dyn SharedLedger>,
+    ledger: Arc<dyn ServerLedger>,
     /// The sessions that somebody follows. What is sent is only that there may be something new.
     followed: Mutex<HashMap<SessionIdentity, watch::Sender<()>>>,
 }
@@ -46,7 +46,7 @@ impl Drop for Listening {
 }
 
 impl Feed {
-    pub fn start(ledger: Arc<dyn SharedLedger>) -> Self {
+    pub fn start(ledger: Arc<dyn ServerLedger>) -> Self {
         let mut changes = ledger.changes();
         let hub = Arc::new(Hub { ledger, followed: Mutex::default() });
         let waking = Arc::clone(&hub);

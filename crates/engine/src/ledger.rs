@@ -7,7 +7,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::command::Command;
-use planwright_core::desk::{Desk, Stamp};
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
@@ -17,13 +16,14 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{ConversationKey, Session, SessionIdentity, TransportChat};
+use planwright_core::snapshot::{CommandContext, Snapshot};
 
 /// A command on its way into a session's journal.
 #[derive(Debug, Clone)]
 pub struct Submission {
     pub session: SessionIdentity,
     pub command: Command,
-    pub stamp: Stamp,
+    pub stamp: CommandContext,
     pub policy: Arc<Policy>,
     pub leasing: Leasing,
     /// Refused unless this turn is under way.
@@ -52,7 +52,7 @@ pub struct Committed {
     /// The journal's last number after it.
     pub seq: u64,
     /// The session, its active plan and the plan that was named, as they are afterwards.
-    pub desk: Desk,
+    pub snapshot: Snapshot,
     /// The lease that was taken with it.
     pub lease: Option<Lease>,
 }
@@ -169,7 +169,7 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     /// The session, its active plan, the one that its turn carries out and, if it is in this session, the plan that is
     /// named.
-    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk>;
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot>;
 
     /// The plans of a session whose number or id the reference could mean; few are enough.
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>>;
@@ -216,7 +216,7 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()>;
 
     /// The session that was last chosen on a transport and is still there.
-    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
 
     /// Chooses a session that is there on a transport.
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()>;

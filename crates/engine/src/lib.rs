@@ -4,7 +4,7 @@
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`view`]: plans and sessions as JSON for people's programs
-//! - [`ledger`]: the port to the store; [`shared_ledger`]: what processes that stay need of it besides
+//! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
@@ -14,7 +14,7 @@ pub mod feed;
 pub mod ledger;
 pub mod model;
 mod schema;
-pub mod shared_ledger;
+pub mod server_ledger;
 pub mod tokens;
 pub mod toolbox;
 pub mod tools;

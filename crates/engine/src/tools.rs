@@ -44,8 +44,8 @@ pub(crate) struct GivenStep<'a> {
 impl Engine {
     /// The plan and workbook tools that may be called in this session now.
     pub async fn advertised_tools(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
-        let desk = self.ledger().desk(session, None).await?;
-        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        let snapshot = self.ledger().snapshot(session, None).await?;
+        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
         Ok(self.plan_tools(&situation).into_iter().chain(self.workbook_tools(&situation)).collect())
     }
 
@@ -164,8 +164,8 @@ impl Engine {
     }
 
     async fn get(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
-        let desk = self.ledger().desk(session, None).await?;
-        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        let snapshot = self.ledger().snapshot(session, None).await?;
+        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
         gate::authorize_plan_tool(&situation, PlanTool::Get)?;
         let reference = match situation.style.unwrap_or(PlanStyle::Document) {
             PlanStyle::Document | PlanStyle::Collect => {
@@ -174,7 +174,7 @@ impl Engine {
             }
             PlanStyle::Build => parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id,
         };
-        match (reference, desk.active()) {
+        match (reference, snapshot.active()) {
             (None, Some(active)) => Ok(results::whole(active, self.policy())),
             (reference, _) => {
                 let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
@@ -193,8 +193,8 @@ impl Engine {
 
     /// The style of plan work, if this tool may be called in it.
     async fn pass_gate(&self, session: &SessionIdentity, tool: PlanTool) -> LedgerResult<PlanStyle> {
-        let desk = self.ledger().desk(session, None).await?;
-        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        let snapshot = self.ledger().snapshot(session, None).await?;
+        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
         gate::authorize_plan_tool(&situation, tool)?;
         Ok(situation.style.unwrap_or(PlanStyle::Document))
     }
@@ -207,8 +207,8 @@ impl Engine {
         arguments: Arguments,
     ) -> LedgerResult<(Value, Committed)> {
         let session = asking.session;
-        let desk = self.ledger().desk(session, None).await?;
-        let situation = Situation::of(&desk, self.policy(), Caller::Conversation);
+        let snapshot = self.ledger().snapshot(session, None).await?;
+        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
         if situation.style != Some(PlanStyle::Collect) {
             return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
         }

@@ -13,7 +13,7 @@ use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, S
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Digest, PlanStyle};
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 
@@ -253,7 +253,7 @@ pub(crate) enum FilesCommand {
     Show {
         /// Which one
         #[arg(value_parser = which(), default_value = "task_plan")]
-        document: Which,
+        document: DocumentKind,
     },
 }
 
@@ -317,7 +317,7 @@ pub(crate) struct ReasonArgs {
     /// Why
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
-    /// Why, in words after `--`
+    /// WriteOrigin, in words after `--`
     #[arg(last = true, value_name = "REASON", conflicts_with = "reason")]
     pub(crate) words: Vec<String>,
 }
@@ -419,8 +419,8 @@ fn style() -> impl TypedValueParser<Value = PlanStyle> {
     PossibleValuesParser::new(PlanStyle::ALL.map(PlanStyle::as_str)).try_map(|name| name.parse::<PlanStyle>())
 }
 
-fn which() -> impl TypedValueParser<Value = Which> {
-    PossibleValuesParser::new(Which::ALL.map(Which::as_str)).try_map(|name| name.parse::<Which>())
+fn which() -> impl TypedValueParser<Value = DocumentKind> {
+    PossibleValuesParser::new(DocumentKind::ALL.map(DocumentKind::as_str)).try_map(|name| name.parse::<DocumentKind>())
 }
 
 fn plan_work() -> impl TypedValueParser<Value = PlanWork> {

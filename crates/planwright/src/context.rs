@@ -12,7 +12,7 @@ use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::Model;
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
@@ -31,7 +31,7 @@ use crate::terminal::sessions::{self, ListedSession};
 pub(crate) struct Context {
     pub(crate) engine: Engine,
     /// The same store as one of several processes sees it.
-    pub(crate) ledger: Arc<dyn SharedLedger>,
+    pub(crate) ledger: Arc<dyn ServerLedger>,
     pub(crate) person: Actor,
     pub(crate) screen: Screen,
     pub(crate) invocation: Invocation,

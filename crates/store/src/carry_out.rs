@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use planwright_core::command::{Command, RunCommand, SessionCommand};
 use planwright_core::decide;
-use planwright_core::desk::Desk;
 use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::refusal::Refusal;
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::Submission;
 
 use crate::runs::Rewrite;
@@ -22,20 +22,24 @@ pub(crate) struct Prepared {
     pub(crate) plans: BTreeMap<PlanId, Rewrite>,
 }
 
-/// Decides and, if the command is not refused, moves `desk` and `head` on. A refusal leaves both as they were.
-pub(crate) fn carry_out(desk: &mut Desk, head: &mut Head, submission: &Submission) -> Result<Prepared, Refusal> {
-    let open = desk.session.as_ref().and_then(|session| session.turn.as_ref());
+/// Decides and, if the command is not refused, moves `snapshot` and `head` on. A refusal leaves both as they were.
+pub(crate) fn carry_out(
+    snapshot: &mut Snapshot,
+    head: &mut Head,
+    submission: &Submission,
+) -> Result<Prepared, Refusal> {
+    let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     if let Some(turn) = &submission.turn
         && open.is_none_or(|open| open.id != *turn)
     {
         return Err(Refusal::wrong_status("This turn has ended."));
     }
-    let events = decide(desk, &submission.command, &submission.stamp, &submission.policy)?;
+    let events = decide(snapshot, &submission.command, &submission.stamp, &submission.policy)?;
     let mut entries = Vec::with_capacity(events.len());
     let mut plans = BTreeMap::<_, Rewrite>::new();
     for event in &events {
         let entry = head.seal(&submission.session, &submission.stamp, event);
-        desk.apply(event, &submission.stamp, entry.seq);
+        snapshot.apply(event, &submission.stamp, entry.seq);
         entries.push(entry);
         if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
             plans.entry(plan.clone()).or_default().note(change);

@@ -1,7 +1,7 @@
 //! What was written, told to everybody in this process who follows it.
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::shared_ledger::Change;
+use planwright_engine::server_ledger::Change;
 use tokio::sync::broadcast;
 
 /// How far a reader may fall behind before it is told to look at everything.

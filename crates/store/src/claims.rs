@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::shared_ledger::{Claim, ClaimedRequest, KeptAnswer};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 
 use crate::encode;
 
@@ -36,7 +36,7 @@ impl Known {
         match (self.status, self.body) {
             (Some(status), Some(body)) => {
                 let status = u16::try_from(status).map_err(|error| LedgerError::damaged(what(), error))?;
-                Ok(Claim::Answered(KeptAnswer { status, body }))
+                Ok(Claim::Answered(StoredAnswer { status, body }))
             }
             (None, _) | (_, None) => Ok(Claim::Begun { at: encode::timestamp(what, self.at)? }),
         }

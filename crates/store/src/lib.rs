@@ -29,7 +29,7 @@ mod transport;
 use std::sync::Arc;
 
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 
 pub use location::Location;
 pub use looking::{Looked, look};
@@ -37,7 +37,7 @@ pub use postgres::PostgresLedger;
 pub use sqlite::SqliteLedger;
 
 /// Opens the ledger, making what is missing.
-pub async fn open(location: &Location) -> LedgerResult<Arc<dyn SharedLedger>> {
+pub async fn open(location: &Location) -> LedgerResult<Arc<dyn ServerLedger>> {
     Ok(match location {
         Location::Sqlite(path) => Arc::new(SqliteLedger::open(path).await?),
         Location::Postgres(url) => Arc::new(PostgresLedger::open(url).await?),

@@ -36,18 +36,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
-use planwright_engine::shared_ledger::{
-    Census, Change, Claim, ClaimedRequest, KeptAnswer, PlanAnywhere, SharedLedger, StoreFacts, Unfinished,
+use planwright_engine::server_ledger::{
+    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
 };
 use tokio::sync::broadcast;
 
@@ -97,8 +97,8 @@ impl Ledger for PostgresLedger {
         self.readers.sessions_with_key(key).await
     }
 
-    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
-        self.readers.desk(session, plan).await
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        self.readers.snapshot(session, plan).await
     }
 
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
@@ -158,8 +158,8 @@ impl Ledger for PostgresLedger {
         deleting::delete(&self.readers, &self.changes, lease).await
     }
 
-    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
-        pointers::pointed(&self.readers, transport).await
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        pointers::active_session(&self.readers, transport).await
     }
 
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
@@ -168,7 +168,7 @@ impl Ledger for PostgresLedger {
 }
 
 #[async_trait]
-impl SharedLedger for PostgresLedger {
+impl ServerLedger for PostgresLedger {
     fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }
@@ -198,7 +198,7 @@ impl SharedLedger for PostgresLedger {
         claims::claim(&self.readers, self.changes.own_name(), request, now, keep).await
     }
 
-    async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> LedgerResult<()> {
+    async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()> {
         claims::keep_answer(&self.readers, key, answer).await
     }
 

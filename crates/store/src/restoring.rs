@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use planwright_core::desk::Desk;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 /// What is to be written of a session that comes back.
@@ -14,8 +14,8 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 pub(crate) struct Restored {
     pub(crate) identity: SessionIdentity,
     pub(crate) session: Session,
-    /// The desk with all of its plans.
-    pub(crate) desk: Desk,
+    /// The snapshot with all of its plans.
+    pub(crate) snapshot: Snapshot,
     pub(crate) head: Head,
     pub(crate) last_active: Timestamp,
     pub(crate) entries: Vec<RestoredEntry>,
@@ -36,12 +36,12 @@ pub(crate) struct RestoredEntry {
 /// Goes through a journal from its beginning, checking and replaying.
 pub(crate) fn go_through(session: &SessionIdentity, sealed: &[SealedEntry]) -> LedgerResult<Restored> {
     let what = || format!("the journal of session {session}");
-    let (mut head, mut desk) = (Head::START, Desk::new(session.clone()));
+    let (mut head, mut snapshot) = (Head::START, Snapshot::new(session.clone()));
     let (mut entries, mut last_about) = (Vec::with_capacity(sealed.len()), BTreeMap::new());
     let (mut request_before, mut last_active) = (None, None);
     for sealed in sealed {
         let entry = head.check(session, sealed).map_err(|damage| LedgerError::damaged(what(), damage))?;
-        desk.apply(&entry.event, &entry.stamp(), entry.seq);
+        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
         let plan = entry.event.plan().cloned();
         if let Some(plan) = &plan {
             last_about.insert(plan.clone(), entry.seq);
@@ -51,10 +51,10 @@ pub(crate) fn go_through(session: &SessionIdentity, sealed: &[SealedEntry]) -> L
         last_active = Some(entry.at);
         entries.push(RestoredEntry { seq: sealed.seq, plan, request, body: sealed.body.clone(), hash: sealed.hash });
     }
-    match (desk.session.clone(), last_active) {
+    match (snapshot.session.clone(), last_active) {
         (Some(opened), Some(last_active)) => {
             let identity = session.clone();
-            Ok(Restored { identity, session: opened, desk, head, last_active, entries, last_about })
+            Ok(Restored { identity, session: opened, snapshot, head, last_active, entries, last_about })
         }
         (None, _) | (_, None) => Err(LedgerError::damaged(what(), "it does not begin with the opening of a session")),
     }

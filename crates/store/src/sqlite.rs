@@ -3,7 +3,7 @@
 //! - `connection`: the settings every connection has, and the schema
 //! - `writer`: the thread that commits many callers' work at once
 //! - `submitting`: one command inside the writer's transaction
-//! - `desks`: sessions the writer keeps in memory
+//! - `cache`: sessions the writer keeps in memory
 //! - `changes`: what other processes write
 //! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
 //! - `runs`: how the steps of plans went
@@ -15,7 +15,6 @@ mod checking;
 mod claims;
 mod connection;
 mod deleting;
-mod desks;
 mod errors;
 mod leases;
 pub(crate) mod looking;
@@ -25,6 +24,7 @@ mod reading;
 mod restoring;
 mod rows;
 mod runs;
+mod session_cache;
 mod submitting;
 mod writer;
 
@@ -34,7 +34,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
@@ -42,11 +41,12 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
-use planwright_engine::shared_ledger::{
-    Census, Change, Claim, ClaimedRequest, KeptAnswer, PlanAnywhere, SharedLedger, StoreFacts, Unfinished,
+use planwright_engine::server_ledger::{
+    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
 };
 use tokio::sync::broadcast;
 
@@ -141,9 +141,9 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| reading::sessions_with_key(connection, &key)).await
     }
 
-    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         let (session, plan) = (session.clone(), plan.cloned());
-        self.readers.glance(move |connection| reading::desk(connection, &session, plan.as_ref())).await
+        self.readers.glance(move |connection| reading::snapshot(connection, &session, plan.as_ref())).await
     }
 
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
@@ -214,9 +214,9 @@ impl Ledger for SqliteLedger {
         self.writer.ask(move |state| state.delete_session(&lease)).await
     }
 
-    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
         let transport = transport.clone();
-        self.readers.read(move |connection| pointers::pointed(connection, &transport)).await
+        self.readers.read(move |connection| pointers::active_session(connection, &transport)).await
     }
 
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
@@ -227,7 +227,7 @@ impl Ledger for SqliteLedger {
 }
 
 #[async_trait]
-impl SharedLedger for SqliteLedger {
+impl ServerLedger for SqliteLedger {
     fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }
@@ -259,7 +259,7 @@ impl SharedLedger for SqliteLedger {
         self.writer.ask(move |state| claims::claim(&state.connection, &request, now, keep)).await
     }
 
-    async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> LedgerResult<()> {
+    async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()> {
         let (key, answer) = (key.to_owned(), answer.clone());
         self.writer.ask(move |state| claims::keep_answer(&state.connection, &key, &answer)).await
     }

@@ -2,7 +2,7 @@
 
 use crate::actor::ActorKind;
 use crate::command::{AfterApproval, Decision};
-use crate::decide::{Case, session::cancelled};
+use crate::decide::{Decider, session::cancelled};
 use crate::event::Event;
 use crate::ids::PlanId;
 use crate::plan::approval::Selection;
@@ -12,11 +12,11 @@ use crate::plan::{Approval, Digest, Plan, PlanStatus, PlanStyle};
 use crate::policy::StandingApproval;
 use crate::refusal::Refusal;
 
-impl Case<'_> {
+impl Decider<'_> {
     pub(super) fn decision(&self, decision: &Decision) -> Result<Vec<Event>, Refusal> {
         self.by_a_person(decision)?;
-        self.desk.opened()?;
-        let plan = self.desk.named(decision.plan())?;
+        self.snapshot.opened()?;
+        let plan = self.snapshot.named(decision.plan())?;
         match decision {
             Decision::Approve { digest, selection, note, then, .. } => {
                 let mut events = self.approve(plan, digest, selection, note.as_deref())?;
@@ -127,12 +127,12 @@ impl Case<'_> {
 
     /// Makes the plan the one the agent works on, if it is not yet.
     pub(super) fn activate(&self, style: PlanStyle, plan: PlanId, events: &mut Vec<Event>) -> Result<(), Refusal> {
-        let mode = &self.desk.opened()?.plan_mode;
+        let mode = &self.snapshot.opened()?.plan_mode;
         if mode.enabled && mode.active_plan.as_ref() == Some(&plan) {
             return Ok(());
         }
         if let Some(waiting) =
-            self.desk.active().filter(|active| active.status == PlanStatus::Collecting && active.is_empty())
+            self.snapshot.active().filter(|active| active.status == PlanStatus::Collecting && active.is_empty())
         {
             events.push(cancelled(waiting, "empty, and replaced by another plan"));
         }

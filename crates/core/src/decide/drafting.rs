@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::command::{DraftCommand, MetadataChange, NewStep, StepChange};
-use crate::decide::Case;
+use crate::decide::Decider;
 use crate::event::Event;
 use crate::gate::{self, Caller, PlanTool, Situation};
 use crate::ids::StepId;
@@ -18,7 +18,7 @@ use crate::policy::filled;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::visible::quoted;
 
-impl Case<'_> {
+impl Decider<'_> {
     pub(super) fn draft(&self, command: &DraftCommand) -> Result<Vec<Event>, Refusal> {
         match command {
             DraftCommand::SetContent { markdown, title } => self.set_content(markdown, title.as_deref()),
@@ -35,13 +35,13 @@ impl Case<'_> {
 
     /// The active plan, if the gate lets this tool through.
     pub(super) fn through_gate(&self, tool: PlanTool) -> Result<&Plan, Refusal> {
-        let situation = Situation::of(self.desk, self.policy, Caller::Conversation);
+        let situation = Situation::of(self.snapshot, self.policy, Caller::Conversation);
         gate::authorize_plan_tool(&situation, tool)?;
         self.active()
     }
 
     fn active(&self) -> Result<&Plan, Refusal> {
-        self.desk.active().ok_or_else(|| Refusal::policy_denied("There is no active plan in this session."))
+        self.snapshot.active().ok_or_else(|| Refusal::policy_denied("There is no active plan in this session."))
     }
 
     fn set_content(&self, markdown: &str, title: Option<&str>) -> Result<Vec<Event>, Refusal> {
@@ -78,7 +78,7 @@ impl Case<'_> {
     }
 
     fn record_step(&self, tool: &str, arguments: &Value) -> Result<Vec<Event>, Refusal> {
-        let situation = Situation::of(self.desk, self.policy, Caller::Conversation);
+        let situation = Situation::of(self.snapshot, self.policy, Caller::Conversation);
         gate::authorize_recording(&situation, tool)?;
         let plan = self.active()?;
         plan.permits(Action::RecordStep)?;
@@ -111,18 +111,18 @@ impl Case<'_> {
     }
 
     fn create_draft(&self, goal: &str, title: Option<&str>) -> Result<Vec<Event>, Refusal> {
-        let situation = Situation::of(self.desk, self.policy, Caller::Conversation);
+        let situation = Situation::of(self.snapshot, self.policy, Caller::Conversation);
         gate::authorize_plan_tool(&situation, PlanTool::CreateDraft)?;
         let goal = self.line("goal", goal)?;
         let change = MetadataChange { goal: Some(goal), title: self.title(title)?, ..MetadataChange::default() };
-        let active = self.desk.active();
+        let active = self.snapshot.active();
         if let Some(plan) = active.filter(|plan| plan.status == PlanStatus::Executing) {
             return Err(plan.wrong_status("no other draft can take its place"));
         }
         if let Some(plan) = active.filter(|plan| plan.status == PlanStatus::Collecting && plan.is_empty()) {
             return Ok(vec![Event::MetadataSet { plan: plan.id.clone(), change }]);
         }
-        let style = self.desk.opened()?.plan_mode.style;
+        let style = self.snapshot.opened()?.plan_mode.style;
         let plan = self.new_plan_id();
         Ok(vec![
             self.create(style)?,

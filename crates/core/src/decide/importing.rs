@@ -1,15 +1,15 @@
 //! Taking in a plan of the older format. It comes in parked: an import never turns plan mode on.
 
 use crate::command::ImportedPlan;
-use crate::decide::Case;
+use crate::decide::Decider;
 use crate::event::Event;
 use crate::plan::PlanContent;
 use crate::refusal::Refusal;
 
-impl Case<'_> {
+impl Decider<'_> {
     /// Older conversations may have keys that a new one could not have, so the session is opened here.
     pub(super) fn import(&self, imported: &ImportedPlan) -> Result<Vec<Event>, Refusal> {
-        if self.desk.plan(&imported.id).is_some() {
+        if self.snapshot.plan(&imported.id).is_some() {
             return Err(Refusal::conflict(format!("Plan {} is here already.", imported.id)));
         }
         // What was done counts like what is to be done: both are kept and shown.
@@ -26,10 +26,10 @@ impl Case<'_> {
         self.policy.limits.check_line("title", imported.title.as_deref().unwrap_or_default())?;
         self.policy.limits.check_line("description", imported.origin.description.as_deref().unwrap_or_default())?;
         let mut events = Vec::new();
-        if self.desk.session.is_none() {
+        if self.snapshot.session.is_none() {
             events.push(Event::SessionOpened);
         }
-        let number = self.desk.session.as_ref().map_or(0, |session| session.plans_made) + 1;
+        let number = self.snapshot.session.as_ref().map_or(0, |session| session.plans_made) + 1;
         events.push(Event::PlanImported { number, plan: Box::new(imported.clone()) });
         Ok(events)
     }

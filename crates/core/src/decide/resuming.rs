@@ -1,7 +1,7 @@
 //! Beginning the work of an approved plan, and going on where it stopped.
 
 use crate::command::{Outcome, StuckChoice};
-use crate::decide::Case;
+use crate::decide::Decider;
 use crate::decide::running::{finished, step_ended};
 use crate::event::Event;
 use crate::ids::StepId;
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 const SKIPPED: &str = "skipped, as a person decided";
 const RETRIED: &str = "to be done again, as a person decided";
 
-impl Case<'_> {
+impl Decider<'_> {
     /// The work of a plan that these events approve.
     pub(super) fn begin_approved(&self, plan: &Plan, events: &mut Vec<Event>) -> Result<(), Refusal> {
         let mut approved = plan.clone();
@@ -27,7 +27,7 @@ impl Case<'_> {
     }
 
     pub(super) fn resume(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
-        let active = self.desk.active().is_some_and(|active| active.id == plan.id);
+        let active = self.snapshot.active().is_some_and(|active| active.id == plan.id);
         // A document that was parked while it was carried out goes on where it stood.
         let parked = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing && !active;
         let mut events = if parked { Vec::new() } else { self.start_execution(plan)? };

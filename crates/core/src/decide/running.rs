@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
-use crate::decide::Case;
+use crate::decide::Decider;
 use crate::decide::resuming::skipped;
 use crate::event::Event;
 use crate::gate::PlanTool;
@@ -13,11 +13,11 @@ use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus};
 use crate::refusal::Refusal;
 
-impl Case<'_> {
+impl Decider<'_> {
     pub(super) fn run(&self, command: &RunCommand) -> Result<Vec<Event>, Refusal> {
-        self.desk.opened()?;
+        self.snapshot.opened()?;
         match command {
-            RunCommand::Start { plan } => self.start_execution(self.desk.named(plan)?),
+            RunCommand::Start { plan } => self.start_execution(self.snapshot.named(plan)?),
             RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
             RunCommand::Finish { plan, execution } => self.finish(plan, execution),
             RunCommand::Report(report) => self.report(report),
@@ -57,7 +57,7 @@ impl Case<'_> {
         begun: &[StepId],
     ) -> Result<Vec<Event>, Refusal> {
         let (plan, running) = self.running(plan, execution)?;
-        let mut ahead = Ahead::of(running);
+        let mut ahead = PendingChanges::of(running);
         let mut events = Vec::with_capacity(ended.len() + begun.len());
         for ended in ended {
             let event = self.end_step(plan, &ahead, ended)?;
@@ -72,7 +72,7 @@ impl Case<'_> {
         Ok(events)
     }
 
-    fn begin_step(&self, plan: &Plan, ahead: &Ahead<'_>, step: &StepId) -> Result<Event, Refusal> {
+    fn begin_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<Event, Refusal> {
         let status = ahead.status(plan, step)?;
         check_needs_done(plan, ahead, step)?;
         match status {
@@ -90,7 +90,7 @@ impl Case<'_> {
         }
     }
 
-    fn end_step(&self, plan: &Plan, ahead: &Ahead<'_>, ended: &EndedStep) -> Result<Event, Refusal> {
+    fn end_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, ended: &EndedStep) -> Result<Event, Refusal> {
         let EndedStep { step, outcome } = ended;
         let status = ahead.status(plan, step)?;
         // What was done is written down, however much it is altogether: it must not be done again for want of room.
@@ -121,7 +121,7 @@ impl Case<'_> {
         if report.step.is_some() && report.step != own {
             return Err(Refusal::policy_denied("Only the step that was given is reported on here."));
         }
-        let status = Ahead::of(running).status(plan, step)?;
+        let status = PendingChanges::of(running).status(plan, step)?;
         self.check_outcome(running, &report.outcome)?;
         if status != StepStatus::InProgress {
             return Err(already(step, status));
@@ -195,7 +195,7 @@ impl Case<'_> {
     }
 
     pub(super) fn running(&self, plan: &PlanId, execution: &ExecutionId) -> Result<(&Plan, &Execution), Refusal> {
-        let plan = self.desk.named(plan)?;
+        let plan = self.snapshot.named(plan)?;
         match (&plan.execution, plan.status) {
             (Some(running), PlanStatus::Executing) if running.id == *execution => Ok((plan, running)),
             _ => Err(plan.wrong_status("this execution is over")),
@@ -208,12 +208,12 @@ fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
 }
 
 /// An execution, and what a command has done to it so far.
-struct Ahead<'a> {
+struct PendingChanges<'a> {
     running: &'a Execution,
     moved: BTreeMap<&'a StepId, StepStatus>,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> PendingChanges<'a> {
     fn of(running: &'a Execution) -> Self {
         Self { running, moved: BTreeMap::new() }
     }
@@ -225,7 +225,7 @@ impl<'a> Ahead<'a> {
 }
 
 /// A step builds on the outcome of those it needs.
-fn check_needs_done(plan: &Plan, ahead: &Ahead<'_>, step: &StepId) -> Result<(), Refusal> {
+fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<(), Refusal> {
     let undone = |need: &&StepId| ahead.status(plan, need).is_ok_and(|status| status != StepStatus::Completed);
     match plan.content.needs(step).iter().find(undone) {
         Some(need) => Err(Refusal::wrong_status(format!("Step {step} needs step {need}, which is not done."))),

@@ -1,14 +1,14 @@
 //! Opening a session, and turning its plan mode on and off.
 
 use crate::command::SessionCommand;
-use crate::decide::Case;
+use crate::decide::Decider;
 use crate::event::Event;
 use crate::mode::ModeEnd;
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 
-impl Case<'_> {
+impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
         match command {
             SessionCommand::Open => self.open(),
@@ -21,21 +21,21 @@ impl Case<'_> {
     }
 
     fn open(&self) -> Result<Vec<Event>, Refusal> {
-        if self.desk.session.is_some() {
+        if self.snapshot.session.is_some() {
             return Ok(Vec::new());
         }
-        if !self.desk.identity.conversation.may_be_new() {
+        if !self.snapshot.identity.conversation.may_be_new() {
             return Err(Refusal::not_found(format!(
                 "There is no session {}, and a new key has 8 to 64 characters.",
-                self.desk.identity
+                self.snapshot.identity
             )));
         }
         Ok(vec![Event::SessionOpened])
     }
 
     fn enable(&self, style: PlanStyle) -> Result<Vec<Event>, Refusal> {
-        let mode = &self.desk.opened()?.plan_mode;
-        let waiting = self.desk.active().filter(|plan| plan.status == PlanStatus::Collecting && plan.is_empty());
+        let mode = &self.snapshot.opened()?.plan_mode;
+        let waiting = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Collecting && plan.is_empty());
         if let Some(plan) = waiting.filter(|plan| plan.style() == style) {
             let unchanged = mode.enabled && mode.style == style;
             return Ok(if unchanged {
@@ -54,21 +54,21 @@ impl Case<'_> {
     }
 
     fn ensure(&self, style: Option<PlanStyle>) -> Result<Vec<Event>, Refusal> {
-        let mode = &self.desk.opened()?.plan_mode;
+        let mode = &self.snapshot.opened()?.plan_mode;
         let style = style.unwrap_or(mode.style);
-        let alive = self.desk.active().is_some_and(|plan| !plan.status.is_final());
+        let alive = self.snapshot.active().is_some_and(|plan| !plan.status.is_final());
         if mode.enabled && mode.style == style && alive { Ok(Vec::new()) } else { self.enable(style) }
     }
 
     fn leave(&self, end: ModeEnd) -> Result<Vec<Event>, Refusal> {
-        let mode = &self.desk.opened()?.plan_mode;
+        let mode = &self.snapshot.opened()?.plan_mode;
         Ok(if mode.enabled { vec![Event::PlanModeDisabled { end }] } else { Vec::new() })
     }
 
     /// An empty plan is cancelled, a running one is closed by what was done, any other is parked as it is.
     fn finish_plan_work(&self) -> Result<Vec<Event>, Refusal> {
         let mut events = Vec::new();
-        if let Some(plan) = self.desk.active() {
+        if let Some(plan) = self.snapshot.active() {
             if plan.status == PlanStatus::Collecting && plan.is_empty() {
                 events.push(cancelled(plan, "plan work ended with nothing in it"));
             } else if let (PlanStatus::Executing, Some(execution)) = (plan.status, &plan.execution) {
@@ -85,10 +85,10 @@ impl Case<'_> {
 
     fn reset(&self, history_from: u64) -> Result<Vec<Event>, Refusal> {
         let mut events = self.leave(ModeEnd::Reset)?;
-        if let Some(plan) = self.desk.active().filter(|plan| plan.status.rule(Action::Cancel) != Rule::No) {
+        if let Some(plan) = self.snapshot.active().filter(|plan| plan.status.rule(Action::Cancel) != Rule::No) {
             events.insert(0, cancelled(plan, "the conversation was reset"));
         }
-        let history_from = history_from.max(self.desk.opened()?.history_from);
+        let history_from = history_from.max(self.snapshot.opened()?.history_from);
         events.push(Event::ConversationReset { history_from });
         Ok(events)
     }

@@ -2,7 +2,7 @@
 
 use crate::command::{Outcome, TurnCommand};
 use crate::conversation::Compaction;
-use crate::decide::Case;
+use crate::decide::Decider;
 use crate::decide::running::{in_progress, step_ended};
 use crate::event::Event;
 use crate::ids::TurnId;
@@ -12,7 +12,7 @@ use crate::policy::filled;
 use crate::refusal::Refusal;
 use crate::turn::{Ending, OpenTurn, Purpose, Shown, ToolStatus, TurnEnd, TurnInput};
 
-impl Case<'_> {
+impl Decider<'_> {
     pub(super) fn turn(&self, command: &TurnCommand) -> Result<Vec<Event>, Refusal> {
         match command {
             TurnCommand::Begin { text, tokens, purpose } => self.begin_turn(text, *tokens, purpose),
@@ -21,14 +21,14 @@ impl Case<'_> {
                 Ok(vec![Event::TurnResumed { turn: turn.clone() }])
             }
             TurnCommand::Record { turn, inputs, ending } => self.record(turn, inputs, ending.as_ref()),
-            TurnCommand::Stop => Ok(self.end_open_turn(self.desk.opened()?.turn.as_ref())),
+            TurnCommand::Stop => Ok(self.end_open_turn(self.snapshot.opened()?.turn.as_ref())),
             TurnCommand::Compact(compaction) => self.compact(compaction),
             TurnCommand::Show(shown) => self.show(shown),
         }
     }
 
     fn begin_turn(&self, text: &str, tokens: u32, purpose: &Purpose) -> Result<Vec<Event>, Refusal> {
-        let open = self.desk.opened()?.turn.as_ref();
+        let open = self.snapshot.opened()?.turn.as_ref();
         match (purpose, open) {
             // A specialist does not ask others.
             (Purpose::Question { asked_by, .. }, Some(open))
@@ -57,8 +57,8 @@ impl Case<'_> {
 
     /// Only the active document is worked on in the conversation.
     fn check_executing(&self, plan: &crate::ids::PlanId) -> Result<(), Refusal> {
-        let plan = self.desk.named(plan)?;
-        let active = self.desk.active().is_some_and(|active| active.id == plan.id);
+        let plan = self.snapshot.named(plan)?;
+        let active = self.snapshot.active().is_some_and(|active| active.id == plan.id);
         if active && plan.status == PlanStatus::Executing && plan.style() == PlanStyle::Document {
             Ok(())
         } else {
@@ -67,7 +67,7 @@ impl Case<'_> {
     }
 
     fn open_turn(&self, turn: &TurnId) -> Result<&OpenTurn, Refusal> {
-        let open = self.desk.opened()?.turn.as_ref().and_then(|open| open.named(turn));
+        let open = self.snapshot.opened()?.turn.as_ref().and_then(|open| open.named(turn));
         open.ok_or_else(|| Refusal::wrong_status("This turn has ended."))
     }
 
@@ -103,7 +103,7 @@ impl Case<'_> {
         if outcome.status != ToolStatus::Uncertain || !open.purpose.is_conversation() {
             return None;
         }
-        let plan = self.desk.active().filter(|plan| plan.status == PlanStatus::Executing)?;
+        let plan = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing)?;
         let execution = plan.execution.as_ref()?;
         let step = in_progress(execution)?.step.clone();
         let outcome = Outcome { status: StepStatus::Uncertain, note: Some(outcome.text.clone()), evidence: None };
@@ -150,7 +150,7 @@ impl Case<'_> {
     }
 
     fn compact(&self, compaction: &Compaction) -> Result<Vec<Event>, Refusal> {
-        let session = self.desk.opened()?;
+        let session = self.snapshot.opened()?;
         filled("summary", &compaction.summary)?;
         let late = compaction.kept_from <= session.history_from || compaction.kept_from < session.kept_from;
         if late || compaction.reads_from() < session.history_from {
@@ -160,8 +160,8 @@ impl Case<'_> {
     }
 
     fn show(&self, shown: &Shown) -> Result<Vec<Event>, Refusal> {
-        let session = self.desk.opened()?;
-        self.desk.named(&shown.plan)?;
+        let session = self.snapshot.opened()?;
+        self.snapshot.named(&shown.plan)?;
         Ok(if session.shown.as_ref() == Some(shown) { Vec::new() } else { vec![Event::PlanShown(shown.clone())] })
     }
 }

@@ -1,13 +1,13 @@
 //! The workbook: what is begun, written, archived and taken away.
 
 use crate::actor::ActorKind;
-use crate::decide::Case;
+use crate::decide::Decider;
 use crate::event::Event;
 use crate::policy::filled;
 use crate::refusal::Refusal;
-use crate::workbook::{Documents, Which, Why, Workbook, WorkbookCommand};
+use crate::workbook::{DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin};
 
-impl Case<'_> {
+impl Decider<'_> {
     pub(super) fn workbook(&self, command: &WorkbookCommand) -> Result<Vec<Event>, Refusal> {
         match command {
             WorkbookCommand::Switch { on } => self.switch_workbook(*on),
@@ -25,14 +25,14 @@ impl Case<'_> {
                 Ok(vec![Event::WorkbookCleared])
             }
             WorkbookCommand::Judge(judged) => {
-                self.desk.opened()?;
+                self.snapshot.opened()?;
                 Ok(vec![Event::WorkbookJudged(judged.clone())])
             }
         }
     }
 
     fn switch_workbook(&self, on: bool) -> Result<Vec<Event>, Refusal> {
-        let is_on = self.desk.opened()?.workbook.as_ref().and_then(|workbook| workbook.on);
+        let is_on = self.snapshot.opened()?.workbook.as_ref().and_then(|workbook| workbook.on);
         Ok(if is_on == Some(on) { Vec::new() } else { vec![Event::WorkbookSwitched { on }] })
     }
 
@@ -43,13 +43,13 @@ impl Case<'_> {
         replaces: Option<&Documents<u32>>,
         taken: &[String],
     ) -> Result<Vec<Event>, Refusal> {
-        let session = self.desk.opened()?;
+        let session = self.snapshot.opened()?;
         if session.refuses_planning_files() && self.stamp.by.kind != ActorKind::Person {
             return Err(Refusal::policy_denied("A person switched the planning files off in this session."));
         }
         let title = filled("title", title)?;
         self.policy.limits.check_line("title", title)?;
-        for which in Which::ALL {
+        for which in DocumentKind::ALL {
             self.policy.limits.check_document(documents.get(which))?;
         }
         let mut events = Vec::new();
@@ -67,8 +67,14 @@ impl Case<'_> {
         Ok(events)
     }
 
-    fn write_document(&self, which: Which, base_version: u32, content: &str, why: Why) -> Result<Vec<Event>, Refusal> {
-        if why == Why::Tool {
+    fn write_document(
+        &self,
+        which: DocumentKind,
+        base_version: u32,
+        content: &str,
+        why: WriteOrigin,
+    ) -> Result<Vec<Event>, Refusal> {
+        if why == WriteOrigin::Tool {
             self.check_planning_files()?;
         }
         let current = self.current_workbook()?.document(which);
@@ -83,7 +89,7 @@ impl Case<'_> {
 
     /// They may have been switched off since the gate was asked.
     fn check_planning_files(&self) -> Result<(), Refusal> {
-        if self.desk.opened()?.has_planning_files(&self.policy.planning_files) {
+        if self.snapshot.opened()?.has_planning_files(&self.policy.planning_files) {
             return Ok(());
         }
         Err(Refusal::policy_denied("Planning files are off in this session; a person turns them on."))
@@ -91,7 +97,7 @@ impl Case<'_> {
 
     fn current_workbook(&self) -> Result<&Workbook, Refusal> {
         let none = || Refusal::not_found("There is no workbook in this session yet; init_plan begins one.");
-        self.desk.opened()?.current_workbook().ok_or_else(none)
+        self.snapshot.opened()?.current_workbook().ok_or_else(none)
     }
 }
 

@@ -2,9 +2,9 @@
 //! never written down as steps.
 
 use super::{Caller, Situation};
-use crate::desk::Desk;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
+use crate::snapshot::Snapshot;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WorkbookTool {
@@ -87,6 +87,6 @@ pub fn authorize_workbook_tool(situation: &Situation, tool: WorkbookTool) -> Res
     }
 }
 
-pub(super) fn is_on(desk: &Desk, policy: &Policy) -> bool {
-    desk.session.as_ref().is_some_and(|session| session.has_planning_files(&policy.planning_files))
+pub(super) fn is_on(snapshot: &Snapshot, policy: &Policy) -> bool {
+    snapshot.session.as_ref().is_some_and(|session| session.has_planning_files(&policy.planning_files))
 }

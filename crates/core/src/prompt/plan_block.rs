@@ -1,17 +1,17 @@
 //! Where the plan stands: what is decided, what is done, and what is next.
 
 use crate::agents::Specialist;
-use crate::desk::Desk;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::prompt::PlanLine;
+use crate::snapshot::Snapshot;
 use crate::visible::visible;
 
 /// How many steps are named in each list.
 const STEPS: usize = 12;
 
-pub fn plan_block(desk: &Desk, finished: &[PlanLine], specialists: &[Specialist]) -> String {
-    let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+pub fn plan_block(snapshot: &Snapshot, finished: &[PlanLine], specialists: &[Specialist]) -> String {
+    let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
     let mut lines = Vec::new();
     match mode {
         None => {
@@ -20,7 +20,7 @@ pub fn plan_block(desk: &Desk, finished: &[PlanLine], specialists: &[Specialist]
         Some(mode) => {
             lines.push(format!("# Plan work is on, style {}\n", mode.style));
             lines.push(rules(mode.style, specialists));
-            match desk.active() {
+            match snapshot.active() {
                 Some(plan) => lines.extend(standing(plan)),
                 None => lines.push("\nThe plan cannot be read now; say so to the person.".to_owned()),
             }

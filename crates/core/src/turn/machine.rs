@@ -13,12 +13,12 @@ pub enum Effect {
     CallModel,
     RunTool(PendingCall),
     /// The turn is over.
-    End(Over),
+    End(EndReason),
 }
 
 /// Why a turn is over. A plan that ended it is looked up by whoever carries the turn out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Over {
+pub enum EndReason {
     Because(TurnEnd),
     /// A plan tool ended the planning.
     Planned,
@@ -154,11 +154,11 @@ impl Turn {
 
     /// What comes next, when `elapsed` has passed since the turn began.
     pub fn next(&self, limits: &TurnLimits, elapsed: Duration) -> Effect {
-        let over = |end| Effect::End(Over::Because(end));
+        let over = |end| Effect::End(EndReason::Because(end));
         let limit = |limit| over(TurnEnd::LimitReached { limit });
         let Some(last) = self.replies.last() else { return Effect::CallModel };
         if last.statuses.contains(&ToolStatus::Settled) {
-            return Effect::End(Over::Planned);
+            return Effect::End(EndReason::Planned);
         }
         let reports = matches!(self.purpose, Purpose::Step { .. });
         // What nobody knows the end of is for a person to decide about, not for whoever carries out the plan.

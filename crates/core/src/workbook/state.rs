@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Documents, PlanningFiles, Which};
-use crate::desk::Stamp;
+use super::{DocumentKind, Documents, PlanningFiles};
 use crate::event::Event;
 use crate::hex;
 use crate::refusal::Refusal;
 use crate::session::Session;
+use crate::snapshot::CommandContext;
 use crate::visible::quoted;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ impl Session {
 }
 
 impl WorkbookState {
-    pub(crate) fn apply(&mut self, event: &Event, stamp: &Stamp, seq: u64) {
+    pub(crate) fn apply(&mut self, event: &Event, stamp: &CommandContext, seq: u64) {
         match event {
             Event::WorkbookSwitched { on } => self.on = Some(*on),
             Event::WorkbookBegun { title, documents } => {
@@ -133,7 +133,7 @@ impl WorkbookState {
 }
 
 impl Workbook {
-    pub fn document(&self, which: Which) -> &DocumentState {
+    pub fn document(&self, which: DocumentKind) -> &DocumentState {
         self.documents.get(which)
     }
 

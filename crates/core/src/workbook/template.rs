@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::completion::is_complete;
-use super::{Documents, Which, sections};
+use super::{DocumentKind, Documents, sections};
 use crate::visible::{quoted, visible};
 
 /// One template for each document.
@@ -33,7 +33,7 @@ const MOST_BYTES: usize = 64 * 1024;
 const LONGEST_TITLE: usize = 200;
 
 /// A document at its beginning.
-pub fn fresh(which: Which, title: &str, at: Timestamp, templates: &Templates) -> String {
+pub fn fresh(which: DocumentKind, title: &str, at: Timestamp, templates: &Templates) -> String {
     filled(templates.0.get(which), title, at)
 }
 
@@ -57,18 +57,18 @@ impl Default for Templates {
 
 impl Templates {
     /// Takes a person's own template, or none of it.
-    pub fn set(&mut self, which: Which, text: &str) -> Result<(), BrokenTemplate> {
+    pub fn set(&mut self, which: DocumentKind, text: &str) -> Result<(), BrokenTemplate> {
         check(which, text)?;
         *self.0.get_mut(which) = text.to_owned();
         Ok(())
     }
 
-    pub fn get(&self, which: Which) -> &str {
+    pub fn get(&self, which: DocumentKind) -> &str {
         self.0.get(which)
     }
 }
 
-fn check(which: Which, text: &str) -> Result<(), BrokenTemplate> {
+fn check(which: DocumentKind, text: &str) -> Result<(), BrokenTemplate> {
     if text.trim().is_empty() {
         return Err(BrokenTemplate::Blank);
     }
@@ -83,8 +83,8 @@ fn check(which: Which, text: &str) -> Result<(), BrokenTemplate> {
         return Err(BrokenTemplate::NoHeading);
     }
     match which {
-        Which::TaskPlan if is_complete(&sample) => Err(BrokenTemplate::Complete),
-        Which::TaskPlan | Which::Findings | Which::Progress => Ok(()),
+        DocumentKind::TaskPlan if is_complete(&sample) => Err(BrokenTemplate::Complete),
+        DocumentKind::TaskPlan | DocumentKind::Findings | DocumentKind::Progress => Ok(()),
     }
 }
 

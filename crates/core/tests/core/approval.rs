@@ -105,9 +105,9 @@ fn an_approval_of_another_text_is_stale() {
     let mut world = World::ready_document("one");
     let shown = approve(world.active(), Selection::All);
     world.agent(set("two")).unwrap();
-    let before = world.desk.clone();
+    let before = world.snapshot.clone();
     refused(world.person(shown.clone()), RefusalCode::StaleApproval, "has changed since it was shown");
-    assert_eq!(world.desk, before);
+    assert_eq!(world.snapshot, before);
     world.agent(set("one")).unwrap();
     world.person(shown).unwrap();
     assert_eq!(world.active().status, PlanStatus::Approved);
@@ -181,13 +181,13 @@ fn only_people_decide() {
                 continue;
             }
             let mut world = world.clone();
-            let before = world.desk.clone();
+            let before = world.snapshot.clone();
             refused(
                 world.send(Actor::new(kind, "x", "y"), command.clone()),
                 RefusalCode::PolicyDenied,
                 "Only a person decides",
             );
-            assert_eq!(world.desk, before);
+            assert_eq!(world.snapshot, before);
         }
     }
 }
@@ -408,12 +408,12 @@ mod carrying_out {
         let plan = world.active().id.clone();
         let digest = world.active().digest();
         world.agent(set("two")).unwrap();
-        let before = world.desk.clone();
+        let before = world.snapshot.clone();
         let (selection, then) = (Selection::All, AfterApproval::CarryOut);
         let stale = Decision::Approve { plan: plan.clone(), digest, selection, note: None, then };
         refused(world.person(Command::Decide(stale)), RefusalCode::StaleApproval, "has changed");
         refused(approve_and_begin(&mut world, &plan, only(&[1])), RefusalCode::InvalidArgument, "as a whole");
-        assert_eq!(world.desk, before);
+        assert_eq!(world.snapshot, before);
         approve_and_begin(&mut world, &plan, Selection::All).unwrap();
         let again = approve_and_begin(&mut world, &plan, Selection::All);
         refused(again, RefusalCode::WrongStatus, "EXECUTING");

@@ -56,9 +56,9 @@ mod document {
     fn blank_text_is_refused_and_changes_nothing() {
         for mut world in [World::planning(PlanStyle::Document), World::ready_document(TWO_STEPS)] {
             for blank in ["", " ", "\n\t \r\n", "\u{a0}\u{2003}"] {
-                let before = world.desk.clone();
+                let before = world.snapshot.clone();
                 refused(world.agent(set(blank)), RefusalCode::InvalidArgument, "The plan is blank.");
-                assert_eq!(world.desk, before);
+                assert_eq!(world.snapshot, before);
             }
         }
     }
@@ -78,7 +78,7 @@ mod document {
         assert_eq!(world.active().version, 1);
         world.agent(set("two")).unwrap();
         assert_eq!((world.active().version, world.active().status), (2, PlanStatus::Ready));
-        assert_eq!(world.desk.plans.len(), 1);
+        assert_eq!(world.snapshot.plans.len(), 1);
     }
 
     #[test]
@@ -203,11 +203,11 @@ mod draft {
     fn every_missing_part_is_reported_at_once_with_its_path() {
         let full = || ["/goal", "/assumptions", "/risks", "/verification", "/files", "/steps"].to_vec();
         let check = |world: &mut World, expected: &[&str]| {
-            let before = world.desk.clone();
+            let before = world.snapshot.clone();
             let refusal = refused(world.agent(submit()), RefusalCode::InvalidArgument, "stays a draft");
             let paths: Vec<_> = refusal.problems.iter().map(|problem| problem.path.as_str()).collect();
             assert_eq!(paths, expected);
-            assert_eq!(world.desk, before);
+            assert_eq!(world.snapshot, before);
         };
         let mut world = World::planning(PlanStyle::Build);
         check(&mut world, &full());
@@ -298,9 +298,9 @@ mod draft {
                 "needs step s2, which does not come before it",
             ),
         ] {
-            let before = world.desk.clone();
+            let before = world.snapshot.clone();
             refused(world.agent(command), code, words);
-            assert_eq!(world.desk, before);
+            assert_eq!(world.snapshot, before);
         }
     }
 
@@ -364,9 +364,9 @@ mod draft {
             (remove("s9"), RefusalCode::NotFound, "has no step s9"),
             (remove("s1"), RefusalCode::InvalidArgument, "Step s2 needs step s1; change or remove it first"),
         ] {
-            let before = world.desk.clone();
+            let before = world.snapshot.clone();
             refused(world.agent(command), code, words);
-            assert_eq!(world.desk, before);
+            assert_eq!(world.snapshot, before);
         }
     }
 
@@ -460,9 +460,9 @@ fn there_is_no_drafting_without_plan_mode_or_a_session() {
             add(new_step("x")),
             remove("s1"),
         ] {
-            let before = world.desk.clone();
+            let before = world.snapshot.clone();
             refused(world.agent(command), RefusalCode::PolicyDenied, "");
-            assert_eq!(world.desk, before);
+            assert_eq!(world.snapshot, before);
         }
     }
 }

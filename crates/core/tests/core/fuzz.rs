@@ -116,8 +116,8 @@ fn check_older_plans(json: &str) {
                 assert!(ids.insert(plan.id.clone()));
                 let mut world = World::unopened(&session.to_string());
                 world.person(Command::Import(plan)).unwrap();
-                let (desk, _) = replay(&session, &world.journal).unwrap();
-                assert_eq!(desk, world.desk);
+                let (snapshot, _) = replay(&session, &world.journal).unwrap();
+                assert_eq!(snapshot, world.snapshot);
             }
         }
     }

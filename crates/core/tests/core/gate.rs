@@ -166,7 +166,7 @@ fn calls_are_recorded_only_while_a_plan_is_collected() {
 fn the_situation_is_read_from_the_session() {
     let policy = Policy { document_tools: DocumentTools::ReadOnly, ..Policy::default() };
     let of = |world: &World| {
-        let situation = Situation::of(&world.desk, &policy, Caller::Conversation);
+        let situation = Situation::of(&world.snapshot, &policy, Caller::Conversation);
         assert_eq!(situation.document_tools, DocumentTools::ReadOnly);
         (situation.style, situation.status)
     };

@@ -143,7 +143,7 @@ fn every_status_has_its_place() {
         let (world, plan) = import(element(json!({ "status": older })));
         assert_eq!(plan.status, now, "{older}");
         assert_eq!(plan.number, 1);
-        assert!(!world.enabled() && world.desk.active().is_none(), "an import turned plan mode on");
+        assert!(!world.enabled() && world.snapshot.active().is_none(), "an import turned plan mode on");
     }
 }
 
@@ -378,7 +378,7 @@ fn a_collected_plan_can_be_collected_on_without_using_an_id_twice() {
         call(json!({ "id": "x", "order": 2 }))
     ]);
     let (mut world, plan) = import(element(json!({ "markdown": null, "status": "COLLECTING", "steps": steps })));
-    let mode = &mut world.desk.session.as_mut().unwrap().plan_mode;
+    let mode = &mut world.snapshot.session.as_mut().unwrap().plan_mode;
     (mode.enabled, mode.style, mode.active_plan) = (true, PlanStyle::Collect, Some(plan.id));
     for _ in 0..3 {
         world.agent(record_one()).unwrap();
@@ -390,9 +390,9 @@ fn a_collected_plan_can_be_collected_on_without_using_an_id_twice() {
 #[test]
 fn importing_twice_changes_nothing() {
     let (mut world, plan) = import(element(json!({})));
-    let before = world.desk.clone();
+    let before = world.snapshot.clone();
     refused(world.person(Command::Import(taken(element(json!({}))).plan)), RefusalCode::Conflict, "is here already");
-    assert_eq!(world.desk, before);
+    assert_eq!(world.snapshot, before);
     world.person(Command::Import(taken(element(json!({ "id": "plan-0002" }))).plan)).unwrap();
     assert_eq!(world.plan(&PlanId::new("plan-0002").unwrap()).number, 2);
     assert_eq!(world.plan(&plan.id), &plan);
@@ -412,7 +412,7 @@ fn what_is_too_large_is_refused_by_the_session() {
         let taken = taken(element(changes));
         let mut world = World::unopened(&taken.session);
         refused(world.person(Command::Import(taken.plan)), RefusalCode::LimitExceeded, words);
-        assert_eq!(world.desk.session, None);
+        assert_eq!(world.snapshot.session, None);
     }
 }
 

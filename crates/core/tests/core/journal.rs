@@ -1,9 +1,9 @@
 //! The hash chain: replay gives back the state, and every kind of damage is found and named.
 
-use planwright_core::desk::Desk;
 use planwright_core::journal::{Damage, EntryHash, Head, SealedEntry};
 use planwright_core::plan::approval::Selection;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 
 use crate::world::*;
 
@@ -20,14 +20,14 @@ fn session() -> SessionIdentity {
 }
 
 /// The state that a journal gives back, or the first damage in it.
-pub(crate) fn replay(session: &SessionIdentity, journal: &[SealedEntry]) -> Result<(Desk, Head), Damage> {
-    let mut desk = Desk::new(session.clone());
+pub(crate) fn replay(session: &SessionIdentity, journal: &[SealedEntry]) -> Result<(Snapshot, Head), Damage> {
+    let mut snapshot = Snapshot::new(session.clone());
     let mut head = Head::START;
     for sealed in journal {
         let entry = head.check(session, sealed)?;
-        desk.apply(&entry.event, &entry.stamp(), entry.seq);
+        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
     }
-    Ok((desk, head))
+    Ok((snapshot, head))
 }
 
 #[track_caller]
@@ -49,8 +49,8 @@ fn reseal(head: &mut Head, body: &str) -> SealedEntry {
 #[test]
 fn replay_gives_back_the_state() {
     let world = history();
-    let (desk, head) = replay(&session(), &world.journal).unwrap();
-    assert_eq!(desk, world.desk);
+    let (snapshot, head) = replay(&session(), &world.journal).unwrap();
+    assert_eq!(snapshot, world.snapshot);
     assert_eq!(head, world.head);
     assert_eq!(head.check_end(&world.head), Ok(()));
 }

@@ -137,8 +137,8 @@ fn go_on(world: &mut World, style: PlanStyle, status: PlanStatus, id: &PlanId) {
         PlanStatus::Superseded => {
             after(PlanStatus::Approved);
             world.person(revise(id, "by train")).unwrap();
-            // The tools act on the active plan; only a desk like this one could lead them to a superseded plan.
-            world.desk.session.as_mut().unwrap().plan_mode.active_plan = Some(id.clone());
+            // The tools act on the active plan; only a snapshot like this one could lead them to a superseded plan.
+            world.snapshot.session.as_mut().unwrap().plan_mode.active_plan = Some(id.clone());
         }
     }
 }
@@ -205,13 +205,13 @@ fn every_cell_is_what_happens() {
                 let decided = world.send(by, command);
                 if !belongs_to(action, style) {
                     assert_eq!(decided.expect_err(&case).code, RefusalCode::PolicyDenied, "{case}");
-                    assert_eq!(world.desk, before.desk, "{case}");
+                    assert_eq!(world.snapshot, before.snapshot, "{case}");
                     continue;
                 }
                 match rule {
                     Rule::No => {
                         assert_eq!(decided.expect_err(&case).code, RefusalCode::WrongStatus, "{case}");
-                        assert_eq!(world.desk, before.desk, "{case}");
+                        assert_eq!(world.snapshot, before.snapshot, "{case}");
                     }
                     Rule::Stays | Rule::Becomes(_) | Rule::Supersedes | Rule::Ends => {
                         decided.expect(&case);
@@ -286,9 +286,9 @@ fn an_execution_that_is_over_takes_no_outcome() {
             run(RunCommand::Finish { plan, execution }),
         ];
         for command in late {
-            let before = world.desk.clone();
+            let before = world.snapshot.clone();
             refused(world.send(Actor::system("executor"), command), RefusalCode::WrongStatus, "this execution is over");
-            assert_eq!(world.desk, before);
+            assert_eq!(world.snapshot, before);
         }
     }
 }
@@ -298,6 +298,6 @@ fn another_execution_is_not_this_one() {
     let (world, id) = reach(PlanStyle::Collect, PlanStatus::Executing);
     let other = ExecutionId::new("another").unwrap();
     let command = Command::Run(RunCommand::Finish { plan: id, execution: other });
-    let decided = decide(&world.desk, &command, &world.stamp(Actor::system("executor")), &world.policy);
+    let decided = decide(&world.snapshot, &command, &world.stamp(Actor::system("executor")), &world.policy);
     refused(decided, RefusalCode::WrongStatus, "this execution is over");
 }

@@ -38,7 +38,7 @@ fn an_empty_plan_is_used_again() {
     for style in PlanStyle::ALL {
         let mut world = World::planning(style);
         assert_eq!(world.person(on(style)).unwrap(), []);
-        assert_eq!(world.desk.plans.len(), 1);
+        assert_eq!(world.snapshot.plans.len(), 1);
     }
 }
 
@@ -69,7 +69,7 @@ fn off_parks_the_plan_as_it_is() {
         let before = world.active().clone();
         assert_eq!(names(&world.person(off()).unwrap()), ["plan_mode_disabled"]);
         assert!(!world.enabled());
-        assert_eq!(world.desk.active(), None);
+        assert_eq!(world.snapshot.active(), None);
         assert_eq!(world.plan(&before.id), &before);
         assert_eq!(before.status, status);
         assert_eq!(world.person(off()).unwrap(), [], "off twice is off once");
@@ -122,7 +122,7 @@ fn done_ends_plan_work_by_what_is_there() {
     ] {
         assert_eq!(names(&world.person(done()).unwrap()), events);
         assert_eq!(world.statuses(), [status]);
-        assert!(!world.enabled() && world.desk.active().is_none());
+        assert!(!world.enabled() && world.snapshot.active().is_none());
         assert_eq!(world.person(done()).unwrap(), []);
     }
 }

@@ -11,13 +11,13 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{AfterApproval, Command, Decision, RunCommand};
 use planwright_core::decide;
-use planwright_core::desk::{Desk, Stamp};
 use planwright_core::event::Event;
 use planwright_core::ids::{ExecutionId, PlanId, RequestId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Digest, PlanContent, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
+use planwright_core::snapshot::{CommandContext, Snapshot};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 use crate::world::{World, set};
@@ -40,7 +40,7 @@ const REQUESTS: [u8; 3] = [2, 2, 2];
 
 #[derive(Debug, Clone, PartialEq, Hash)]
 struct State {
-    desk: Loaded,
+    snapshot: Loaded,
     /// How often each event of each request was appended to the journal.
     appended: BTreeMap<(RequestId, &'static str), u8>,
     clients: [Client; 3],
@@ -48,7 +48,7 @@ struct State {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Loaded(Desk);
+struct Loaded(Snapshot);
 
 #[derive(Debug, Clone, PartialEq, Default, Hash)]
 struct Client {
@@ -98,7 +98,7 @@ enum Move {
     Lose(usize),
 }
 
-/// What two desks are told apart by. The rest follows from it, since every request always comes at the same time.
+/// What two snapshots are told apart by. The rest follows from it, since every request always comes at the same time.
 impl Hash for Loaded {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let mode = self.0.session.as_ref().map(|session| &session.plan_mode);
@@ -149,7 +149,7 @@ impl State {
 
     /// What the client may want next, from what it can see now.
     fn wishes(&self, client: usize) -> Vec<Intent> {
-        let Some(plan) = self.desk.0.active() else { return Vec::new() };
+        let Some(plan) = self.snapshot.0.active() else { return Vec::new() };
         match client {
             AGENT => vec![Intent::Write(["1. one", "1. two"][usize::from(self.clients[AGENT].begun)])],
             APPROVER if plan.status == PlanStatus::Ready => vec![Intent::Approve(plan.id.clone(), plan.digest())],
@@ -173,7 +173,7 @@ impl State {
         if ledger.recognises_requests && !known.is_empty() {
             return Answer::Done(known);
         }
-        let stamp = Stamp { at: Timestamp::UNIX_EPOCH, by: intent.by(), request: request.clone() };
+        let stamp = CommandContext { at: Timestamp::UNIX_EPOCH, by: intent.by(), request: request.clone() };
         match decide(&loaded.0, &intent.command(), &stamp, &Policy::default()) {
             Err(refusal) => Answer::Refused(refusal.code),
             Ok(events) => {
@@ -187,11 +187,11 @@ impl State {
         }
     }
 
-    fn append(&mut self, request: &RequestId, event: &Event, stamp: &Stamp) {
-        let ended: Vec<_> = self.desk.0.plans.values().filter(|plan| plan.status.is_final()).cloned().collect();
-        self.desk.0.apply(event, stamp, 1);
+    fn append(&mut self, request: &RequestId, event: &Event, stamp: &CommandContext) {
+        let ended: Vec<_> = self.snapshot.0.plans.values().filter(|plan| plan.status.is_final()).cloned().collect();
+        self.snapshot.0.apply(event, stamp, 1);
         *self.appended.entry((request.clone(), event.name())).or_default() += 1;
-        self.a_final_status_was_left |= ended.iter().any(|was| self.desk.0.plans[&was.id].status != was.status);
+        self.a_final_status_was_left |= ended.iter().any(|was| self.snapshot.0.plans[&was.id].status != was.status);
     }
 }
 
@@ -200,9 +200,9 @@ impl Model for Ledger {
     type Action = Move;
 
     fn init_states(&self) -> Vec<State> {
-        let desk = World::planning(PlanStyle::Document).desk;
+        let snapshot = World::planning(PlanStyle::Document).snapshot;
         vec![State {
-            desk: Loaded(desk),
+            snapshot: Loaded(snapshot),
             appended: BTreeMap::new(),
             clients: Default::default(),
             a_final_status_was_left: false,
@@ -242,11 +242,11 @@ impl Model for Ledger {
             }
             Move::Load(index) => {
                 let Phase::Sending(intent) = state.clients[index].phase.clone() else { return None };
-                state.clients[index].phase = Phase::Deciding(intent, Box::new(state.desk.clone()));
+                state.clients[index].phase = Phase::Deciding(intent, Box::new(state.snapshot.clone()));
             }
             Move::Commit(index) => {
                 let (intent, loaded) = match state.clients[index].phase.clone() {
-                    Phase::Sending(intent) => (intent, state.desk.clone()),
+                    Phase::Sending(intent) => (intent, state.snapshot.clone()),
                     Phase::Deciding(intent, loaded) => (intent, *loaded),
                     Phase::Idle | Phase::Answered(..) => return None,
                 };
@@ -274,11 +274,11 @@ impl Model for Ledger {
 
     fn properties(&self) -> Vec<Property<Self>> {
         fn reached(state: &State, status: PlanStatus) -> bool {
-            state.desk.0.plans.values().any(|plan| plan.status == status)
+            state.snapshot.0.plans.values().any(|plan| plan.status == status)
         }
         vec![
             Property::<Self>::always(MATCHES, |_, state| {
-                state.desk.0.plans.values().all(|plan| {
+                state.snapshot.0.plans.values().all(|plan| {
                     let seen = &state.clients[APPROVER].saw;
                     plan.approval.as_ref().is_none_or(|approval| {
                         approval.digest == plan.digest() && seen.contains(&(plan.id.clone(), approval.digest))
@@ -294,12 +294,13 @@ impl Model for Ledger {
                     .all(|event| state.appended.contains_key(&event))
             }),
             Property::<Self>::always("at most one plan is active, and it is one that is there", |_, state| {
-                let mode = &state.desk.0.session.as_ref().unwrap().plan_mode;
-                let alive = |plan: &PlanId| state.desk.0.plan(plan).is_some_and(|plan| plan.superseded_by.is_none());
+                let mode = &state.snapshot.0.session.as_ref().unwrap().plan_mode;
+                let alive =
+                    |plan: &PlanId| state.snapshot.0.plan(plan).is_some_and(|plan| plan.superseded_by.is_none());
                 mode.enabled == mode.active_plan.is_some() && mode.active_plan.as_ref().is_none_or(alive)
             }),
             Property::<Self>::always("a run goes on exactly while its plan is executed", |_, state| {
-                state.desk.0.plans.values().all(|plan| {
+                state.snapshot.0.plans.values().all(|plan| {
                     let runs = plan.execution.as_ref().is_some_and(|execution| execution.finished_at.is_none());
                     runs == (plan.status == PlanStatus::Executing)
                 })

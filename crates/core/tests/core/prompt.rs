@@ -15,7 +15,7 @@ use crate::talking::*;
 use crate::world::*;
 
 fn block(world: &World) -> String {
-    plan_block(&world.desk, &[], &["coder", "cook"].map(Specialist::named))
+    plan_block(&world.snapshot, &[], &["coder", "cook"].map(Specialist::named))
 }
 
 /// The lines that say where the plan stands.
@@ -55,7 +55,7 @@ fn in_status(style: PlanStyle, status: PlanStatus) -> World {
         PlanStatus::Cancelled => drop(world.person(cancel(&id)).unwrap()),
         // The one that takes its place is active instead, so that this is only seen if something went wrong.
         PlanStatus::Superseded => {
-            Arc::make_mut(world.desk.plans.get_mut(&id).unwrap()).status = PlanStatus::Superseded;
+            Arc::make_mut(world.snapshot.plans.get_mut(&id).unwrap()).status = PlanStatus::Superseded;
         }
         PlanStatus::Approved | PlanStatus::Executing | PlanStatus::Completed | PlanStatus::PartiallyCompleted => {
             world.approve(Selection::All).unwrap();
@@ -150,7 +150,7 @@ fn the_planner_knows_every_specialist_by_one_line() {
                 \nPlan 1 is COLLECTING";
     assert!(block.contains(list), "{block}");
     for style in [PlanStyle::Document, PlanStyle::Collect] {
-        let block = plan_block(&World::planning(style).desk, &[], &[Specialist::named("cook")]);
+        let block = plan_block(&World::planning(style).snapshot, &[], &[Specialist::named("cook")]);
         assert!(!block.contains("cook") && !block.contains("ask_agent"), "{block}");
     }
 }
@@ -267,7 +267,7 @@ fn finished_plans_are_named_as_finished() {
     let line = |number, status| PlanLine { number, status, title: format!("Title {number}") };
     let finished = [line(3, PlanStatus::Completed), line(2, PlanStatus::Rejected), line(1, PlanStatus::Superseded)];
     for world in [World::new(), World::planning(PlanStyle::Build)] {
-        let block = plan_block(&world.desk, &finished, &[]);
+        let block = plan_block(&world.snapshot, &finished, &[]);
         let expected = "\nThese plans are over. Nothing of them is left to do, whatever was said earlier:\n\
                         - plan 3 is COMPLETED: \"Title 3\"\n\
                         - plan 2 is REJECTED: \"Title 2\"\n\
@@ -279,7 +279,7 @@ fn finished_plans_are_named_as_finished() {
 #[test]
 fn a_plan_that_cannot_be_read_is_not_made_up() {
     let mut world = World::ready_document(TWO_STEPS);
-    world.desk.plans.clear();
+    world.snapshot.plans.clear();
     assert!(block(&world).ends_with("The plan cannot be read now; say so to the person.\n"), "{}", block(&world));
 }
 
@@ -288,7 +288,7 @@ fn nothing_that_is_said_changes_the_block() {
     for style in PlanStyle::ALL {
         for status in PlanStatus::ALL {
             let mut world = in_status(style, status);
-            let before = system(&world.desk, &[], &[], None);
+            let before = system(&world.snapshot, &[], &[], None);
             assert!(!before.contains("1970"), "a time is in it: {before}");
             let shown =
                 planwright_core::turn::Shown { plan: world.active().id.clone(), digest: world.active().digest() };
@@ -304,7 +304,7 @@ fn nothing_that_is_said_changes_the_block() {
                 open(),
             ] {
                 world.agent(command).unwrap();
-                assert_eq!(system(&world.desk, &[], &[], None), before);
+                assert_eq!(system(&world.snapshot, &[], &[], None), before);
             }
         }
     }
@@ -363,7 +363,7 @@ fn other_peoples_words_stay_in_quotation_marks_on_one_line() {
     };
     let finished = |title: &str| {
         let line = PlanLine { number: 1, status: PlanStatus::Completed, title: title.to_owned() };
-        plan_block(&World::new().desk, &[line], &[])
+        plan_block(&World::new().snapshot, &[line], &[])
     };
     type With<'a> = &'a dyn Fn(&str) -> String;
     let places: [(&str, With<'_>); 7] = [

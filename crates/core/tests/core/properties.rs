@@ -5,12 +5,12 @@ mod contents;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use planwright_core::desk::{Desk, Stamp};
 use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::diff::{DiffLine, Version, diff};
 use planwright_core::plan::{Plan, PlanContent, PlanStatus, PlanStyle, markdown};
 use planwright_core::prompt::plan_block;
+use planwright_core::snapshot::{CommandContext, Snapshot};
 use planwright_core::visible::visible;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -36,17 +36,17 @@ proptest! {
             let before = world.clone();
             let (by, command) = act.on(&world);
             let decided = world.send(by.clone(), command);
-            check_changes(before.desk.clone(), decided.as_deref().unwrap_or_default(), &world.stamp(by))?;
+            check_changes(before.snapshot.clone(), decided.as_deref().unwrap_or_default(), &world.stamp(by))?;
             if decided.is_err() {
-                prop_assert_eq!(&world.desk, &before.desk);
+                prop_assert_eq!(&world.snapshot, &before.snapshot);
                 prop_assert_eq!(world.journal.len(), before.journal.len());
             }
             check_state(&world)?;
             check_step(&before, &world, act)?;
             check_step_ids(&world, &mut ids_seen)?;
         }
-        let (desk, head) = replay(&world.desk.identity, &world.journal).unwrap();
-        prop_assert_eq!(&desk, &world.desk);
+        let (snapshot, head) = replay(&world.snapshot.identity, &world.journal).unwrap();
+        prop_assert_eq!(&snapshot, &world.snapshot);
         prop_assert_eq!(head, world.head);
     }
 }
@@ -72,15 +72,15 @@ fn random_commands_reach_every_status_and_every_event() {
 
 /// What is true of every state.
 fn check_state(world: &World) -> Result<(), TestCaseError> {
-    let plans: Vec<_> = world.desk.plans.values().collect();
-    let Some(session) = &world.desk.session else {
+    let plans: Vec<_> = world.snapshot.plans.values().collect();
+    let Some(session) = &world.snapshot.session else {
         prop_assert!(plans.is_empty());
         return Ok(());
     };
     let mode = &session.plan_mode;
     prop_assert_eq!(mode.enabled, mode.active_plan.is_some(), "the mode is on exactly while a plan is active");
     if let Some(id) = &mode.active_plan {
-        let active = world.desk.plan(id);
+        let active = world.snapshot.plan(id);
         prop_assert!(active.is_some_and(|plan| plan.session == session.identity && plan.style() == mode.style));
     }
     let numbers: BTreeSet<_> = plans.iter().map(|plan| plan.number).collect();
@@ -120,17 +120,17 @@ fn check_plan(plan: &Plan) -> Result<(), TestCaseError> {
 
 /// What is true of every change.
 fn check_step(before: &World, after: &World, act: &Act) -> Result<(), TestCaseError> {
-    if let (Some(was), Some(is)) = (&before.desk.session, &after.desk.session) {
+    if let (Some(was), Some(is)) = (&before.snapshot.session, &after.snapshot.session) {
         prop_assert!(is.history_from >= was.history_from, "what was summarised comes back");
         if act.is_about_a_turn() {
-            prop_assert_eq!(&after.desk.plans, &before.desk.plans, "words changed a plan");
+            prop_assert_eq!(&after.snapshot.plans, &before.snapshot.plans, "words changed a plan");
             prop_assert_eq!(&is.plan_mode, &was.plan_mode, "words changed the mode");
-            prop_assert_eq!(plan_block(&after.desk, &[], &[]), plan_block(&before.desk, &[], &[]));
-        } else if after.desk.session != before.desk.session && is.turn != was.turn {
+            prop_assert_eq!(plan_block(&after.snapshot, &[], &[]), plan_block(&before.snapshot, &[], &[]));
+        } else if after.snapshot.session != before.snapshot.session && is.turn != was.turn {
             prop_assert_eq!(&is.turn, &None, "only words begin a turn");
         }
     }
-    for (id, was) in &before.desk.plans {
+    for (id, was) in &before.snapshot.plans {
         let is = after.plan(id);
         if was.status.is_final() {
             prop_assert_eq!(was.as_ref(), is, "a plan that had ended changed");
@@ -148,12 +148,12 @@ fn check_step(before: &World, after: &World, act: &Act) -> Result<(), TestCaseEr
 }
 
 /// An event changes of a plan what it says it changes, and nothing else. Stores write no more than that.
-fn check_changes(mut desk: Desk, events: &[Event], stamp: &Stamp) -> Result<(), TestCaseError> {
+fn check_changes(mut snapshot: Snapshot, events: &[Event], stamp: &CommandContext) -> Result<(), TestCaseError> {
     for event in events {
-        let before = desk.plans.clone();
-        desk.apply(event, stamp, 1);
+        let before = snapshot.plans.clone();
+        snapshot.apply(event, stamp, 1);
         for (id, was) in &before {
-            let is = desk.plan(id).unwrap();
+            let is = snapshot.plan(id).unwrap();
             match event.plan_change().filter(|_| event.plan() == Some(id)) {
                 None => prop_assert_eq!(is, was.as_ref(), "{} changes a plan", event.name()),
                 Some(PlanChange::Plan) => {
@@ -198,7 +198,7 @@ fn check_step_ids(
     world: &World,
     seen: &mut BTreeMap<PlanId, (BTreeSet<StepId>, BTreeSet<StepId>)>,
 ) -> Result<(), TestCaseError> {
-    for plan in world.desk.plans.values().filter(|plan| plan.style() != PlanStyle::Document) {
+    for plan in world.snapshot.plans.values().filter(|plan| plan.style() != PlanStyle::Document) {
         let (present, gone) = seen.entry(plan.id.clone()).or_default();
         let now: BTreeSet<_> = plan.content.steps().into_iter().map(|step| step.id).collect();
         gone.extend(present.difference(&now).cloned());
@@ -316,8 +316,8 @@ proptest! {
         // A caller's number comes in as text, just as it does over the wire.
         let arguments = serde_json::from_str(&format!("{{\"n\":{number}}}")).unwrap();
         world.agent(record("send", arguments)).unwrap();
-        let (desk, _) = replay(&world.desk.identity, &world.journal).unwrap();
-        prop_assert_eq!(desk.active().unwrap().digest(), world.active().digest());
+        let (snapshot, _) = replay(&world.snapshot.identity, &world.journal).unwrap();
+        prop_assert_eq!(snapshot.active().unwrap().digest(), world.active().digest());
     }
 
     #[test]

@@ -5,7 +5,6 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::compaction::cut;
 use planwright_core::conversation::{Compaction, Conversation, CountTokens, Summarizer, reply_tokens};
 use planwright_core::decide;
-use planwright_core::desk::{Desk, Stamp};
 use planwright_core::event::Event;
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::journal::Entry;
@@ -14,6 +13,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
+use planwright_core::snapshot::{CommandContext, Snapshot};
 use planwright_core::turn::{Ending, Purpose, Shown, ToolOutcome, ToolStatus, TurnEnd, TurnInput, TurnLimit};
 use proptest::prelude::*;
 
@@ -122,7 +122,7 @@ impl World {
 
     /// The turn that is under way.
     pub(crate) fn turn(&self) -> TurnId {
-        self.desk.session.as_ref().unwrap().turn.as_ref().expect("no turn is open").id.clone()
+        self.snapshot.session.as_ref().unwrap().turn.as_ref().expect("no turn is open").id.clone()
     }
 
     /// What the journal says, read from its text.
@@ -141,7 +141,7 @@ impl World {
     }
 
     pub(crate) fn history_from(&self) -> u64 {
-        self.desk.session.as_ref().unwrap().history_from
+        self.snapshot.session.as_ref().unwrap().history_from
     }
 
     /// Has the conversation compacted by rules, if there is something to compact.
@@ -206,18 +206,18 @@ pub(crate) struct Talk {
     pub(crate) entries: Vec<(u64, Event)>,
     /// What was taken in entry by entry.
     pub(crate) conversation: Conversation,
-    desk: Desk,
+    snapshot: Snapshot,
     measure: Measure,
     requests: u32,
 }
 
 impl Talk {
     pub(crate) fn new(measure: Measure) -> Self {
-        let mut desk = Desk::new(SESSION.parse().unwrap());
-        desk.apply(&Event::SessionOpened, &stamp(0), 1);
-        let session = desk.session.clone().unwrap();
+        let mut snapshot = Snapshot::new(SESSION.parse().unwrap());
+        snapshot.apply(&Event::SessionOpened, &stamp(0), 1);
+        let session = snapshot.session.clone().unwrap();
         let entries = vec![(1, Event::SessionOpened)];
-        Self { session, entries, conversation: Conversation::default(), desk, measure, requests: 0 }
+        Self { session, entries, conversation: Conversation::default(), snapshot, measure, requests: 0 }
     }
 
     pub(crate) fn after(moves: &[Move], measure: Measure) -> Self {
@@ -283,20 +283,20 @@ impl Talk {
     fn send(&mut self, command: &Command) -> Result<(), Refusal> {
         self.requests += 1;
         let stamp = stamp(self.requests);
-        for event in decide(&self.desk, command, &stamp, &Policy::default())? {
+        for event in decide(&self.snapshot, command, &stamp, &Policy::default())? {
             let seq = self.entries.len() as u64 + 1;
-            self.desk.apply(&event, &stamp, seq);
+            self.snapshot.apply(&event, &stamp, seq);
             self.conversation.take_in(seq, &event);
             self.entries.push((seq, event));
         }
-        self.session = self.desk.session.clone().unwrap();
+        self.session = self.snapshot.session.clone().unwrap();
         Ok(())
     }
 }
 
-fn stamp(request: u32) -> Stamp {
+fn stamp(request: u32) -> CommandContext {
     let request = RequestId::new(format!("request-{request}")).unwrap();
-    Stamp { at: jiff::Timestamp::UNIX_EPOCH, by: Actor::person("ada", "cli"), request }
+    CommandContext { at: jiff::Timestamp::UNIX_EPOCH, by: Actor::person("ada", "cli"), request }
 }
 
 /// Words of every kind and length, also none.

@@ -14,7 +14,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{
-    Effect, Ending, Over, PendingCall, Purpose, Shown, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits,
+    Effect, EndReason, Ending, PendingCall, Purpose, Shown, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -124,12 +124,12 @@ fn every_command_in_every_state() {
             let decided = world.agent(make(&turn));
             assert_eq!(said(&decided), expected, "{name}, {state}");
             if decided.is_err() {
-                assert_eq!((&world.desk, world.head), (&before.desk, before.head), "{name}, {state}");
+                assert_eq!((&world.snapshot, world.head), (&before.snapshot, before.head), "{name}, {state}");
             }
-            assert_eq!(world.desk.plans, before.desk.plans, "{name}, {state}");
-            let mode = |world: &World| world.desk.session.as_ref().map(|session| session.plan_mode.clone());
+            assert_eq!(world.snapshot.plans, before.snapshot.plans, "{name}, {state}");
+            let mode = |world: &World| world.snapshot.session.as_ref().map(|session| session.plan_mode.clone());
             assert_eq!(mode(&world), mode(&before), "{name}, {state}");
-            assert_eq!(replay(&world.desk.identity, &world.journal).unwrap().0, world.desk, "{name}, {state}");
+            assert_eq!(replay(&world.snapshot.identity, &world.journal).unwrap().0, world.snapshot, "{name}, {state}");
         }
     }
 }
@@ -143,7 +143,7 @@ fn asking() -> (World, TurnId, TurnId) {
     let purpose = Purpose::Question { agent: "coder".to_owned(), asked_by: turn.clone() };
     let asked = Command::Turn(TurnCommand::Begin { text: "What is there?".to_owned(), tokens: 4, purpose });
     world.agent(asked).unwrap();
-    let open = world.desk.session.as_ref().unwrap().turn.clone().unwrap();
+    let open = world.snapshot.session.as_ref().unwrap().turn.clone().unwrap();
     (world, turn, open.question.unwrap().id)
 }
 
@@ -158,13 +158,13 @@ fn whoever_does_not_wait_for_an_answer_any_more_ends_the_question() {
         assert_eq!(said(&decided), expected);
         let ended = decided.unwrap().into_iter().next();
         assert!(matches!(ended, Some(Event::TurnEnded { turn, .. }) if turn == question));
-        let open = world.desk.session.as_ref().unwrap().turn.as_ref();
+        let open = world.snapshot.session.as_ref().unwrap().turn.as_ref();
         assert!(open.is_none_or(|open| open.id == turn && open.question.is_none()));
     }
     // An outcome of the question's own leaves it open.
     let mut world = waiting;
     world.agent(tell(&question, &[calls(&["a"]), done_with(1)])).unwrap();
-    assert!(world.desk.session.as_ref().unwrap().turn.as_ref().unwrap().question.is_some());
+    assert!(world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap().question.is_some());
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn an_open_turn_counts_its_calls() {
     let mut world = World::talking();
     let turn = world.turn();
     let counts = |world: &World| {
-        let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
+        let open = world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap();
         (open.calls, open.ended, open.resumed)
     };
     assert_eq!(counts(&world), (0, 0, 0));
@@ -244,7 +244,7 @@ fn a_reset_in_the_middle_of_a_turn_leaves_nothing_of_it() {
     world.person(show(&shown)).unwrap();
     let events = world.person(reset()).unwrap();
     assert_eq!(names(&events), ["turn_ended", "plan_cancelled", "plan_mode_disabled", "conversation_reset"]);
-    let session = world.desk.session.as_ref().unwrap();
+    let session = world.snapshot.session.as_ref().unwrap();
     assert_eq!((&session.turn, &session.shown, &session.topic), (&None, &None, &None));
 }
 
@@ -252,7 +252,7 @@ fn a_reset_in_the_middle_of_a_turn_leaves_nothing_of_it() {
 fn what_was_shown_is_remembered_once() {
     let mut world = World::ready_document(TWO_STEPS);
     let shown = |world: &World| Shown { plan: world.active().id.clone(), digest: world.active().digest() };
-    let remembered = |world: &World| world.desk.session.as_ref().unwrap().shown.clone();
+    let remembered = |world: &World| world.snapshot.session.as_ref().unwrap().shown.clone();
     let first = shown(&world);
     assert_eq!(names(&world.person(show(&first)).unwrap()), ["plan_shown"]);
     assert_eq!(world.person(show(&first)).unwrap(), []);
@@ -310,7 +310,7 @@ fn the_topic_is_the_first_line_that_was_said() {
     ] {
         let mut world = World::new();
         world.person(say(text)).unwrap();
-        let of = |world: &World| world.desk.session.as_ref().unwrap().topic.clone();
+        let of = |world: &World| world.snapshot.session.as_ref().unwrap().topic.clone();
         assert_eq!(of(&world).unwrap().trim_end(), topic.trim_end());
         world.person(stop()).unwrap();
         world.person(say("something else")).unwrap();
@@ -348,7 +348,7 @@ fn used(tokens: u64) -> TurnInput {
 }
 
 fn over(end: TurnEnd) -> Effect {
-    Effect::End(Over::Because(end))
+    Effect::End(EndReason::Because(end))
 }
 
 fn at_limit(limit: TurnLimit) -> Effect {
@@ -409,9 +409,13 @@ fn what_comes_next() {
             vec![a(), done_with(1), a(), done_with(2), a(), done_with(3), calls(&["a", "b"])],
             run(4, "a"),
         ),
-        ("a plan tool ends it", vec![a(), settled(1)], Effect::End(Over::Planned)),
-        ("and what was called beside it is left", vec![calls(&["a", "b"]), settled(1)], Effect::End(Over::Planned)),
-        ("also after others", vec![calls(&["a", "b", "c"]), done_with(1), settled(2)], Effect::End(Over::Planned)),
+        ("a plan tool ends it", vec![a(), settled(1)], Effect::End(EndReason::Planned)),
+        (
+            "and what was called beside it is left",
+            vec![calls(&["a", "b"]), settled(1)],
+            Effect::End(EndReason::Planned),
+        ),
+        ("also after others", vec![calls(&["a", "b", "c"]), done_with(1), settled(2)], Effect::End(EndReason::Planned)),
         ("a recorded call does not end it", vec![a(), came_to(1, ToolStatus::Planned, "[Planned]")], Effect::CallModel),
         ("tokens up to the limit", vec![used(500), done_with(1), used(500), done_with(2)], Effect::CallModel),
         ("tokens past the limit", vec![used(500), done_with(1), used(501), done_with(2)], at_limit(TurnLimit::Tokens)),
@@ -456,7 +460,8 @@ fn what_comes_next() {
         assert_eq!(turn.next(&limits(), limits().time), expected, "{name}: the time is just up to the limit");
         assert_eq!(turn, turn_after(&inputs), "asking changes nothing");
         let late = turn.next(&limits(), limits().time + Duration::from_millis(1));
-        let ended = matches!(next, Effect::End(Over::Planned | Over::Because(TurnEnd::Answered))) || inputs.is_empty();
+        let ended = matches!(next, Effect::End(EndReason::Planned | EndReason::Because(TurnEnd::Answered)))
+            || inputs.is_empty();
         assert_eq!(late, if ended { next } else { at_limit(TurnLimit::Time) }, "{name}, late");
     }
 }
@@ -522,7 +527,7 @@ fn any_limits() -> impl Strategy<Value = TurnLimits> {
 }
 
 /// Plays a turn to its end, through the rules and with its journal.
-fn play(chances: &[Chance], limits: &TurnLimits) -> Result<Over, TestCaseError> {
+fn play(chances: &[Chance], limits: &TurnLimits) -> Result<EndReason, TestCaseError> {
     let mut world = World::talking();
     let id = world.turn();
     let mut turn = Turn::new(id.clone(), Purpose::Answer);
@@ -550,8 +555,8 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<Over, TestCaseError> 
             }
             Effect::End(over) => {
                 let end = match over.clone() {
-                    Over::Because(end) => end,
-                    Over::Planned => TurnEnd::PlanReady { plan: planwright_core::ids::PlanId::new("p").unwrap() },
+                    EndReason::Because(end) => end,
+                    EndReason::Planned => TurnEnd::PlanReady { plan: planwright_core::ids::PlanId::new("p").unwrap() },
                 };
                 world.agent(close(&id, &[], end)).unwrap();
                 let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
@@ -567,7 +572,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<Over, TestCaseError> 
         }
         let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
         prop_assert_eq!(Turn::replay(&id, &events), Some(turn.clone()));
-        let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
+        let open = world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap();
         prop_assert_eq!(open.ended, turn.calls_ended());
     }
     unreachable!("there is always another chance")
@@ -582,9 +587,9 @@ fn random_turns_come_to_every_end() {
         let chances = prop::collection::vec(any_chance(), 1..12).new_tree(&mut runner).unwrap().current();
         let limits = any_limits().new_tree(&mut runner).unwrap().current();
         ends.insert(match play(&chances, &limits).unwrap() {
-            Over::Planned => "planned".to_owned(),
-            Over::Because(TurnEnd::LimitReached { limit }) => format!("{limit:?}"),
-            Over::Because(end) => end.name().to_owned(),
+            EndReason::Planned => "planned".to_owned(),
+            EndReason::Because(TurnEnd::LimitReached { limit }) => format!("{limit:?}"),
+            EndReason::Because(end) => end.name().to_owned(),
         });
     }
     let expected = ["ModelCalls", "Time", "Tokens", "ToolCalls", "answered", "looping", "no_answer", "planned"];

@@ -7,7 +7,6 @@ use planwright_core::command::{
     RunCommand, SessionCommand,
 };
 use planwright_core::decide;
-use planwright_core::desk::{Desk, Stamp};
 use planwright_core::event::Event;
 use planwright_core::ids::{ExecutionId, PlanId, RequestId, StepId};
 use planwright_core::journal::{Head, SealedEntry};
@@ -16,6 +15,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::{Policy, StandingApproval};
 use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::snapshot::{CommandContext, Snapshot};
 use serde_json::{Value, json};
 
 pub(crate) const SESSION: &str = "cli:k3yk3y8x";
@@ -23,7 +23,7 @@ pub(crate) const TWO_STEPS: &str = "# Move house\n\n1. Pack\n2. Drive\n";
 
 #[derive(Debug, Clone)]
 pub(crate) struct World {
-    pub(crate) desk: Desk,
+    pub(crate) snapshot: Snapshot,
     pub(crate) policy: Policy,
     pub(crate) journal: Vec<SealedEntry>,
     pub(crate) head: Head,
@@ -42,7 +42,7 @@ impl World {
 
     pub(crate) fn unopened(session: &str) -> Self {
         Self {
-            desk: Desk::new(session.parse().unwrap()),
+            snapshot: Snapshot::new(session.parse().unwrap()),
             policy: Policy { standing_approval: StandingApproval::ReadOnly, ..Policy::default() },
             journal: Vec::new(),
             head: Head::START,
@@ -88,34 +88,34 @@ impl World {
     pub(crate) fn send(&mut self, by: Actor, command: Command) -> Decided {
         self.requests += 1;
         let stamp = self.stamp(by);
-        let decided = decide(&self.desk, &command, &stamp, &self.policy);
+        let decided = decide(&self.snapshot, &command, &stamp, &self.policy);
         for event in decided.iter().flatten() {
-            self.journal.push(self.head.seal(&self.desk.identity, &stamp, event));
-            self.desk.apply(event, &stamp, self.head.seq);
+            self.journal.push(self.head.seal(&self.snapshot.identity, &stamp, event));
+            self.snapshot.apply(event, &stamp, self.head.seq);
         }
         decided
     }
 
-    pub(crate) fn stamp(&self, by: Actor) -> Stamp {
+    pub(crate) fn stamp(&self, by: Actor) -> CommandContext {
         let at = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(i64::from(self.requests));
-        Stamp { at, by, request: RequestId::new(format!("request-{:04}", self.requests)).unwrap() }
+        CommandContext { at, by, request: RequestId::new(format!("request-{:04}", self.requests)).unwrap() }
     }
 
     pub(crate) fn active(&self) -> &Plan {
-        self.desk.active().expect("no plan is active")
+        self.snapshot.active().expect("no plan is active")
     }
 
     pub(crate) fn plan(&self, id: &PlanId) -> &Plan {
-        self.desk.plan(id).expect("no such plan")
+        self.snapshot.plan(id).expect("no such plan")
     }
 
     pub(crate) fn only_plan(&self) -> &Plan {
-        assert_eq!(self.desk.plans.len(), 1);
-        self.desk.plans.values().next().unwrap()
+        assert_eq!(self.snapshot.plans.len(), 1);
+        self.snapshot.plans.values().next().unwrap()
     }
 
     pub(crate) fn enabled(&self) -> bool {
-        self.desk.session.as_ref().unwrap().plan_mode.enabled
+        self.snapshot.session.as_ref().unwrap().plan_mode.enabled
     }
 
     pub(crate) fn execution(&self) -> ExecutionId {
@@ -156,7 +156,7 @@ impl World {
     }
 
     pub(crate) fn statuses(&self) -> Vec<PlanStatus> {
-        let mut plans: Vec<_> = self.desk.plans.values().collect();
+        let mut plans: Vec<_> = self.snapshot.plans.values().collect();
         plans.sort_by_key(|plan| plan.number);
         plans.iter().map(|plan| plan.status).collect()
     }

@@ -71,7 +71,7 @@ impl Run<'_> {
         // After a crash this very question may be open, with answers in it that are not asked for again.
         let committed = self.agent.engine().submit_as(asking, begin).await?;
         let (conversation, apart) = self.agent.recall_apart(&self.session, &turn, &purpose, committed.seq).await?;
-        let open = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         if open.is_none_or(|open| open.named(&turn).is_none()) {
             return Ok(answered_before(&question.agent, &conversation));
         }
@@ -102,7 +102,7 @@ impl Run<'_> {
         let mut earlier = self.asked_before(&question.agent);
         let older = earlier.len().saturating_sub(REMINDED);
         earlier.drain(..older);
-        let plan = self.desk.active().ok_or_else(|| Refusal::not_found("The plan cannot be read now."))?;
+        let plan = self.snapshot.active().ok_or_else(|| Refusal::not_found("The plan cannot be read now."))?;
         Ok(specialist::question(plan, &question.question, &earlier))
     }
 

@@ -131,7 +131,7 @@ impl Run<'_> {
 
     /// Whether plan work was turned on, off or to another style since the turn began.
     fn mode_changed(&self) -> bool {
-        self.desk.session.as_ref().is_some_and(|session| session.plan_mode.updated_at > self.begun_at)
+        self.snapshot.session.as_ref().is_some_and(|session| session.plan_mode.updated_at > self.begun_at)
     }
 
     async fn call_plan_tool(
@@ -151,7 +151,7 @@ impl Run<'_> {
         {
             return Ok(refused(&refusal));
         }
-        let executing = self.desk.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
+        let executing = self.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
         let answer = self.agent.engine().call_plan_tool(self.asking(pending)?, tool, arguments).await;
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
@@ -199,7 +199,7 @@ impl Run<'_> {
 
     /// What the gate looks at.
     pub(super) fn situation(&self) -> Situation {
-        self.agent.situation(&self.desk, &self.turn.purpose)
+        self.agent.situation(&self.snapshot, &self.turn.purpose)
     }
 
     /// Keeps what a plan tool left behind. A refusal is an outcome; losing the session or the store is not.
@@ -207,7 +207,7 @@ impl Run<'_> {
         match answer {
             Ok((value, committed)) => {
                 if let Some(committed) = committed {
-                    self.desk = committed.desk;
+                    self.snapshot = committed.snapshot;
                 }
                 Ok(Ok(value))
             }

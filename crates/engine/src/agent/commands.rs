@@ -170,15 +170,15 @@ impl Agent {
         stop: &CancellationToken,
         watcher: &Watcher,
     ) -> LedgerResult<String> {
-        let desk = self.engine().desk(session).await?;
-        let opened = desk.opened()?;
+        let snapshot = self.engine().snapshot(session).await?;
+        let opened = snapshot.opened()?;
         let mut conversation = Conversation::default();
         let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
         self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
         let before = conversation.tokens();
         let compaction = tokio::select! {
             biased;
-            compaction = self.compact_now(&conversation, &desk, watcher) => compaction?,
+            compaction = self.compact_now(&conversation, &snapshot, watcher) => compaction?,
             () = stop.cancelled() => return Ok("Stopped; the conversation is as it was.".to_owned()),
             () = self.shared.leaving.now() => return Err(left()),
         };

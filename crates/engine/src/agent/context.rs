@@ -8,13 +8,13 @@ use planwright_core::conversation::compaction::{self, Cut};
 use planwright_core::conversation::{
     Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting, message_tokens, reply_tokens,
 };
-use planwright_core::desk::Desk;
 use planwright_core::gate::{Caller, Situation, Verdict, authorize_asking, judge_other_tool};
 use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec, Usage};
 use planwright_core::plan::PlanStyle;
 use planwright_core::prompt::{self, PlanLine};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Purpose, TurnInput};
 use tokio::time::timeout;
 
@@ -72,38 +72,38 @@ impl Agent {
     }
 
     /// What the gate looks at in a turn with this purpose.
-    pub(super) fn situation(&self, desk: &Desk, purpose: &Purpose) -> Situation {
+    pub(super) fn situation(&self, snapshot: &Snapshot, purpose: &Purpose) -> Situation {
         let policy = self.engine().policy();
         let apart = |caller, status| Situation {
             style: Some(PlanStyle::Build),
             status,
             caller,
             document_tools: policy.document_tools,
-            workbook: Situation::of(desk, policy, caller).workbook,
+            workbook: Situation::of(snapshot, policy, caller).workbook,
         };
         match purpose {
-            Purpose::Answer | Purpose::Document { .. } => Situation::of(desk, policy, Caller::Conversation),
-            Purpose::Step { plan, .. } => apart(Caller::Execution, desk.plan(plan).map(|plan| plan.status)),
-            Purpose::Question { .. } => apart(Caller::Specialist, desk.active().map(|plan| plan.status)),
+            Purpose::Answer | Purpose::Document { .. } => Situation::of(snapshot, policy, Caller::Conversation),
+            Purpose::Step { plan, .. } => apart(Caller::Execution, snapshot.plan(plan).map(|plan| plan.status)),
+            Purpose::Question { .. } => apart(Caller::Specialist, snapshot.active().map(|plan| plan.status)),
         }
     }
 
-    async fn system(&self, desk: &Desk, purpose: &Purpose) -> LedgerResult<String> {
+    async fn system(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<String> {
         let agents = &self.engine().policy().agents;
         Ok(match purpose {
             Purpose::Answer | Purpose::Document { .. } => {
-                let finished = self.finished_plans(desk).await?;
-                let workbook = self.engine().workbook_hint(desk).await;
-                prompt::system(desk, &finished, agents.specialists(), workbook.as_deref())
+                let finished = self.finished_plans(snapshot).await?;
+                let workbook = self.engine().workbook_hint(snapshot).await;
+                prompt::system(snapshot, &finished, agents.specialists(), workbook.as_deref())
             }
             Purpose::Step { agent, .. } => prompt::specialist::doing(agents.assignable(agent)?),
             Purpose::Question { agent, .. } => prompt::specialist::asked(agents.assignable(agent)?),
         })
     }
 
-    pub(super) async fn frame(&self, desk: &Desk, purpose: &Purpose) -> LedgerResult<Frame> {
-        let system = self.system(desk, purpose).await?;
-        let tools = self.advertised(&self.situation(desk, purpose));
+    pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {
+        let system = self.system(snapshot, purpose).await?;
+        let tools = self.advertised(&self.situation(snapshot, purpose));
         let context = self.context_tokens();
         let max_output_tokens = output_tokens(context);
         let fixed = self.shared.tokens.count_known(&system).saturating_add(self.tool_tokens(&tools));
@@ -120,13 +120,13 @@ impl Agent {
     }
 
     /// The plans of the session that are over, the newest first.
-    async fn finished_plans(&self, desk: &Desk) -> LedgerResult<Vec<PlanLine>> {
-        let made = desk.session.as_ref().map_or(0, |session| session.plans_made);
+    async fn finished_plans(&self, snapshot: &Snapshot) -> LedgerResult<Vec<PlanLine>> {
+        let made = snapshot.session.as_ref().map_or(0, |session| session.plans_made);
         if made == 0 {
             return Ok(Vec::new());
         }
-        let active = desk.active().map(|plan| plan.number);
-        let page = self.engine().plans(&desk.identity, None, 4 * FINISHED as u32).await?;
+        let active = snapshot.active().map(|plan| plan.number);
+        let page = self.engine().plans(&snapshot.identity, None, 4 * FINISHED as u32).await?;
         let over = page.items.into_iter().filter(|plan| plan.status.is_final() && Some(plan.number) != active);
         let lines = over.map(|plan| PlanLine { number: plan.number, status: plan.status, title: plan.title });
         Ok(lines.take(FINISHED).collect())
@@ -135,9 +135,9 @@ impl Agent {
     /// The tokens of a message. One that takes too much of what the model can read is refused before it is stored.
     pub(super) async fn check_room(&self, session: &SessionIdentity, text: &str) -> LedgerResult<u32> {
         let tokens = self.shared.tokens.count(text);
-        let desk = self.engine().desk(session).await?;
+        let snapshot = self.engine().snapshot(session).await?;
         // What it leads to needs room as well.
-        let frame = self.frame(&desk, &Purpose::Answer).await?;
+        let frame = self.frame(&snapshot, &Purpose::Answer).await?;
         let (most, context) = (frame.room / 2, self.context_tokens());
         if tokens <= most {
             return Ok(tokens);
@@ -198,10 +198,10 @@ impl Agent {
     pub(super) async fn compact_now(
         &self,
         conversation: &Conversation,
-        desk: &Desk,
+        snapshot: &Snapshot,
         watcher: &Watcher,
     ) -> LedgerResult<Option<Compaction>> {
-        let frame = self.frame(desk, &Purpose::Answer).await?;
+        let frame = self.frame(snapshot, &Purpose::Answer).await?;
         // What was said last stays, if it is not much.
         let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
         watcher.tell(Progress::Compacting);
@@ -217,7 +217,7 @@ fn output_tokens(context: u32) -> u32 {
 impl Run<'_> {
     /// One call of the model. `None` if it was told that this was too long, and there is less to say now.
     pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, Halt> {
-        let mut frame = self.agent.frame(&self.desk, &self.turn.purpose).await?;
+        let mut frame = self.agent.frame(&self.snapshot, &self.turn.purpose).await?;
         frame.room >>= self.tightened;
         self.make_room(&frame).await?;
         let asked = u64::from(frame.fixed) + u64::from(self.conversation.tokens());

@@ -192,8 +192,8 @@ fn beginning(plan: &Plan) -> Command {
 }
 
 fn named(committed: &Committed, id: &PlanId) -> LedgerResult<Arc<Plan>> {
-    let plan = committed.desk.plans.get(id).cloned();
-    plan.ok_or_else(|| LedgerError::Internal(format!("plan {id} is not on the desk")))
+    let plan = committed.snapshot.plans.get(id).cloned();
+    plan.ok_or_else(|| LedgerError::Internal(format!("plan {id} is not on the snapshot")))
 }
 
 fn uncertain(steps: &[StepRun]) -> Option<&StepRun> {

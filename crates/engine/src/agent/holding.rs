@@ -187,11 +187,11 @@ enum Work {
 
 impl Work {
     fn begun_by(committed: &Committed, command: &Command) -> Self {
-        let open = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         if let Some(open) = open.filter(|open| open.purpose.is_conversation()) {
             return Self::Turn(open.id.clone());
         }
-        let plan = command.subject().and_then(|plan| committed.desk.plan(plan));
+        let plan = command.subject().and_then(|plan| committed.snapshot.plan(plan));
         let execution = plan.and_then(|plan| Some((plan.id.clone(), plan.execution.as_ref()?.id.clone())));
         execution.map_or(Self::Short, |(plan, execution)| Self::Execution(plan, execution))
     }
@@ -204,8 +204,8 @@ impl Work {
                 Ok(open.is_none_or(|open| open.id != *turn))
             }
             Self::Execution(plan, execution) => {
-                let desk = ledger.desk(session, Some(plan)).await?;
-                let running = desk.plan(plan).filter(|plan| plan.status == PlanStatus::Executing);
+                let snapshot = ledger.snapshot(session, Some(plan)).await?;
+                let running = snapshot.plan(plan).filter(|plan| plan.status == PlanStatus::Executing);
                 let running = running.and_then(|plan| plan.execution.as_ref());
                 Ok(running.is_none_or(|running| running.id != *execution))
             }

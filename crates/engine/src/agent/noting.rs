@@ -3,10 +3,10 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::conversation::Said;
-use planwright_core::desk::Desk;
 use planwright_core::gate::{ASK_AGENT, PlanTool, ToolEffect, WorkbookTool};
 use planwright_core::ids::RequestId;
 use planwright_core::model::ToolCall;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
 use planwright_core::workbook::Workbook;
 use serde_json::Value;
@@ -31,21 +31,27 @@ pub(super) enum Remark {
 /// What noting something left behind.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
-    desk: Option<Desk>,
+    snapshot: Option<Snapshot>,
     /// How often the very same call has failed the same way.
     attempts: u32,
 }
 
 impl Agent {
     /// The workbook that notes go into.
-    fn noted_in<'a>(&self, desk: &'a Desk) -> Option<&'a Workbook> {
-        let session = desk.session.as_ref()?;
+    fn noted_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Workbook> {
+        let session = snapshot.session.as_ref()?;
         session.current_workbook().filter(|_| session.has_planning_files(&self.engine().policy().planning_files))
     }
 
     /// Writes down what a call came to, if it is one of those that are.
-    pub(super) async fn note(&self, desk: &Desk, asking: Asking<'_>, remark: Remark, call: EndedCall<'_>) -> Noted {
-        if self.noted_in(desk).is_none() {
+    pub(super) async fn note(
+        &self,
+        snapshot: &Snapshot,
+        asking: Asking<'_>,
+        remark: Remark,
+        call: EndedCall<'_>,
+    ) -> Noted {
+        if self.noted_in(snapshot).is_none() {
             return Noted::default();
         }
         let session = asking.session;
@@ -54,11 +60,11 @@ impl Agent {
             match remark {
                 Remark::Error => {
                     let (attempts, committed) = self.engine().note_error(asking, call).await?;
-                    Ok(Noted { desk: committed.map(|committed| committed.desk), attempts })
+                    Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts })
                 }
                 Remark::Research(count) if every > 0 && count % every == 0 => {
                     let committed = self.engine().note_finding(asking, call).await?;
-                    Ok(Noted { desk: committed.map(|committed| committed.desk), attempts: 0 })
+                    Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts: 0 })
                 }
                 Remark::Research(_) => Ok(Noted::default()),
             }
@@ -79,17 +85,17 @@ impl Run<'_> {
             return;
         }
         let opened = harmless(&self.session, self.opened_workbook()).await;
-        if let Some(desk) = opened {
-            self.desk = desk;
+        if let Some(snapshot) = opened {
+            self.snapshot = snapshot;
         }
     }
 
     /// The session afterwards, if something was changed in it.
-    async fn opened_workbook(&self) -> LedgerResult<Option<Desk>> {
+    async fn opened_workbook(&self) -> LedgerResult<Option<Snapshot>> {
         let engine = self.agent.engine();
-        let Some(session) = &self.desk.session else { return Ok(None) };
+        let Some(session) = &self.snapshot.session else { return Ok(None) };
         let mut changed = false;
-        if self.agent.noted_in(&self.desk).is_some() {
+        if self.agent.noted_in(&self.snapshot).is_some() {
             changed |= !engine.sync_workbook(&self.session).await?.is_empty();
         }
         let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
@@ -112,7 +118,7 @@ impl Run<'_> {
         if !changed {
             return Ok(None);
         }
-        engine.desk(&self.session).await.map(Some)
+        engine.snapshot(&self.session).await.map(Some)
     }
 
     /// After a call: research goes into the findings, what failed into the progress. A call that fails the same way again
@@ -123,9 +129,9 @@ impl Run<'_> {
         let by = Actor::system(self.session.channel.as_str());
         let Ok(asking) = self.noting(&by, pending.number) else { return };
         let call = EndedCall { tool: name, arguments, answer: &outcome.text };
-        let Noted { desk, attempts } = self.agent.note(&self.desk, asking, remark, call).await;
-        if let Some(desk) = desk {
-            self.desk = desk;
+        let Noted { snapshot, attempts } = self.agent.note(&self.snapshot, asking, remark, call).await;
+        if let Some(snapshot) = snapshot {
+            self.snapshot = snapshot;
         }
         let most = self.agent.engine().policy().planning_files.error_attempts;
         if most > 0 && attempts >= most {

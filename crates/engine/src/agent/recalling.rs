@@ -12,8 +12,8 @@ use crate::ledger::{Committed, LedgerResult};
 impl Agent {
     /// The conversation up to what was just committed, and the turn that is open in it.
     pub(super) async fn recall(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
-        let opened = committed.desk.opened()?;
-        let remembered = self.shared.memory.take(&committed.desk.identity, opened.opened_at);
+        let opened = committed.snapshot.opened()?;
+        let remembered = self.shared.memory.take(&committed.snapshot.identity, opened.opened_at);
         let remembered = remembered.filter(|kept| kept.seq <= committed.seq);
         let first = committed.seq + 1 - committed.events.len() as u64;
         let just_begun = matches!(committed.events.as_slice(), [Event::TurnBegun { .. }]);
@@ -22,7 +22,7 @@ impl Agent {
         {
             let mut conversation = kept.conversation;
             if kept.seq + 1 < first {
-                self.read(&committed.desk.identity, kept.seq + 1, first, &mut |seq, event| {
+                self.read(&committed.snapshot.identity, kept.seq + 1, first, &mut |seq, event| {
                     conversation.take_in(seq, event);
                 })
                 .await?;
@@ -32,7 +32,7 @@ impl Agent {
         }
         let mut conversation = Conversation::default();
         let mut events = Vec::new();
-        self.read(&committed.desk.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
+        self.read(&committed.snapshot.identity, opened.history_from, committed.seq + 1, &mut |seq, event| {
             conversation.take_in(seq, event);
             events.push(event.clone());
         })

@@ -15,7 +15,7 @@ use super::progress::Watcher;
 use super::sessions::Place;
 use super::{Agent, Answer};
 use crate::ledger::LedgerResult;
-use crate::shared_ledger::{SharedLedger, Unfinished};
+use crate::server_ledger::{ServerLedger, Unfinished};
 
 /// How often it is looked.
 const LOOK: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ impl Agent {
     /// Takes up whatever nobody works on any more, until it is told to stop. `watcher` says who is told about it.
     pub async fn take_over(
         &self,
-        ledger: Arc<dyn SharedLedger>,
+        ledger: Arc<dyn ServerLedger>,
         stop: CancellationToken,
         watcher: impl Fn(&SessionIdentity) -> Watcher,
     ) {

@@ -17,11 +17,11 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
-use planwright_core::desk::Desk;
 use planwright_core::ids::{PlanId, RequestId, TurnId};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::{Effect, Over, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
+use planwright_core::snapshot::Snapshot;
+use planwright_core::turn::{Effect, EndReason, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
 
 use super::Agent;
 use super::holding::Held;
@@ -113,7 +113,7 @@ impl Agent {
     ) -> LedgerResult<Run<'a>> {
         running.held.cancel();
         let (conversation, turn) = self.recall(&committed, &id).await?;
-        let executing = committed.desk.active().filter(|plan| plan.status == PlanStatus::Executing);
+        let executing = committed.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
         running.works_on(executing.map(|plan| &plan.id));
         let limits = self.engine().policy().turn.clone();
         Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, running, watcher))
@@ -131,19 +131,19 @@ impl Agent {
         running: &'a Running,
         watcher: &'a Watcher,
     ) -> Run<'a> {
-        let session = committed.desk.identity.clone();
+        let session = committed.snapshot.identity.clone();
         Run {
             agent: self,
             actor: self.actor_for(&session, &turn.purpose),
             session,
             held: Some(held),
-            begun_at: begun_at(&committed.desk, &turn.id).unwrap_or_else(|| self.engine().now()),
+            begun_at: begun_at(&committed.snapshot, &turn.id).unwrap_or_else(|| self.engine().now()),
             turn,
             limits,
             conversation,
             seq: committed.seq,
-            before: committed.desk.active().map(Standing::of),
-            desk: committed.desk,
+            before: committed.snapshot.active().map(Standing::of),
+            snapshot: committed.snapshot,
             settled: None,
             resumed: false,
             delivery: Delivery::Answer,
@@ -156,8 +156,8 @@ impl Agent {
     }
 }
 
-fn begun_at(desk: &Desk, turn: &TurnId) -> Option<Timestamp> {
-    Some(desk.session.as_ref()?.turn.as_ref()?.named(turn)?.begun_at)
+fn begun_at(snapshot: &Snapshot, turn: &TurnId) -> Option<Timestamp> {
+    Some(snapshot.session.as_ref()?.turn.as_ref()?.named(turn)?.begun_at)
 }
 
 /// What begins a turn.
@@ -193,7 +193,7 @@ pub(super) struct Run<'a> {
     /// The last entry of the journal that the conversation knows.
     seq: u64,
     /// The session and its active plan, as of the last thing that was written.
-    pub(super) desk: Desk,
+    pub(super) snapshot: Snapshot,
     /// The active plan when the turn began.
     before: Option<Standing>,
     /// The plan that a plan tool settled.
@@ -303,7 +303,7 @@ impl Run<'_> {
     /// Somebody ended or replaced the document that this turn carries out. What took its place is not approved.
     fn plan_is_over(&self) -> bool {
         let Purpose::Document { plan } = &self.turn.purpose else { return false };
-        self.desk.plan(plan).is_some_and(|plan| match plan.status {
+        self.snapshot.plan(plan).is_some_and(|plan| match plan.status {
             PlanStatus::Rejected | PlanStatus::Cancelled | PlanStatus::Superseded => true,
             PlanStatus::Collecting
             | PlanStatus::Ready
@@ -323,10 +323,10 @@ impl Run<'_> {
         Duration::try_from(elapsed).unwrap_or_default()
     }
 
-    async fn over(&mut self, over: Over, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
+    async fn over(&mut self, over: EndReason, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
         let end = match over {
-            Over::Because(end) => end,
-            Over::Planned => self.planned_end().await?,
+            EndReason::Because(end) => end,
+            EndReason::Planned => self.planned_end().await?,
         };
         self.end(end, inputs).await
     }
@@ -358,7 +358,7 @@ impl Run<'_> {
         if !self.turn.purpose.is_conversation() {
             return;
         }
-        let Some(opened_at) = self.desk.session.as_ref().map(|session| session.opened_at) else { return };
+        let Some(opened_at) = self.snapshot.session.as_ref().map(|session| session.opened_at) else { return };
         let conversation = std::mem::take(&mut self.conversation);
         self.agent.shared.memory.keep(&self.session, Remembered { conversation, seq: self.seq, opened_at });
     }

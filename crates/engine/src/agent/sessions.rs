@@ -35,7 +35,7 @@ impl Place {
 impl Agent {
     /// The session a transport is in: the one that was chosen last and is still there, else a new one.
     pub async fn arrive(&self, transport: &TransportChat, channel: Channel, by: &Actor) -> LedgerResult<Place> {
-        match self.engine().ledger().pointed(transport).await? {
+        match self.engine().ledger().active_session(transport).await? {
             Some(session) => Ok(Place::new(transport.clone(), session)),
             None => self.new_place(transport, channel, by).await,
         }

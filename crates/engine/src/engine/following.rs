@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::journal::{Entry, Head};
@@ -13,6 +12,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 
 use super::history::Replay;
 use super::{Engine, no_plan};
@@ -31,7 +31,7 @@ pub struct Following {
     /// A session that was deleted and begun again under the same key is another one.
     opened_at: Timestamp,
     head: Head,
-    desk: Desk,
+    snapshot: Snapshot,
     began: Option<Actor>,
 }
 
@@ -115,7 +115,7 @@ impl Engine {
                 replay.take_in(entry);
             }
         }
-        if replay.desk.plan(plan).is_none() {
+        if replay.snapshot.plan(plan).is_none() {
             return Err(no_plan(session, plan).into());
         }
         Ok(Following {
@@ -123,16 +123,16 @@ impl Engine {
             plan: plan.clone(),
             opened_at: stored.session.opened_at,
             head: stored.head,
-            desk: replay.desk,
+            snapshot: replay.snapshot,
             began: replay.history.executions.last().and_then(|execution| execution.by.clone()),
         })
     }
 
     /// The plan a person means who names none: the active one, else the one that is being carried out.
     pub async fn plan_to_follow(&self, session: &SessionIdentity) -> LedgerResult<Arc<Plan>> {
-        let desk = self.desk(session).await?;
-        let opened = desk.opened()?;
-        if let Some(active) = opened.plan_mode.active_plan.as_ref().and_then(|id| desk.plans.get(id)) {
+        let snapshot = self.snapshot(session).await?;
+        let opened = snapshot.opened()?;
+        if let Some(active) = opened.plan_mode.active_plan.as_ref().and_then(|id| snapshot.plans.get(id)) {
             return Ok(Arc::clone(active));
         }
         let under_way = self.under_way(session).await?;
@@ -176,9 +176,9 @@ impl Engine {
 impl Following {
     /// The plan after everything that was told.
     pub fn plan(&self) -> &Plan {
-        match self.desk.plan(&self.plan) {
+        match self.snapshot.plan(&self.plan) {
             Some(plan) => plan,
-            None => unreachable!("the plan is on the desk from the beginning, and no event takes one away"),
+            None => unreachable!("the plan is on the snapshot from the beginning, and no event takes one away"),
         }
     }
 
@@ -193,7 +193,7 @@ impl Following {
 
     /// What happened since the last look. Where nothing did, only the session's row is read.
     pub async fn look(&mut self) -> LedgerResult<Vec<Happened>> {
-        let session = self.desk.identity.clone();
+        let session = self.snapshot.identity.clone();
         let stored = self.engine.ledger.session(&session).await?;
         let stored =
             stored.filter(|stored| stored.session.opened_at == self.opened_at).ok_or_else(|| gone(&session))?;
@@ -216,7 +216,7 @@ impl Following {
             return None;
         }
         let begun = self.started_at(&entry.event);
-        self.desk.apply(&entry.event, &entry.stamp(), entry.seq);
+        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
         if matches!(entry.event, Event::ExecutionStarted { .. }) {
             self.began = Some(entry.by.clone());
         }

@@ -10,7 +10,7 @@ use planwright_core::session::SessionIdentity;
 
 use super::Engine;
 use crate::ledger::{LedgerResult, Page};
-use crate::shared_ledger::{PlanAnywhere, SharedLedger};
+use crate::server_ledger::{PlanAnywhere, ServerLedger};
 
 /// A plan that does not go on until a person says something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Engine {
     /// The one that changed last first. `after` is the `next` of the page before.
     pub async fn inbox(
         &self,
-        everywhere: &dyn SharedLedger,
+        everywhere: &dyn ServerLedger,
         mut after: Option<u64>,
         limit: u32,
     ) -> LedgerResult<Page<Waiting>> {

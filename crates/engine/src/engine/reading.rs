@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 
 use super::{Engine, no_plan};
 use crate::ledger::{LedgerResult, Page, PlanSummary, StoredSession};
@@ -32,13 +32,13 @@ impl Engine {
     }
 
     /// The session and its active plan, for a look without a change.
-    pub async fn desk(&self, session: &SessionIdentity) -> LedgerResult<Desk> {
-        self.ledger.desk(session, None).await
+    pub async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
+        self.ledger.snapshot(session, None).await
     }
 
     pub async fn plan(&self, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
-        let desk = self.ledger.desk(session, Some(id)).await?;
-        desk.plans.get(id).cloned().ok_or_else(|| no_plan(session, id).into())
+        let snapshot = self.ledger.snapshot(session, Some(id)).await?;
+        snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(session, id).into())
     }
 
     /// The plan that a person means: the one they name, else the active one.
@@ -51,7 +51,7 @@ impl Engine {
         // A whole id is found at once. What could be a piece of one is looked for among all of them.
         if let PlanReference::Piece(text) = reference
             && let Ok(id) = PlanId::new(text.as_str())
-            && let Some(plan) = self.ledger.desk(session, Some(&id)).await?.plans.get(&id)
+            && let Some(plan) = self.ledger.snapshot(session, Some(&id)).await?.plans.get(&id)
         {
             return Ok(Arc::clone(plan));
         }
@@ -61,9 +61,9 @@ impl Engine {
     }
 
     pub async fn active_plan(&self, session: &SessionIdentity) -> LedgerResult<Arc<Plan>> {
-        let desk = self.ledger.desk(session, None).await?;
-        let opened = desk.opened()?;
-        let active = opened.plan_mode.active_plan.as_ref().and_then(|id| desk.plans.get(id).cloned());
+        let snapshot = self.ledger.snapshot(session, None).await?;
+        let opened = snapshot.opened()?;
+        let active = opened.plan_mode.active_plan.as_ref().and_then(|id| snapshot.plans.get(id).cloned());
         active.ok_or_else(|| {
             let hint = match opened.plans_made {
                 0 => "there are none yet",

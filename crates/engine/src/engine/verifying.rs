@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Damage, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 
 use super::Engine;
 use crate::ledger::{DamagedRow, LedgerError, LedgerResult, StoredSession};
@@ -92,7 +92,7 @@ impl Engine {
     /// `None` if the session was deleted meanwhile.
     async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<Option<ChainReport>> {
         let identity = &stored.session.identity;
-        let mut walk = Walk { head: Head::START, desk: Desk::new(identity.clone()) };
+        let mut walk = Walk { head: Head::START, snapshot: Snapshot::new(identity.clone()) };
         // Somebody may be writing meanwhile, so what is stored is only compared with a journal that stood still.
         let mut promised = None;
         for _ in 0..PATIENCE {
@@ -127,13 +127,13 @@ impl Engine {
     /// Walks to the end of the journal, checking and replaying.
     async fn walk_on(&self, walk: &mut Walk) -> LedgerResult<Result<(), Damage>> {
         loop {
-            let entries = self.ledger.journal(&walk.desk.identity, walk.head.seq, PAGE).await?;
+            let entries = self.ledger.journal(&walk.snapshot.identity, walk.head.seq, PAGE).await?;
             if entries.is_empty() {
                 return Ok(Ok(()));
             }
             for sealed in entries {
-                match walk.head.check(&walk.desk.identity, &sealed) {
-                    Ok(entry) => walk.desk.apply(&entry.event, &entry.stamp(), entry.seq),
+                match walk.head.check(&walk.snapshot.identity, &sealed) {
+                    Ok(entry) => walk.snapshot.apply(&entry.event, &entry.stamp(), entry.seq),
                     Err(damage) => return Ok(Err(damage)),
                 }
             }
@@ -142,16 +142,16 @@ impl Engine {
 
     /// What is stored beside the journal, held against what was walked.
     async fn report(&self, walk: &Walk, damage: Option<Damage>) -> LedgerResult<ChainReport> {
-        let session = &walk.desk.identity;
+        let session = &walk.snapshot.identity;
         let (plans, unreadable) = self.ledger.stored_plans(session).await?;
         let mut disagreements = unreadable;
         // A broken chain cannot be replayed to its end, so there is nothing sound to compare with.
         if damage.is_none() {
             let stored = self.ledger.session(session).await?.map(|stored| stored.session);
-            if stored != walk.desk.session {
+            if stored != walk.snapshot.session {
                 disagreements.push(disagreement(format!("session {session}")));
             }
-            disagreements.extend(compare(&walk.desk.plans, &plans, &disagreements, session));
+            disagreements.extend(compare(&walk.snapshot.plans, &plans, &disagreements, session));
         }
         let damage = damage.map(|damage| damage.to_string());
         Ok(ChainReport { session: session.clone(), entries: walk.head.seq, damage, disagreements })
@@ -161,7 +161,7 @@ impl Engine {
 /// How far a journal was walked, and what it says up to there.
 struct Walk {
     head: Head,
-    desk: Desk,
+    snapshot: Snapshot,
 }
 
 /// Entries that were there when the walk began cannot have gone.

@@ -19,9 +19,9 @@ pub(super) fn changed_plan(committed: &Committed) -> LedgerResult<&Plan> {
         _ => None,
     });
     let id = superseding.or_else(|| committed.events.iter().find_map(Event::plan));
-    id.and_then(|id| committed.desk.plan(id))
-        .or_else(|| committed.desk.active())
-        .ok_or_else(|| LedgerError::Internal("the plan that was changed is not on the desk".to_owned()))
+    id.and_then(|id| committed.snapshot.plan(id))
+        .or_else(|| committed.snapshot.active())
+        .ok_or_else(|| LedgerError::Internal("the plan that was changed is not on the snapshot".to_owned()))
 }
 
 pub(super) fn named(plan: &Plan) -> Value {

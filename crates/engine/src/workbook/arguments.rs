@@ -11,19 +11,19 @@ use crate::schema::schema_of as of;
 /// One of the three documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Which {
+pub(super) enum DocumentArgument {
     #[default]
     TaskPlan,
     Findings,
     Progress,
 }
 
-impl From<Which> for workbook::Which {
-    fn from(which: Which) -> Self {
+impl From<DocumentArgument> for workbook::DocumentKind {
+    fn from(which: DocumentArgument) -> Self {
         match which {
-            Which::TaskPlan => Self::TaskPlan,
-            Which::Findings => Self::Findings,
-            Which::Progress => Self::Progress,
+            DocumentArgument::TaskPlan => Self::TaskPlan,
+            DocumentArgument::Findings => Self::Findings,
+            DocumentArgument::Progress => Self::Progress,
         }
     }
 }
@@ -42,13 +42,13 @@ pub(super) struct Init {
 #[serde(deny_unknown_fields)]
 pub(super) struct Read {
     #[serde(default)]
-    pub(super) which: Which,
+    pub(super) which: DocumentArgument,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Write {
-    pub(super) which: Which,
+    pub(super) which: DocumentArgument,
     /// The whole document. It replaces what was there.
     pub(super) content: String,
 }
@@ -56,7 +56,7 @@ pub(super) struct Write {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Update {
-    pub(super) which: Which,
+    pub(super) which: DocumentArgument,
     /// The exact heading, or the way to it where two are the same: `Phases > Phase 2`.
     pub(super) section: String,
     /// What stands under the heading afterwards. The heading itself stays.
@@ -83,7 +83,7 @@ pub(super) struct List {}
 pub(super) struct Export {
     /// One document; all three in one file if absent.
     #[serde(default)]
-    pub(super) which: Option<Which>,
+    pub(super) which: Option<DocumentArgument>,
     /// The file among the person's own files; a free name if absent.
     #[serde(default)]
     pub(super) path: Option<String>,

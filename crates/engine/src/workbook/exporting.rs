@@ -2,7 +2,7 @@
 
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{Which, archive};
+use planwright_core::workbook::{DocumentKind, archive};
 use serde_json::{Value, json};
 
 use super::reading::none_yet;
@@ -18,7 +18,7 @@ impl Engine {
     pub async fn export_workbook(
         &self,
         session: &SessionIdentity,
-        which: Option<Which>,
+        which: Option<DocumentKind>,
         path: Option<&str>,
     ) -> LedgerResult<Value> {
         let desktop = self.desktop(session).await;
@@ -32,7 +32,7 @@ impl Engine {
             let written = folders.files.write_new(session, path, text).await?;
             return Ok(with_notes(answer(&written), &notes));
         }
-        let stem = which.map_or("plan", Which::as_str);
+        let stem = which.map_or("plan", DocumentKind::as_str);
         for n in 1..=NAMES {
             let name = if n == 1 { format!("{stem}.md") } else { format!("{stem}-{n}.md") };
             match folders.files.write_new(session, &name, text.clone()).await {
@@ -43,7 +43,7 @@ impl Engine {
         Err(Refusal::conflict(format!("{stem}.md and many names like it are taken; say another `path`.")).into())
     }
 
-    async fn exported(&self, session: &SessionIdentity, which: Option<Which>) -> LedgerResult<String> {
+    async fn exported(&self, session: &SessionIdentity, which: Option<DocumentKind>) -> LedgerResult<String> {
         if let Some(which) = which {
             return Ok(self.document(session, which).await?.text);
         }

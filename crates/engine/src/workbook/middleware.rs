@@ -2,12 +2,12 @@
 //! research brought, what failed and how often, whether a message is worth a workbook, and where the work stands.
 
 use planwright_core::command::Command;
-use planwright_core::desk::Desk;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::workbook::hint::{LastEdit, hint, invitation};
 use planwright_core::workbook::verdict::{Verdict, judge};
-use planwright_core::workbook::{Judged, Which, Why, WorkbookCommand, errors, findings};
+use planwright_core::workbook::{DocumentKind, Judged, WorkbookCommand, WriteOrigin, errors, findings};
 use serde_json::Value;
 
 use super::reading::Document;
@@ -36,7 +36,7 @@ impl Engine {
         let (cap, now) = (self.policy().planning_files.findings_chars, self.now());
         let (source, text) = (call.told(), call.text());
         let add = |before: &str| Ok::<_, Refusal>(findings::add(before, &source, &text, cap, now));
-        Ok(self.edit_document_as(asking, Which::Findings, Why::Middleware, add).await?.committed)
+        Ok(self.edit_document_as(asking, DocumentKind::Findings, WriteOrigin::Middleware, add).await?.committed)
     }
 
     /// What failed, and the how-manieth time it did.
@@ -53,7 +53,8 @@ impl Engine {
             attempts = times;
             Ok::<_, Refusal>(noted)
         };
-        let committed = self.edit_document_as(asking, Which::Progress, Why::Middleware, note).await?.committed;
+        let committed =
+            self.edit_document_as(asking, DocumentKind::Progress, WriteOrigin::Middleware, note).await?.committed;
         Ok((attempts, committed))
     }
 
@@ -78,17 +79,17 @@ impl Engine {
     }
 
     /// What the model is told about the workbook; nothing where planning files are off.
-    pub(crate) async fn workbook_hint(&self, desk: &Desk) -> Option<String> {
-        let session = desk.session.as_ref()?;
+    pub(crate) async fn workbook_hint(&self, snapshot: &Snapshot) -> Option<String> {
+        let session = snapshot.session.as_ref()?;
         if !session.has_planning_files(&self.policy().planning_files) {
             return None;
         }
         let Some(workbook) = session.current_workbook() else { return Some(invitation()) };
-        let task_plan = workbook.document(Which::TaskPlan);
-        match self.version(&desk.identity, Which::TaskPlan, task_plan).await {
+        let task_plan = workbook.document(DocumentKind::TaskPlan);
+        match self.version(&snapshot.identity, DocumentKind::TaskPlan, task_plan).await {
             Ok(document) => Some(hint(workbook, &document.text, last_edit(&document))),
             Err(error) => {
-                tracing::warn!(session_identity = %desk.identity, event = "planning_files", %error, "the task plan cannot be read");
+                tracing::warn!(session_identity = %snapshot.identity, event = "planning_files", %error, "the task plan cannot be read");
                 Some("# Workbook\n\nIt cannot be read now; say so to the person.\n".to_owned())
             }
         }

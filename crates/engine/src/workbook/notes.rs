@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// A person edited the file; their text is the newest version now.
-    TakenIn { which: Which, version: u32 },
+    TakenIn { which: DocumentKind, version: u32 },
     /// A person edited an older version. Their text is the newest version now, and the one before it is kept beside it.
-    Conflict { which: Which, version: u32, kept_as: String },
+    Conflict { which: DocumentKind, version: u32, kept_as: String },
     /// What stood in the place of a document is not one, and was moved out of the way.
-    SetAside { which: Which, kept_as: String, reason: String },
+    SetAside { which: DocumentKind, kept_as: String, reason: String },
     /// A template of the person's own cannot be used.
     Template { reason: String },
     /// The files are not as they should be; the ledger has everything.

@@ -6,7 +6,7 @@ use planwright_core::event::Event;
 use planwright_core::journal::Entry;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{DocumentState, Documents, TextDigest, Which, Workbook};
+use planwright_core::workbook::{DocumentKind, DocumentState, Documents, TextDigest, Workbook};
 
 use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
@@ -14,7 +14,7 @@ use crate::ledger::{LedgerError, LedgerResult};
 /// One version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    pub which: Which,
+    pub which: DocumentKind,
     pub version: u32,
     pub text: String,
     pub by: Actor,
@@ -28,7 +28,7 @@ impl Engine {
     }
 
     /// A document as it is now.
-    pub async fn document(&self, session: &SessionIdentity, which: Which) -> LedgerResult<Document> {
+    pub async fn document(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Document> {
         let workbook = self.current_workbook(session).await?.ok_or_else(none_yet)?;
         self.version(session, which, workbook.document(which)).await
     }
@@ -37,7 +37,7 @@ impl Engine {
     pub(super) async fn version(
         &self,
         session: &SessionIdentity,
-        which: Which,
+        which: DocumentKind,
         state: &DocumentState,
     ) -> LedgerResult<Document> {
         let entry = self.entry(session, state.seq).await?;
@@ -53,7 +53,7 @@ impl Engine {
         seqs: &Documents<u64>,
     ) -> LedgerResult<Documents<String>> {
         let mut texts = Documents::<String>::default();
-        for which in Which::ALL {
+        for which in DocumentKind::ALL {
             let seq = *seqs.get(which);
             let entry = self.entry(session, seq).await?;
             let text = entry.event.document(which).ok_or_else(|| not_there(session, which, seq))?;
@@ -66,7 +66,7 @@ impl Engine {
     pub(super) async fn was_version(
         &self,
         session: &SessionIdentity,
-        which: Which,
+        which: DocumentKind,
         newest: &DocumentState,
         text: TextDigest,
         since: Option<u32>,
@@ -99,6 +99,6 @@ pub(super) fn none_yet() -> LedgerError {
     Refusal::not_found("There is no workbook in this session yet; init_plan begins one.").into()
 }
 
-fn not_there(session: &SessionIdentity, which: Which, seq: u64) -> LedgerError {
+fn not_there(session: &SessionIdentity, which: DocumentKind, seq: u64) -> LedgerError {
     LedgerError::damaged(format!("entry {seq} of session {session}"), format!("it has not the text of {which}"))
 }

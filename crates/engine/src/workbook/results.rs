@@ -2,7 +2,7 @@
 
 use planwright_core::refusal::{Problem, Refusal};
 use planwright_core::workbook::sections::SectionError;
-use planwright_core::workbook::{Archive, Which, Workbook};
+use planwright_core::workbook::{Archive, DocumentKind, Workbook};
 use serde_json::{Value, json};
 
 use super::notes::Note;
@@ -36,7 +36,7 @@ pub(super) fn read(document: &Document, title: &str, notes: &[Note]) -> Value {
     with_notes(answer, notes)
 }
 
-pub(super) fn edited(which: Which, edited: &Edited) -> Value {
+pub(super) fn edited(which: DocumentKind, edited: &Edited) -> Value {
     let answer = json!({
         "which": which,
         "version": edited.version,

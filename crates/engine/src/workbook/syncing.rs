@@ -11,7 +11,7 @@ use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{Archive, Documents, Which, Why, Workbook, WorkbookCommand, archive};
+use planwright_core::workbook::{Archive, DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin, archive};
 
 use super::notes::Note;
 use super::shelf::{OnDisk, Put, Shelf, Written, WrittenDocument};
@@ -138,7 +138,7 @@ impl Engine {
         synced: &mut Synced,
     ) -> Result<Look, Failed> {
         let mut look = Look::Done;
-        for which in Which::ALL {
+        for which in DocumentKind::ALL {
             let state = *workbook.document(which);
             let base = written.documents.get(&which).copied();
             let text = match found.get(which) {
@@ -170,7 +170,7 @@ impl Engine {
                 let kept_as = blocking(move || shelf.keep_beside(which, state.version, &other)).await?;
                 Note::Conflict { which, version: state.version + 1, kept_as }
             };
-            let why = if matches!(note, Note::TakenIn { .. }) { Why::User } else { Why::Conflict };
+            let why = if matches!(note, Note::TakenIn { .. }) { WriteOrigin::User } else { WriteOrigin::Conflict };
             let write = WorkbookCommand::Write { which, base_version: state.version, content: text, why };
             match self.submit(session, &Actor::person("the user", DISK), Command::Workbook(write)).await {
                 Ok(committed) => {
@@ -195,7 +195,7 @@ impl Engine {
         found: &Documents<OnDisk>,
         written: &mut Written,
     ) -> Result<Look, Failed> {
-        for which in Which::ALL {
+        for which in DocumentKind::ALL {
             let state = *workbook.document(which);
             let there = found.get(which).clone();
             if there.digest() != Some(state.digest) {

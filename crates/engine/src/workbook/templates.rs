@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_core::workbook::template::Templates;
 
 use super::notes::Note;
@@ -22,7 +22,7 @@ impl Engine {
 
 fn read(folder: &Path, most: u64) -> (Templates, Vec<Note>) {
     let (mut templates, mut notes) = (Templates::default(), Vec::new());
-    for which in Which::ALL {
+    for which in DocumentKind::ALL {
         let path = folder.join(which.file_name());
         let text = File::open(&path).and_then(|file| {
             let mut text = String::new();

@@ -4,7 +4,7 @@ use planwright_core::gate::{Caller, Situation, WorkbookTool, advertised_workbook
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::sections::{self, Scope};
-use planwright_core::workbook::{Which, Why};
+use planwright_core::workbook::{DocumentKind, WriteOrigin};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -35,8 +35,8 @@ impl Engine {
         tool: WorkbookTool,
         arguments: Arguments,
     ) -> LedgerResult<(Value, Option<Committed>)> {
-        let desk = self.ledger().desk(asking.session, None).await?;
-        authorize_workbook_tool(&Situation::of(&desk, self.policy(), caller), tool)?;
+        let snapshot = self.ledger().snapshot(asking.session, None).await?;
+        authorize_workbook_tool(&Situation::of(&snapshot, self.policy(), caller), tool)?;
         match tool {
             WorkbookTool::Init => {
                 let given: arguments::Init = parse(tool, arguments)?;
@@ -51,7 +51,8 @@ impl Engine {
             WorkbookTool::Write => {
                 let given: arguments::Write = parse(tool, arguments)?;
                 let which = given.which.into();
-                let edited = self.edit_document_as(asking, which, Why::Tool, |_| Ok(given.content.clone())).await?;
+                let edited =
+                    self.edit_document_as(asking, which, WriteOrigin::Tool, |_| Ok(given.content.clone())).await?;
                 Ok((results::edited(which, &edited), edited.committed))
             }
             WorkbookTool::Update => {
@@ -62,7 +63,7 @@ impl Engine {
                     sections::replace(text, &given.section, &given.content, scope)
                         .map_err(|error| results::no_section(&error))
                 };
-                let edited = self.edit_document_as(asking, which, Why::Tool, replace).await?;
+                let edited = self.edit_document_as(asking, which, WriteOrigin::Tool, replace).await?;
                 Ok((results::edited(which, &edited), edited.committed))
             }
             WorkbookTool::Clear => {
@@ -80,13 +81,13 @@ impl Engine {
             }
             WorkbookTool::Export => {
                 let given: arguments::Export = parse(tool, arguments)?;
-                let which = given.which.map(Which::from);
+                let which = given.which.map(DocumentKind::from);
                 Ok((self.export_workbook(asking.session, which, given.path.as_deref()).await?, None))
             }
         }
     }
 
-    async fn read_workbook(&self, session: &SessionIdentity, which: Which) -> LedgerResult<Value> {
+    async fn read_workbook(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Value> {
         let notes = self.sync_workbook(session).await?;
         let workbook = self.current_workbook(session).await?.ok_or_else(none_yet)?;
         let document = self.version(session, which, workbook.document(which)).await?;

@@ -6,7 +6,7 @@ use planwright_core::event::Event;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::template::fresh;
-use planwright_core::workbook::{Documents, Which, Why, Workbook, WorkbookCommand, completion};
+use planwright_core::workbook::{DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin, completion};
 
 use super::notes::Note;
 use super::reading::none_yet;
@@ -112,7 +112,8 @@ impl Engine {
 
     /// Whether the task plan says that it is complete.
     pub async fn is_complete(&self, session: &SessionIdentity, workbook: &Workbook) -> LedgerResult<bool> {
-        let task_plan = self.version(session, Which::TaskPlan, workbook.document(Which::TaskPlan)).await?;
+        let task_plan =
+            self.version(session, DocumentKind::TaskPlan, workbook.document(DocumentKind::TaskPlan)).await?;
         Ok(completion::is_complete(&task_plan.text))
     }
 
@@ -122,8 +123,8 @@ impl Engine {
         &self,
         session: &SessionIdentity,
         by: &Actor,
-        which: Which,
-        why: Why,
+        which: DocumentKind,
+        why: WriteOrigin,
         edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
     ) -> LedgerResult<Edited> {
         self.edit_document_as(self.asked_by(session, by), which, why, edit).await
@@ -132,8 +133,8 @@ impl Engine {
     pub(crate) async fn edit_document_as(
         &self,
         asking: Asking<'_>,
-        which: Which,
-        why: Why,
+        which: DocumentKind,
+        why: WriteOrigin,
         mut edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
     ) -> LedgerResult<Edited> {
         let session = asking.session;
@@ -212,7 +213,7 @@ fn again(refusal: &Refusal, attempt: u32) -> bool {
     refusal.code == RefusalCode::Conflict && attempt < ATTEMPTS
 }
 
-fn version_in(committed: &Committed, wanted: Which) -> Option<u32> {
+fn version_in(committed: &Committed, wanted: DocumentKind) -> Option<u32> {
     committed.events.iter().find_map(|event| match event {
         Event::WorkbookWritten { which, version, .. } if *which == wanted => Some(*version),
         _ => None,
@@ -220,6 +221,6 @@ fn version_in(committed: &Committed, wanted: Which) -> Option<u32> {
 }
 
 fn workbook_of(committed: &Committed) -> LedgerResult<Workbook> {
-    let session = committed.desk.session.as_ref();
+    let session = committed.snapshot.session.as_ref();
     session.and_then(|session| session.current_workbook().cloned()).ok_or_else(none_yet)
 }

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A data folder with file tools, and a place outside with a secret in it.
-struct Desk {
+struct Snapshot {
     folder: TempDir,
     files: FileTools,
     toolbox: Toolbox,
@@ -32,7 +32,7 @@ struct Desk {
 
 const SECRET: &str = "the secret outside";
 
-impl Desk {
+impl Snapshot {
     fn new() -> Self {
         Self::with(FileLimits::default())
     }
@@ -41,17 +41,17 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let files = FileTools::new(folder.path().join("data/users"), limits);
         let toolbox = Toolbox::new(files.tools());
-        let desk = Self { folder, files, toolbox, session: "cli:k3yk3y8x".parse().unwrap() };
-        fs::create_dir(desk.outside()).unwrap();
-        fs::write(desk.outside().join("secret.md"), SECRET).unwrap();
-        desk
+        let snapshot = Self { folder, files, toolbox, session: "cli:k3yk3y8x".parse().unwrap() };
+        fs::create_dir(snapshot.outside()).unwrap();
+        fs::write(snapshot.outside().join("secret.md"), SECRET).unwrap();
+        snapshot
     }
 
     /// With the session's folder made already.
     fn begun() -> Self {
-        let desk = Self::new();
-        fs::create_dir_all(desk.inside()).unwrap();
-        desk
+        let snapshot = Self::new();
+        fs::create_dir_all(snapshot.inside()).unwrap();
+        snapshot
     }
 
     fn inside(&self) -> PathBuf {
@@ -121,8 +121,8 @@ fn globbed(answer: &Value) -> Vec<&str> {
 
 #[test]
 fn the_tools_say_what_they_are() {
-    let desk = Desk::new();
-    let said: Vec<_> = desk.toolbox.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
+    let snapshot = Snapshot::new();
+    let said: Vec<_> = snapshot.toolbox.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
     assert_eq!(
         said,
         [
@@ -133,7 +133,7 @@ fn the_tools_say_what_they_are() {
             ("write_file", ToolEffect::Repeatable),
         ]
     );
-    for tool in desk.toolbox.iter() {
+    for tool in snapshot.toolbox.iter() {
         let schema = &tool.spec().input_schema;
         assert_eq!(schema["additionalProperties"], false, "{schema}");
         for (name, property) in schema["properties"].as_object().unwrap() {
@@ -142,13 +142,13 @@ fn the_tools_say_what_they_are() {
         }
         assert!(!tool.spec().description.is_empty());
     }
-    let read = &desk.tool("read_file").spec().input_schema;
+    let read = &snapshot.tool("read_file").spec().input_schema;
     assert_eq!(read["required"], json!(["path"]));
 }
 
 #[test]
 fn unfit_arguments_are_found_without_doing_anything() {
-    let desk = Desk::new();
+    let snapshot = Snapshot::new();
     for (tool, arguments, fits) in [
         ("list_files", json!({}), true),
         ("list_files", json!({"folder": "a"}), false),
@@ -165,8 +165,8 @@ fn unfit_arguments_are_found_without_doing_anything() {
         ("grep_files", json!({"pattern": "a+"}), true),
         ("grep_files", json!({"pattern": "(a"}), false),
     ] {
-        let checked = desk.tool(tool).check(arguments.as_object().unwrap());
+        let checked = snapshot.tool(tool).check(arguments.as_object().unwrap());
         assert_eq!(checked.is_ok(), fits, "{tool} {checked:?}");
     }
-    assert!(!desk.folder.path().join("data").exists());
+    assert!(!snapshot.folder.path().join("data").exists());
 }

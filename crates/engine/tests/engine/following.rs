@@ -11,7 +11,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::feed::{Feed, Followed, Follower};
 use planwright_engine::ledger::Lease;
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_store::SqliteLedger;
 use tempfile::TempDir;
 
@@ -43,7 +43,7 @@ impl Stage {
     }
 }
 
-async fn ledger(folder: &TempDir) -> Arc<dyn SharedLedger> {
+async fn ledger(folder: &TempDir) -> Arc<dyn ServerLedger> {
     Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap())
 }
 

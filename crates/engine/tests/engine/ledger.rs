@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
@@ -78,8 +78,8 @@ impl Ledger for Hanging {
         self.inner.sessions_with_key(key).await
     }
 
-    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
-        self.inner.desk(session, plan).await
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        self.inner.snapshot(session, plan).await
     }
 
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
@@ -142,8 +142,8 @@ impl Ledger for Hanging {
         self.inner.delete_session(lease).await
     }
 
-    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
-        self.inner.pointed(transport).await
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        self.inner.active_session(transport).await
     }
 
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {

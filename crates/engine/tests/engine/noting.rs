@@ -7,7 +7,7 @@ mod research;
 mod telling;
 
 use planwright_core::event::Event;
-use planwright_core::workbook::{PlanningFiles, Which};
+use planwright_core::workbook::{DocumentKind, PlanningFiles};
 use planwright_engine::workbook::Beginning;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn settings(setup: &mut Setup) -> &mut PlanningFiles {
 }
 
 impl World {
-    async fn reads(&self, which: Which) -> String {
+    async fn reads(&self, which: DocumentKind) -> String {
         self.engine().document(&self.session, which).await.unwrap().text
     }
 
@@ -47,7 +47,7 @@ impl World {
         events
             .iter()
             .filter(|event| {
-                matches!(event, Event::WorkbookWritten { why: planwright_core::workbook::Why::Middleware, .. })
+                matches!(event, Event::WorkbookWritten { why: planwright_core::workbook::WriteOrigin::Middleware, .. })
             })
             .count()
     }

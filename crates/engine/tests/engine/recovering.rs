@@ -9,7 +9,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::{Agent, Approving, Watcher};
 use planwright_engine::feed::{Feed, Followed};
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_store::SqliteLedger;
 use serde_json::json;
@@ -29,7 +29,7 @@ struct Keeper {
 
 impl Keeper {
     async fn start(world: &World, model: &ScriptedModel) -> Self {
-        let ledger: Arc<dyn SharedLedger> =
+        let ledger: Arc<dyn ServerLedger> =
             Arc::new(SqliteLedger::open(&world.folder.path().join("test.db")).await.unwrap());
         let agent = world.another(model, "the keeper").await;
         let stop = CancellationToken::new();

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use planwright_core::actor::Actor;
 use planwright_core::refusal::Refusal;
-use planwright_core::workbook::{Which, Workbook};
+use planwright_core::workbook::{DocumentKind, Workbook};
 use planwright_engine::Engine;
 use serde_json::{Value, json};
 
@@ -47,16 +47,16 @@ impl World {
     }
 
     /// The file of a document, as a person reads it.
-    pub(crate) fn on_disk(&self, which: Which) -> String {
+    pub(crate) fn on_disk(&self, which: DocumentKind) -> String {
         fs::read_to_string(self.plan_folder().join(which.file_name())).unwrap()
     }
 
     /// Saves a document as a person does.
-    pub(crate) fn save(&self, which: Which, text: &str) {
+    pub(crate) fn save(&self, which: DocumentKind, text: &str) {
         fs::write(self.plan_folder().join(which.file_name()), text).unwrap();
     }
 
-    pub(crate) async fn text(&self, which: Which) -> String {
+    pub(crate) async fn text(&self, which: DocumentKind) -> String {
         self.engine().document(&self.session, which).await.unwrap().text
     }
 
@@ -66,7 +66,7 @@ impl World {
 
     /// The files are as the ledger has them.
     pub(crate) async fn disk_agrees(&self) {
-        for which in Which::ALL {
+        for which in DocumentKind::ALL {
             assert_eq!(self.on_disk(which), self.text(which).await, "{which}");
         }
     }

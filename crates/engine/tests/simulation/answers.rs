@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::TurnId;
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Purpose, TurnEnd};
 use planwright_engine::agent::{Answer, Progress};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -163,10 +163,12 @@ fn told_about(reply: &str) -> impl Iterator<Item = (u32, &str)> {
 /// Whether a plan was so at any time from then on.
 fn was(entries: &[Entry], from: u64, (number, status): &(u32, &str)) -> bool {
     let Some(first) = entries.first() else { return false };
-    let mut desk = Desk::new(first.session.clone());
-    let is = |desk: &Desk| desk.plans.values().any(|plan| plan.number == *number && plan.status.as_str() == *status);
+    let mut snapshot = Snapshot::new(first.session.clone());
+    let is = |snapshot: &Snapshot| {
+        snapshot.plans.values().any(|plan| plan.number == *number && plan.status.as_str() == *status)
+    };
     entries.iter().any(|entry| {
-        desk.apply(&entry.event, &entry.stamp(), entry.seq);
-        entry.seq >= from && is(&desk)
+        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        entry.seq >= from && is(&snapshot)
     })
 }

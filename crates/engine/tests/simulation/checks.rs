@@ -13,7 +13,6 @@ mod turns;
 use std::collections::BTreeMap;
 
 use planwright_core::actor::ActorKind;
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::gate::{Caller, Situation, ToolEffect, Verdict, judge_other_tool};
 use planwright_core::journal::Entry;
@@ -21,6 +20,7 @@ use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
 use serde_json::Value;
 
@@ -57,11 +57,11 @@ struct Walk<'a> {
 /// A session, as far as the walk has come.
 struct Followed<'a> {
     entries: &'a [Entry],
-    desk: Desk,
+    snapshot: Snapshot,
     seq: u64,
     holder: Option<(String, u64)>,
     /// Every state there was since whoever works on the session in a process last saw it, that one first.
-    known: BTreeMap<String, Vec<Desk>>,
+    known: BTreeMap<String, Vec<Snapshot>>,
     turns: Turns,
     steps: Steps,
     plans: Plans,
@@ -71,8 +71,8 @@ struct Followed<'a> {
 struct Written<'a> {
     entry: &'a Entry,
     owner: &'a str,
-    before: &'a Desk,
-    after: &'a Desk,
+    before: &'a Snapshot,
+    after: &'a Snapshot,
 }
 
 impl Written<'_> {
@@ -92,7 +92,7 @@ struct Made<'a> {
     number: u64,
     arguments: &'a Value,
     /// What the caller may have known, the oldest first.
-    known: &'a [Desk],
+    known: &'a [Snapshot],
 }
 
 impl<'a> Walk<'a> {
@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
                 self.at_work(owner, session);
                 let world = self.world;
                 let known = self.followed(session).known.get(owner).map(Vec::as_slice).unwrap_or_default();
-                if !known.iter().any(|desk| speaks(desk, *role)) {
+                if !known.iter().any(|snapshot| speaks(snapshot, *role)) {
                     world.wrong(format!("{owner} asked a model as {role:?} in {session}, where nobody is"));
                 }
             }
@@ -160,11 +160,11 @@ impl<'a> Walk<'a> {
         let entries = &followed.entries[first as usize - 1..last as usize];
         entries.iter().for_each(|entry| followed.take_in(world, owner, entry));
         followed.seq = last;
-        if let Err(broken) = stands(&followed.desk) {
+        if let Err(broken) = stands(&followed.snapshot) {
             world.wrong(format!("after entry {last} of {session} by {owner}: {broken}"));
         }
         for known in followed.known.values_mut() {
-            known.push(followed.desk.clone());
+            known.push(followed.snapshot.clone());
         }
         if under.is_some() {
             followed.looked(owner);
@@ -221,7 +221,7 @@ impl<'a> Followed<'a> {
     fn new(session: &SessionIdentity, entries: &'a [Entry]) -> Self {
         Self {
             entries,
-            desk: Desk::new(session.clone()),
+            snapshot: Snapshot::new(session.clone()),
             seq: 0,
             holder: None,
             known: BTreeMap::new(),
@@ -233,13 +233,13 @@ impl<'a> Followed<'a> {
 
     /// Whoever writes under a lease, or takes it, sees what the session is like.
     fn looked(&mut self, owner: &str) {
-        self.known.insert(owner.to_owned(), vec![self.desk.clone()]);
+        self.known.insert(owner.to_owned(), vec![self.snapshot.clone()]);
     }
 
     fn take_in(&mut self, world: &World, owner: &str, entry: &Entry) {
-        let before = self.desk.clone();
-        self.desk.apply(&entry.event, &entry.stamp(), entry.seq);
-        let written = Written { entry, owner, before: &before, after: &self.desk };
+        let before = self.snapshot.clone();
+        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        let written = Written { entry, owner, before: &before, after: &self.snapshot };
         if let Event::StepRecorded { step, .. } = &entry.event
             && effect_of(&step.tool) == Some(ToolEffect::Changes)
             && number_in(&step.arguments).is_some_and(|number| self.turns.was_made(number))
@@ -262,7 +262,7 @@ impl<'a> Followed<'a> {
     /// A call is one that a turn made, or a step of a plan, and is allowed as such. One that was recorded just before a
     /// crash may be judged anew when its turn goes on, and then runs as well if that does no harm.
     fn made(&mut self, world: &World, made: &Made<'_>) {
-        let as_step = self.steps.made(made, &self.desk, &world.temper.policy);
+        let as_step = self.steps.made(made, &self.snapshot, &world.temper.policy);
         let harmless = effect_of(made.tool) != Some(ToolEffect::Changes);
         let outcome = match as_step {
             Err(as_step) if harmless || !self.steps.has(made.number) => {
@@ -278,14 +278,14 @@ impl<'a> Followed<'a> {
     }
 
     fn at_the_end(&self, world: &World) {
-        let session = &self.desk.identity;
+        let session = &self.snapshot.identity;
         if self.seq != self.entries.len() as u64 {
             world.wrong(format!("the journal of {session} has entries that nobody wrote"));
         }
-        if let Some(open) = self.desk.session.as_ref().and_then(|session| session.turn.as_ref()) {
+        if let Some(open) = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref()) {
             world.wrong(format!("a turn of {session} is still open at the end: {open:?}"));
         }
-        for plan in self.desk.plans.values().filter(|plan| is_left_behind(plan)) {
+        for plan in self.snapshot.plans.values().filter(|plan| is_left_behind(plan)) {
             world.wrong(format!("plan {} of {session} is still carried out at the end", plan.number));
         }
     }
@@ -295,14 +295,14 @@ impl<'a> Followed<'a> {
 fn through_the_gate(world: &World, made: &Made<'_>, purpose: &Purpose) -> Result<(), String> {
     let effect = effect_of(made.tool).ok_or("there is no such tool")?;
     let policy = &world.temper.policy;
-    let runs = |desk: &Desk| match purpose {
+    let runs = |snapshot: &Snapshot| match purpose {
         Purpose::Answer | Purpose::Document { .. } => {
-            let situation = Situation::of(desk, policy, Caller::Conversation);
+            let situation = Situation::of(snapshot, policy, Caller::Conversation);
             judge_other_tool(&situation, made.tool, effect) == Verdict::Run
         }
         Purpose::Question { .. } => effect == ToolEffect::ReadsOnly,
         Purpose::Step { plan, execution, step, .. } => {
-            let plan = desk.plan(plan).filter(|plan| plan.status == PlanStatus::Executing);
+            let plan = snapshot.plan(plan).filter(|plan| plan.status == PlanStatus::Executing);
             let approved = plan.filter(|plan| runs::is_approved(plan, step, policy).is_ok());
             let running = approved.and_then(|plan| plan.execution.as_ref()).filter(|running| running.id == *execution);
             running.and_then(|running| running.run(step)).is_some_and(|run| run.status == StepStatus::InProgress)
@@ -312,8 +312,8 @@ fn through_the_gate(world: &World, made: &Made<'_>, purpose: &Purpose) -> Result
 }
 
 /// Whether somebody with this role is at work.
-fn speaks(desk: &Desk, role: Role) -> bool {
-    let open = desk.session.as_ref().and_then(|session| session.turn.as_ref());
+fn speaks(snapshot: &Snapshot, role: Role) -> bool {
+    let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     match role {
         Role::Summarizer => true,
         Role::Agent => open.is_some_and(|open| open.purpose.is_conversation() && open.question.is_none()),
@@ -323,10 +323,10 @@ fn speaks(desk: &Desk, role: Role) -> bool {
 }
 
 /// Nobody does a step of a plan that is not carried out any more.
-fn stands(desk: &Desk) -> Result<(), String> {
-    let open = desk.session.as_ref().and_then(|session| session.turn.as_ref());
+fn stands(snapshot: &Snapshot) -> Result<(), String> {
+    let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     let Some(Purpose::Step { plan, execution, .. }) = open.map(|open| &open.purpose) else { return Ok(()) };
-    let plan = desk.plan(plan).ok_or("a step of a plan is done that is gone")?;
+    let plan = snapshot.plan(plan).ok_or("a step of a plan is done that is gone")?;
     let running = plan.execution.as_ref().filter(|running| running.id == *execution);
     if plan.status == PlanStatus::Executing && running.is_some() {
         return Ok(());

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
@@ -112,8 +112,8 @@ impl Ledger for ProcessLedger {
         self.operate("sessions with key", key.as_str(), look).await
     }
 
-    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
-        self.operate("desk", &session.to_string(), |state, _| Ok(state.desk(session, plan))).await
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        self.operate("snapshot", &session.to_string(), |state, _| Ok(state.snapshot(session, plan))).await
     }
 
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
@@ -218,7 +218,7 @@ impl Ledger for ProcessLedger {
         self.operate("delete", &lease.session.to_string(), |state, _| state.delete(lease)).await
     }
 
-    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
         let look = |state: &mut State, _: &mut Random| {
             Ok(state.pointers.get(&transport.0).and_then(|chosen| chosen.last()).cloned())
         };

@@ -6,12 +6,12 @@ mod submitting;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use planwright_core::desk::Desk;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{LedgerResult, StoredSession};
 
 use crate::world::World;
@@ -68,16 +68,20 @@ impl State {
     }
 
     /// The session, its active plan, the one that its turn carries out, and these.
-    pub(crate) fn desk<'a>(&self, session: &SessionIdentity, plans: impl IntoIterator<Item = &'a PlanId>) -> Desk {
-        let mut desk = Desk::new(session.clone());
-        let Some(kept) = self.sessions.get(session) else { return desk };
+    pub(crate) fn snapshot<'a>(
+        &self,
+        session: &SessionIdentity,
+        plans: impl IntoIterator<Item = &'a PlanId>,
+    ) -> Snapshot {
+        let mut snapshot = Snapshot::new(session.clone());
+        let Some(kept) = self.sessions.get(session) else { return snapshot };
         let at_hand = kept.session.plan_mode.active_plan.iter().chain(kept.session.worked_on());
         let at_hand = at_hand.filter_map(|id| kept.plans.get_key_value(id));
         for (id, plan) in plans.into_iter().filter_map(|id| kept.plans.get_key_value(id)).chain(at_hand) {
-            desk.plans.insert(id.clone(), Arc::clone(plan));
+            snapshot.plans.insert(id.clone(), Arc::clone(plan));
         }
-        desk.session = Some(kept.session.clone());
-        desk
+        snapshot.session = Some(kept.session.clone());
+        snapshot
     }
 }
 

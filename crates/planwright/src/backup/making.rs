@@ -10,7 +10,7 @@ use planwright_core::hex;
 use planwright_core::journal::{Damage, Head};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 
 use super::folder::{self, Found};
 use super::manifest::{Manifest, Named};
@@ -25,7 +25,7 @@ const PATIENCE: u32 = 5;
 
 /// Writes the archive. `progress` is told after every session.
 pub(crate) async fn make<W: Write>(
-    ledger: &dyn SharedLedger,
+    ledger: &dyn ServerLedger,
     users: &Path,
     to: W,
     mut progress: impl FnMut(&Manifest),
@@ -55,7 +55,7 @@ pub(crate) async fn make<W: Write>(
 }
 
 /// Every session there is. Pages move when sessions come and go, so they are looked through until nothing is new.
-async fn sessions(ledger: &dyn SharedLedger) -> Result<(BTreeSet<SessionIdentity>, Vec<Named>), Failure> {
+async fn sessions(ledger: &dyn ServerLedger) -> Result<(BTreeSet<SessionIdentity>, Vec<Named>), Failure> {
     let mut found = BTreeSet::new();
     loop {
         let mut damaged = Vec::new();
@@ -82,7 +82,7 @@ enum Journal {
     Damaged(String),
 }
 
-async fn journal(ledger: &dyn SharedLedger, session: &SessionIdentity, draft: &mut Draft) -> Result<Journal, Failure> {
+async fn journal(ledger: &dyn ServerLedger, session: &SessionIdentity, draft: &mut Draft) -> Result<Journal, Failure> {
     let mut last = None;
     for _ in 0..PATIENCE {
         let stored = match ledger.session(session).await {
@@ -106,7 +106,7 @@ async fn journal(ledger: &dyn SharedLedger, session: &SessionIdentity, draft: &m
 
 /// The entries up to this one, each checked against the one before.
 async fn copy(
-    ledger: &dyn SharedLedger,
+    ledger: &dyn ServerLedger,
     session: &SessionIdentity,
     end: &Head,
     draft: &mut Draft,
@@ -136,7 +136,7 @@ fn write_line(draft: &mut Draft, line: &Line) -> io::Result<()> {
 
 /// Which session was chosen where, as far as the session is in the archive.
 async fn add_pointers<W: Write>(
-    ledger: &dyn SharedLedger,
+    ledger: &dyn ServerLedger,
     taken: &BTreeSet<SessionIdentity>,
     writing: &mut Writing<W>,
 ) -> Result<(), Failure> {

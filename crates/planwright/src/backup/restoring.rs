@@ -9,7 +9,7 @@ use planwright_core::journal::Head;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 
 use super::checking::{Checked, CheckedJournal, read_journal};
 use super::folder::{self, Place};
@@ -39,7 +39,7 @@ pub(crate) struct Report {
 
 #[derive(Debug)]
 pub(crate) struct Restoring<'a> {
-    ledger: &'a dyn SharedLedger,
+    ledger: &'a dyn ServerLedger,
     users: PathBuf,
     checked: &'a Checked,
     /// Sessions of the archive that need not be written, or must not.
@@ -53,7 +53,7 @@ pub(crate) struct Restoring<'a> {
 impl<'a> Restoring<'a> {
     /// Looks at everything that could be in the way. Nothing is written.
     pub(crate) async fn prepare(
-        ledger: &'a dyn SharedLedger,
+        ledger: &'a dyn ServerLedger,
         users: &Path,
         checked: &'a Checked,
         merging: Merging,
@@ -183,7 +183,8 @@ impl<'a> Restoring<'a> {
     /// A choice that somebody made here stands.
     async fn point(&mut self) -> Result<(), Failure> {
         for pointer in &self.checked.pointers {
-            if self.others.contains(&pointer.session) || self.ledger.pointed(&pointer.transport).await?.is_some() {
+            if self.others.contains(&pointer.session) || self.ledger.active_session(&pointer.transport).await?.is_some()
+            {
                 continue;
             }
             match self.ledger.point(&pointer.transport, &pointer.session).await {

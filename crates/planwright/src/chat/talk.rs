@@ -79,16 +79,16 @@ async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn
 
 /// A turn that was interrupted comes first; it ends with the plan.
 async fn has_a_plan_to_decide(conversation: &Conversation) -> bool {
-    let Ok(desk) = conversation.agent().engine().desk(conversation.session()).await else { return false };
-    let idle = desk.session.as_ref().is_some_and(|session| session.turn.is_none());
-    idle && desk.active().is_some_and(|plan| plan.status == PlanStatus::Ready)
+    let Ok(snapshot) = conversation.agent().engine().snapshot(conversation.session()).await else { return false };
+    let idle = snapshot.session.as_ref().is_some_and(|session| session.turn.is_none());
+    idle && snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Ready)
 }
 
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.
 async fn prompt(conversation: &Conversation) -> Prompt {
     // A store that is away for a moment is told about when something is asked of it.
-    let desk = conversation.agent().engine().desk(conversation.session()).await.ok();
-    let Some(plan) = desk.as_ref().and_then(|desk| desk.active()) else {
+    let snapshot = conversation.agent().engine().snapshot(conversation.session()).await.ok();
+    let Some(plan) = snapshot.as_ref().and_then(|snapshot| snapshot.active()) else {
         return Prompt { plain: "› ".to_owned(), styled: format!("{} ", paint("›", COMMAND)) };
     };
     let (number, status) = (format!("plan {}", plan.number), plan.status.as_str());

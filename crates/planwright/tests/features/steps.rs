@@ -220,9 +220,9 @@ async fn none_active(world: &mut World) {
 
 #[then("exactly one plan is active")]
 async fn one_active(world: &mut World) {
-    let desk = world.engine.desk(&world.session()).await.expect("a desk");
-    assert!(desk.active().is_some());
-    assert_eq!(desk.plans.len(), 1);
+    let snapshot = world.engine.snapshot(&world.session()).await.expect("a snapshot");
+    assert!(snapshot.active().is_some());
+    assert_eq!(snapshot.plans.len(), 1);
 }
 
 #[then(expr = "plan {int} supersedes plan {int}")]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_engine::Engine;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
@@ -60,7 +60,7 @@ async fn rounds(store: Store) {
         let engine = engine(&store, data.path()).await;
         let notes = engine.sync_workbook(&session).await.unwrap();
         assert_eq!(notes, [], "round {round}: what a kill left is nobody's edit");
-        for which in Which::ALL {
+        for which in DocumentKind::ALL {
             let text = engine.document(&session, which).await.unwrap().text;
             assert_eq!(std::fs::read_to_string(folder.join(which.file_name())).unwrap(), text, "round {round}");
         }
@@ -147,11 +147,11 @@ async fn two_processes_on_one_workbook_lose_nothing_and_a_third_on_another_is_no
         writer.join().unwrap();
     }
     let engine = engine(&store, data.path()).await;
-    let text = engine.document(&session, Which::Progress).await.unwrap().text;
+    let text = engine.document(&session, DocumentKind::Progress).await.unwrap().text;
     let expected = sections.map(|section| format!("## {section}\n\n{section} {EACH}\n")).join("\n");
     assert_eq!(text, format!("# Work\n\n{expected}"));
     assert_eq!(std::fs::read_to_string(folder.join("progress.md")).unwrap(), text);
-    let document = engine.document(&session, Which::Progress).await.unwrap();
+    let document = engine.document(&session, DocumentKind::Progress).await.unwrap();
     assert_eq!(document.version as usize, 2 + sections.len() * EACH, "every write was made, and made once");
     let another = data.path().join("users/mcp-another-one/plan/progress.md");
     assert_eq!(std::fs::read_to_string(another).unwrap(), format!("another {EACH}"));

@@ -112,12 +112,12 @@ impl<'a> Batch<'a> {
                 self.homes.get(subject).map_or(Ok(()), |home| place.check_home(subject, *home))?;
             }
         }
-        let prepared = carry_out(&mut place.desk, &mut place.head, submission)?;
-        let desk = place.desk_after(submission, &prepared.events);
+        let prepared = carry_out(&mut place.snapshot, &mut place.head, submission)?;
+        let snapshot = place.desk_after(submission, &prepared.events);
         let seq = place.head.seq;
         if prepared.events.is_empty() {
             let lease = place.settle(submission);
-            return Ok(Committed { events: prepared.events, seq, desk, lease });
+            return Ok(Committed { events: prepared.events, seq, snapshot, lease });
         }
         let session_id = place.note(&prepared, submission)?;
         let lease = place.settle(submission);
@@ -128,7 +128,7 @@ impl<'a> Batch<'a> {
             self.entries.push(NewEntry { session_id, seq, plan, request, body, hash });
         }
         self.done.insert(request, Done { session_id, last: seq, events: Ok(prepared.events.clone()) });
-        Ok(Committed { events: prepared.events, seq, desk, lease })
+        Ok(Committed { events: prepared.events, seq, snapshot, lease })
     }
 }
 
@@ -143,7 +143,7 @@ impl Done {
             Ok(events) => Ok(Committed {
                 events: events.clone(),
                 seq: self.last,
-                desk: place.desk_after(submission, events),
+                snapshot: place.desk_after(submission, events),
                 lease: place.settle_again(submission),
             }),
             Err(damaged) => Err(LedgerError::damaged(damaged.what.clone(), &damaged.reason)),

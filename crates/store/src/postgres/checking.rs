@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::shared_ledger::StoreFacts;
+use planwright_engine::server_ledger::StoreFacts;
 use tokio::time::timeout;
 
 use super::changes::Changes;

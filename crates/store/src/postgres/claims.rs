@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use planwright_engine::shared_ledger::{Claim, ClaimedRequest, KeptAnswer};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use tokio_postgres::{Error, Row};
 
 use super::errors::Failure;
@@ -52,7 +52,7 @@ fn known(row: &Row) -> Result<Known, Error> {
     })
 }
 
-pub(super) async fn keep_answer(readers: &Readers, key: &str, answer: &KeptAnswer) -> LedgerResult<()> {
+pub(super) async fn keep_answer(readers: &Readers, key: &str, answer: &StoredAnswer) -> LedgerResult<()> {
     let sql = "UPDATE claimed_request SET status = $2, body = $3 WHERE key = $1";
     readers.query(sql, &[&key, &i64::from(answer.status), &answer.body.as_bytes()]).await?;
     Ok(())

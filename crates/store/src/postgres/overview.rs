@@ -3,7 +3,7 @@
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, LedgerError, LedgerResult, Page};
-use planwright_engine::shared_ledger::{Census, PlanAnywhere, Unfinished};
+use planwright_engine::server_ledger::{Census, PlanAnywhere, Unfinished};
 use tokio_postgres::{Error, Row};
 
 use super::readers::{Readers, get, select_sessions, small, sound};

@@ -18,7 +18,10 @@ pub(super) async fn point(readers: &Readers, transport: &TransportChat, session:
     Ok(())
 }
 
-pub(super) async fn pointed(readers: &Readers, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+pub(super) async fn active_session(
+    readers: &Readers,
+    transport: &TransportChat,
+) -> LedgerResult<Option<SessionIdentity>> {
     // Nothing was ever chosen on a transport that cannot be stored.
     if transport::check(transport).is_err() {
         return Ok(None);

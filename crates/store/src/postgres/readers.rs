@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool, PoolError};
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
@@ -121,7 +121,7 @@ impl Readers {
         found.iter().map(|row| sound(rows::identity(row))).collect()
     }
 
-    pub(super) async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
+    pub(super) async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -132,7 +132,7 @@ impl Readers {
         }
     }
 
-    async fn try_desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Failure> {
+    async fn try_desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, Failure> {
         let mut client = self.client().await?;
         let outcome = timeout(READ, read_desk(&mut client, session, plan)).await.unwrap_or(Err(Failure::TimedOut));
         give_back(client, &outcome);
@@ -277,10 +277,10 @@ impl Readers {
 
 /// The session and its plans as they were at one moment, whoever writes meanwhile. A damaged active plan is left off,
 /// unless it is what was asked for.
-async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Failure> {
+async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, Failure> {
     let find_session = select_sessions!("WHERE session.conversation = $1 AND session.channel = $2");
     let find_plans = select_plans!("WHERE plan.session_id = $1 AND plan.id = ANY($2::text[])");
-    let mut desk = Desk::new(session.clone());
+    let mut snapshot = Snapshot::new(session.clone());
     let moment =
         client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
     let statement = moment.prepare_cached(find_session).await?;
@@ -288,20 +288,20 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
     if let Some(row) = found {
         let opened = rows::stored_session(&row)??.session;
         let at_hand = [opened.plan_mode.active_plan.clone(), opened.worked_on().cloned()];
-        desk.session = Some(opened);
+        snapshot.session = Some(opened);
         let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
         let statement = moment.prepare_cached(find_plans).await?;
         for row in moment.query(&statement, &[&row.try_get::<_, i64>("id")?, &wanted]).await? {
             let needed = plan.is_none_or(|plan| row.try_get("id").is_ok_and(|id: &str| id == plan.as_str()));
             match encode::set_damage_aside(rows::plan(&row, session)?)? {
-                Ok(plan) => drop(desk.plans.insert(plan.id.clone(), plan.into())),
+                Ok(plan) => drop(snapshot.plans.insert(plan.id.clone(), plan.into())),
                 Err(_) if !needed => {}
                 Err(row) => return Err(LedgerError::damaged(row.what, row.reason).into()),
             }
         }
     }
     moment.commit().await?;
-    Ok(desk)
+    Ok(snapshot)
 }
 
 /// Whether a connection turned out to be dead that the pool took for alive.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::shared_ledger::Change;
+use planwright_engine::server_ledger::Change;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::broadcast;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::shared_ledger::{Claim, ClaimedRequest, KeptAnswer};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Fault;
@@ -33,7 +33,7 @@ pub(super) fn claim(
     Ok(known.claim(request)?)
 }
 
-pub(super) fn keep_answer(connection: &Connection, key: &str, answer: &KeptAnswer) -> Result<(), Fault> {
+pub(super) fn keep_answer(connection: &Connection, key: &str, answer: &StoredAnswer) -> Result<(), Fault> {
     let sql = "UPDATE claimed_request SET status = ?2, body = ?3 WHERE key = ?1";
     connection.prepare_cached(sql)?.execute(params![key, answer.status, answer.body])?;
     Ok(())

@@ -147,7 +147,7 @@ mod tests {
             engine.enable_plan_mode(session, &by, PlanStyle::Document).await.unwrap();
         }
         for session in sessions.iter().cycle().take(6) {
-            assert_eq!(reading::desk(&connection, session, None).unwrap().plans.len(), 1);
+            assert_eq!(reading::snapshot(&connection, session, None).unwrap().plans.len(), 1);
         }
         for sql in [
             select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"),

@@ -35,7 +35,7 @@ impl WriterState {
         let last = self.connection.prepare_cached(sql)?.insert([session.to_string()])?;
         let sql = "DELETE FROM deleted_session WHERE id <= ?1";
         self.connection.prepare_cached(sql)?.execute([last - TRACES])?;
-        self.desks.take(session);
+        self.cache.take(session);
         self.written.push(session.clone());
         Ok(())
     }

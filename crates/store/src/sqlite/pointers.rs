@@ -18,7 +18,7 @@ pub(super) fn point(connection: &Connection, chat: &TransportChat, session: &Ses
     Ok(())
 }
 
-pub(super) fn pointed(connection: &Connection, chat: &TransportChat) -> Result<Option<SessionIdentity>, Fault> {
+pub(super) fn active_session(connection: &Connection, chat: &TransportChat) -> Result<Option<SessionIdentity>, Fault> {
     let sql = "SELECT s.channel || ':' || s.conversation FROM pointer p JOIN session s ON s.id = p.session_id
                WHERE p.transport = ?1 ORDER BY p.used DESC LIMIT 1";
     let found: Option<String> = connection.prepare_cached(sql)?.query_row([&chat.0], |row| row.get(0)).optional()?;

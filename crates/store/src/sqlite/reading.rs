@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -17,7 +17,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::errors::translate;
 use super::rows::{
-    SessionRow, find_session, lay_out, number, read_plan, read_session, select_plans, select_sessions, text,
+    SessionRow, find_session, load, number, read_plan, read_session, select_plans, select_sessions, text,
 };
 use super::runs::read_execution;
 use super::{Fault, connection};
@@ -138,13 +138,17 @@ pub(super) fn sessions_with_key(connection: &Connection, key: &ConversationKey) 
     Ok(found)
 }
 
-pub(super) fn desk(connection: &Connection, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Desk, Fault> {
-    let mut desk = Desk::new(session.clone());
+pub(super) fn snapshot(
+    connection: &Connection,
+    session: &SessionIdentity,
+    plan: Option<&PlanId>,
+) -> Result<Snapshot, Fault> {
+    let mut snapshot = Snapshot::new(session.clone());
     if let Some(row) = find_session(connection, session)? {
-        desk.session = Some(row.session);
-        lay_out(connection, &mut desk, row.id, plan, plan.is_none())?;
+        snapshot.session = Some(row.session);
+        load(connection, &mut snapshot, row.id, plan, plan.is_none())?;
     }
-    Ok(desk)
+    Ok(snapshot)
 }
 
 pub(super) fn candidates(

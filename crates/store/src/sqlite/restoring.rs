@@ -21,7 +21,7 @@ impl WriterState {
         let state = SessionState::of(&restored.session)?;
         let id = self.write_session(None, Some(&state), restored.head.seq as i64, session)?;
         self.write_entries(id, restored.entries.iter().map(row))?;
-        for plan in restored.desk.plans.values() {
+        for plan in restored.snapshot.plans.values() {
             let rows = PlanRows::all(plan)?;
             let seq = restored.last_about.get(&plan.id).map_or(0, |seq| *seq as i64);
             self.write_plan(id, plan, rows.body.as_deref().unwrap_or_default(), seq, true)?;

@@ -1,10 +1,10 @@
 //! Single rows, read the same way by the writer and the readers.
 
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Damage, Head};
 use planwright_core::plan::Plan;
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -89,10 +89,15 @@ macro_rules! select_plans {
 pub(super) use select_plans;
 
 /// A plan, if it is there and belongs to this session, and the entry that changed it last.
-fn find_plan(connection: &Connection, session_id: i64, desk: &Desk, id: &PlanId) -> Result<Option<(Plan, u64)>, Fault> {
+fn find_plan(
+    connection: &Connection,
+    session_id: i64,
+    snapshot: &Snapshot,
+    id: &PlanId,
+) -> Result<Option<(Plan, u64)>, Fault> {
     let mut statement = connection.prepare_cached(select_plans!("WHERE p.id = ?1 AND p.session_id = ?2"))?;
     let mut rows = statement.query(params![id.as_str(), session_id])?;
-    rows.next()?.map(|row| read_plan(connection, row, &desk.identity)).transpose()
+    rows.next()?.map(|row| read_plan(connection, row, &snapshot.identity)).transpose()
 }
 
 /// A plan from all of its rows, and the entry that changed it last.
@@ -115,29 +120,29 @@ pub(super) fn read_plan(
 
 /// Lays out the active plan and the one that is named, and tells the last entry that changed one of them. A damaged
 /// active plan is left off unless it is needed.
-pub(super) fn lay_out(
+pub(super) fn load(
     connection: &Connection,
-    desk: &mut Desk,
+    snapshot: &mut Snapshot,
     session_id: i64,
     subject: Option<&PlanId>,
     needs_active: bool,
 ) -> Result<u64, Fault> {
-    let active = desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
-    let worked_on = desk.session.as_ref().and_then(|session| session.worked_on().cloned());
+    let active = snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
+    let worked_on = snapshot.session.as_ref().and_then(|session| session.worked_on().cloned());
     let mut last = 0;
     let worked_on = worked_on.iter().map(|id| (id, false));
     for (id, needed) in active.iter().map(|id| (id, needs_active)).chain(subject.map(|id| (id, true))).chain(worked_on)
     {
-        if desk.plans.contains_key(id) {
+        if snapshot.plans.contains_key(id) {
             continue;
         }
-        match find_plan(connection, session_id, desk, id) {
+        match find_plan(connection, session_id, snapshot, id) {
             Ok(Some((plan, seq))) => {
                 last = last.max(seq);
-                desk.plans.insert(id.clone(), plan.into());
+                snapshot.plans.insert(id.clone(), plan.into());
             }
             Ok(None) if needed && Some(id) == active.as_ref() => {
-                let what = format!("plan {id} of {}", desk.identity);
+                let what = format!("plan {id} of {}", snapshot.identity);
                 return Err(LedgerError::damaged(what, "it is the active plan, and its row is missing").into());
             }
             Ok(None) => {}

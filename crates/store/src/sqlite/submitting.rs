@@ -1,18 +1,18 @@
 //! One command, inside the writer's transaction: state in hand, decided, written.
 
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Damage, Head};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
 use rusqlite::{OptionalExtension as _, params};
 
-use super::desks::KeptDesk;
-use super::rows::{find_session, lay_out};
+use super::rows::{find_session, load};
 use super::runs::write_runs;
+use super::session_cache::CachedSession;
 use super::writer::WriterState;
 use super::{Fault, leases, reading};
 use crate::carry_out::{Prepared, carry_out, needs_active_plan};
@@ -32,7 +32,7 @@ pub(super) struct EntryRow<'a> {
 
 impl WriterState {
     pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
-        let found = self.lay_out(submission)?;
+        let found = self.load(submission)?;
         let session_id = found.as_ref().map(|found| found.session_id);
         let holder = leases::holder_for(&self.connection, session_id, submission)?;
         let admitted = admit(holder.as_ref(), submission);
@@ -44,24 +44,29 @@ impl WriterState {
         }
         if let Err(error) = admitted {
             // Whoever waits for the session asks often; that costs its holder nothing.
-            found.into_iter().for_each(|found| self.desks.keep(found));
+            found.into_iter().for_each(|found| self.cache.keep(found));
             return Err(error.into());
         }
-        let (mut desk, mut head, bytes) = match found {
-            Some(found) => (found.desk, found.head, found.bytes),
-            None => (Desk::new(submission.session.clone()), Head::START, None),
+        let (mut snapshot, mut head, bytes) = match found {
+            Some(found) => (found.snapshot, found.head, found.bytes),
+            None => (Snapshot::new(submission.session.clone()), Head::START, None),
         };
-        let outcome = carry_out(&mut desk, &mut head, submission);
+        let outcome = carry_out(&mut snapshot, &mut head, submission);
         let written = match &outcome {
             Ok(prepared) if !prepared.entries.is_empty() => {
                 self.written.push(submission.session.clone());
-                Some(self.write(session_id, &desk, head, prepared, submission)?)
+                Some(self.write(session_id, &snapshot, head, prepared, submission)?)
             }
             Ok(_) | Err(_) => None,
         };
         let added = outcome.as_ref().map_or(Some(0), Prepared::bytes_added);
         let bytes = bytes.zip(added).map(|(bytes, added)| bytes + added);
-        let kept = written.or(session_id).map(|session_id| KeptDesk { session_id, head, desk: desk.clone(), bytes });
+        let kept = written.or(session_id).map(|session_id| CachedSession {
+            session_id,
+            head,
+            snapshot: snapshot.clone(),
+            bytes,
+        });
         // A request that writes nothing may be one that wrote the first time; one that writes twice fails by itself.
         if written.is_none()
             && let Some(committed) = self.already_done(kept.as_ref(), submission)?
@@ -69,30 +74,30 @@ impl WriterState {
             return Ok(committed);
         }
         if let Some(kept) = kept {
-            self.desks.keep(kept);
+            self.cache.keep(kept);
         }
         let events = outcome?.events;
         let lease = match written.or(session_id) {
             Some(session_id) => leases::settle(&self.connection, session_id, holder.as_ref(), submission)?,
             None => None,
         };
-        Ok(Committed { events, seq: head.seq, desk, lease })
+        Ok(Committed { events, seq: head.seq, snapshot, lease })
     }
 
     /// The session with the plans that this command looks at; `None` if there is no such session.
-    fn lay_out(&mut self, submission: &Submission) -> Result<Option<KeptDesk>, Fault> {
-        let mut kept = match self.desks.take(&submission.session) {
+    fn load(&mut self, submission: &Submission) -> Result<Option<CachedSession>, Fault> {
+        let mut kept = match self.cache.take(&submission.session) {
             Some(kept) => kept,
             None => {
                 let Some(row) = find_session(&self.connection, &submission.session)? else { return Ok(None) };
-                let mut desk = Desk::new(submission.session.clone());
-                desk.session = Some(row.session);
-                KeptDesk { session_id: row.id, head: row.head, desk, bytes: None }
+                let mut snapshot = Snapshot::new(submission.session.clone());
+                snapshot.session = Some(row.session);
+                CachedSession { session_id: row.id, head: row.head, snapshot, bytes: None }
             }
         };
         let needs_active = needs_active_plan(&submission.command);
         let subject = submission.command.subject();
-        let last = lay_out(&self.connection, &mut kept.desk, kept.session_id, subject, needs_active)?;
+        let last = load(&self.connection, &mut kept.snapshot, kept.session_id, subject, needs_active)?;
         not_cut_off(&submission.session, last, &kept.head)?;
         if last > 0 {
             kept.bytes = None;
@@ -102,7 +107,7 @@ impl WriterState {
 
     /// The outcome of this very request, if it was carried out before. Usually nobody asks: the index on requests
     /// fails a repeated one, and only then everything is looked at carefully.
-    fn already_done(&self, found: Option<&KeptDesk>, submission: &Submission) -> Result<Option<Committed>, Fault> {
+    fn already_done(&self, found: Option<&CachedSession>, submission: &Submission) -> Result<Option<Committed>, Fault> {
         let request = submission.stamp.request.as_str();
         let mut statement = self.connection.prepare_cached("SELECT session_id, seq FROM journal WHERE request = ?1")?;
         let first: Option<(i64, i64)> =
@@ -113,20 +118,20 @@ impl WriterState {
         };
         let entries = reading::entries_of_request(&self.connection, session_id, seq)?;
         let events: Vec<_> = entries.into_iter().map(|entry| entry.event).collect();
-        let mut desk = found.desk.clone();
+        let mut snapshot = found.snapshot.clone();
         for plan in events.iter().filter_map(Event::plan) {
-            lay_out(&self.connection, &mut desk, session_id, Some(plan), false)?;
+            load(&self.connection, &mut snapshot, session_id, Some(plan), false)?;
         }
         let lease = leases::settle_again(&self.connection, session_id, submission)?;
         let last = seq.unsigned_abs() + events.len() as u64 - 1;
-        Ok(Some(Committed { events, seq: last, desk, lease }))
+        Ok(Some(Committed { events, seq: last, snapshot, lease }))
     }
 
     /// Writes everything or fails; a failure undoes the whole transaction.
     fn write(
         &self,
         session_id: Option<i64>,
-        desk: &Desk,
+        snapshot: &Snapshot,
         head: Head,
         prepared: &Prepared,
         submission: &Submission,
@@ -134,14 +139,14 @@ impl WriterState {
         // Whatever can fail without SQL fails here, before the first row is touched.
         // The rows of the session and of its active plan together name the last entry, so that one that is cut off is
         // missed. A change to any other plan is therefore noted with the session.
-        let active = desk.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
+        let active = snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
         let elsewhere = prepared.plans.keys().any(|plan| Some(plan) != active);
         let changed = elsewhere || prepared.events.iter().any(Event::changes_session);
-        let state = desk.session.as_ref().filter(|_| changed).map(SessionState::of).transpose()?;
+        let state = snapshot.session.as_ref().filter(|_| changed).map(SessionState::of).transpose()?;
         let plans = prepared
             .plans
             .iter()
-            .filter_map(|(id, rewrite)| Some(PlanRows::of(desk.plan(id)?, rewrite)))
+            .filter_map(|(id, rewrite)| Some(PlanRows::of(snapshot.plan(id)?, rewrite)))
             .collect::<LedgerResult<Vec<_>>>()?;
         let seq = head.seq as i64;
         let session_id = self.write_session(session_id, state.as_ref(), seq, &submission.session)?;

@@ -11,8 +11,8 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Fault;
-use super::desks::Desks;
 use super::errors::{is_busy, translate};
+use super::session_cache::SessionCache;
 use crate::changes::Teller;
 
 /// The most that is committed at once. Of many callers, some can prepare their next call while others are written.
@@ -33,7 +33,7 @@ impl Writer {
             connection,
             path,
             teller,
-            desks: Desks::default(),
+            cache: SessionCache::default(),
             careful: false,
             data_version: None,
             written: Vec::new(),
@@ -80,7 +80,7 @@ pub(super) struct WriterState {
     pub(super) connection: Connection,
     path: PathBuf,
     teller: Teller,
-    pub(super) desks: Desks,
+    pub(super) cache: SessionCache,
     /// Whether requests are looked up before they are carried out.
     pub(super) careful: bool,
     /// Changes when another connection has written; then nothing kept in memory counts any more.
@@ -123,7 +123,7 @@ impl WriterState {
     /// Nothing of the transaction is stored, and what is kept in memory may be ahead of the file.
     fn undo(&mut self) {
         let _ = self.connection.execute_batch("ROLLBACK");
-        self.desks = Desks::default();
+        self.cache = SessionCache::default();
     }
 
     fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
@@ -142,7 +142,7 @@ impl WriterState {
         let version =
             self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
         if self.data_version.replace(version) != Some(version) {
-            self.desks = Desks::default();
+            self.cache = SessionCache::default();
         }
         Ok(())
     }

@@ -9,7 +9,6 @@ use planwright_core::command::{
     AfterApproval, Command, Decision, DraftCommand, ImportedPlan, MetadataChange, NewStep, Outcome, ProgressReport,
     RunCommand, SessionCommand,
 };
-use planwright_core::desk::Stamp;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::approval::Selection;
@@ -19,6 +18,7 @@ use planwright_core::plan::{Origin, Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::CommandContext;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult, Submission};
 use serde_json::json;
@@ -48,7 +48,7 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
             person()
         }
     };
-    let stamp = Stamp { at: at(1), by, request: RequestId::new(request).unwrap() };
+    let stamp = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };
     let (session, policy) = (session.clone(), Arc::new(Policy::default()));
     Submission { session, command, stamp, policy, leasing: Leasing::None, turn: None }
 }
@@ -90,7 +90,7 @@ pub(crate) async fn draft(engine: &Engine, session: &SessionIdentity, command: C
 }
 
 pub(crate) fn active(committed: &Committed) -> Arc<Plan> {
-    Arc::new(committed.desk.active().expect("no plan is active").clone())
+    Arc::new(committed.snapshot.active().expect("no plan is active").clone())
 }
 
 pub(crate) fn open() -> Command {

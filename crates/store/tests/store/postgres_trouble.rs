@@ -9,7 +9,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::shared_ledger::SharedLedger as _;
+use planwright_engine::server_ledger::ServerLedger as _;
 use planwright_store::PostgresLedger;
 
 use crate::commands::*;
@@ -177,7 +177,7 @@ async fn connections_that_are_killed_lose_nothing_and_double_nothing() {
                 }
                 progress.send(()).unwrap();
                 // Looking may fail as well, but not with nonsense.
-                match victim.desk(&here).await {
+                match victim.snapshot(&here).await {
                     Ok(_) | Err(LedgerError::Unavailable(_)) => {}
                     Err(error) => panic!("{error:?}"),
                 }
@@ -214,7 +214,7 @@ async fn a_server_that_stays_away_is_unavailable_and_welcome_back() {
     join_all(callers).await.into_iter().for_each(Result::unwrap);
     // All of them wait together, not one after the other.
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-    unavailable(through.desk(&here).await, "reached");
+    unavailable(through.snapshot(&here).await, "reached");
 
     let _proxy = proxy.start_again(&url);
     draft(&through, &here, record(100)).await;
@@ -233,7 +233,7 @@ async fn a_damaged_end_of_a_journal_is_reported_and_never_overwritten() {
         let row = "SELECT head_seq::text || encode(head_hash, 'hex') || state FROM session";
         let kept = store.look(row).await;
         damaged(engine.submit(&here, &agent(), set("# More")).await, "session cli:k3yk3y8x");
-        damaged(engine.desk(&here).await, "session cli:k3yk3y8x");
+        damaged(engine.snapshot(&here).await, "session cli:k3yk3y8x");
         assert_eq!(engine.sessions(None, 10).await.unwrap().damaged.len(), 1);
         assert_eq!(store.look(row).await, kept, "{tampering}");
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Ledger as _, LedgerResult};
-use planwright_engine::shared_ledger::{Change, Claim, ClaimedRequest, SharedLedger};
+use planwright_engine::server_ledger::{Change, Claim, ClaimedRequest, ServerLedger};
 use planwright_store::PostgresLedger;
 use tokio::time::timeout;
 
@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something never comes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-async fn submit_opening(ledger: &dyn SharedLedger, session: &SessionIdentity) -> LedgerResult<()> {
+async fn submit_opening(ledger: &dyn ServerLedger, session: &SessionIdentity) -> LedgerResult<()> {
     let request = format!("open-{}", session.conversation);
     ledger.submit(submission(session, &request, open())).await.map(drop)
 }

@@ -11,7 +11,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Ledger as _, LedgerError};
-use planwright_engine::shared_ledger::SharedLedger as _;
+use planwright_engine::server_ledger::ServerLedger as _;
 use planwright_store::SqliteLedger;
 
 use crate::commands::*;

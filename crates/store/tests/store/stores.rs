@@ -8,7 +8,7 @@ use std::time::Duration;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_store::Location;
 use tokio_postgres::NoTls;
 
@@ -51,11 +51,11 @@ impl Store {
     }
 
     /// A handle of its own, as another process would have it.
-    pub(crate) async fn open(&self) -> LedgerResult<Arc<dyn SharedLedger>> {
+    pub(crate) async fn open(&self) -> LedgerResult<Arc<dyn ServerLedger>> {
         planwright_store::open(&self.location()).await
     }
 
-    pub(crate) async fn ledger(&self) -> Arc<dyn SharedLedger> {
+    pub(crate) async fn ledger(&self) -> Arc<dyn ServerLedger> {
         self.open().await.unwrap()
     }
 

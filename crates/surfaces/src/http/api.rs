@@ -18,7 +18,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use planwright_engine::agent::Agent;
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -36,7 +36,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
 }
 
 /// The same by itself, with no door in front of it: whoever reaches it may do everything.
-pub fn rest(agent: Agent, ledger: Arc<dyn SharedLedger>, stopping: CancellationToken) -> Router {
+pub fn rest(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Router {
     let app = App::new(agent, ledger, stopping);
     router(&app).with_state(app)
 }

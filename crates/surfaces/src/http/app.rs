@@ -6,7 +6,7 @@ use planwright_core::actor::Actor;
 use planwright_engine::Engine;
 use planwright_engine::agent::Agent;
 use planwright_engine::feed::Feed;
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,7 +22,7 @@ pub(crate) struct App {
 #[derive(Debug)]
 struct Parts {
     agent: Agent,
-    ledger: Arc<dyn SharedLedger>,
+    ledger: Arc<dyn ServerLedger>,
     feed: Feed,
     live: Live,
     metrics: Metrics,
@@ -31,7 +31,7 @@ struct Parts {
 }
 
 impl App {
-    pub(crate) fn new(agent: Agent, ledger: Arc<dyn SharedLedger>, stopping: CancellationToken) -> Self {
+    pub(crate) fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Self {
         let feed = Feed::start(Arc::clone(&ledger));
         let (live, metrics, tasks) = Default::default();
         Self { parts: Arc::new(Parts { agent, ledger, feed, live, metrics, tasks, stopping }) }
@@ -45,11 +45,11 @@ impl App {
         self.parts.agent.engine()
     }
 
-    pub(crate) fn ledger(&self) -> &dyn SharedLedger {
+    pub(crate) fn ledger(&self) -> &dyn ServerLedger {
         self.parts.ledger.as_ref()
     }
 
-    pub(crate) fn shared_ledger(&self) -> Arc<dyn SharedLedger> {
+    pub(crate) fn server_ledger(&self) -> Arc<dyn ServerLedger> {
         Arc::clone(&self.parts.ledger)
     }
 

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use planwright_core::ids::RequestId;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_engine::agent::Agent;
-use planwright_engine::shared_ledger::{Claim, ClaimedRequest, KeptAnswer};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
@@ -76,7 +76,7 @@ pub(crate) struct Once {
 #[derive(Debug)]
 struct Underway {
     fingerprint: String,
-    answer: watch::Receiver<Option<KeptAnswer>>,
+    answer: watch::Receiver<Option<StoredAnswer>>,
 }
 
 /// Runs what changes something to its end, whoever hangs up, and once.
@@ -139,7 +139,7 @@ impl Once {
         let (parts, body) = response.into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&bytes).into_owned();
-        let answer = KeptAnswer { status: parts.status.as_u16(), body };
+        let answer = StoredAnswer { status: parts.status.as_u16(), body };
         let settled = match fate(parts.status, &parts.headers) {
             Fate::Kept => self.app.ledger().keep_answer(key, &answer).await,
             Fate::Forgotten => self.app.ledger().forget_claim(key).await,
@@ -174,7 +174,7 @@ impl Once {
 
 enum Turn {
     Led(Led),
-    Followed(watch::Receiver<Option<KeptAnswer>>),
+    Followed(watch::Receiver<Option<StoredAnswer>>),
     /// The key is being used for another request.
     Other,
 }
@@ -183,11 +183,11 @@ enum Turn {
 struct Led {
     once: Once,
     key: String,
-    tell: watch::Sender<Option<KeptAnswer>>,
+    tell: watch::Sender<Option<StoredAnswer>>,
 }
 
 impl Led {
-    fn tell(&self, answer: &KeptAnswer) {
+    fn tell(&self, answer: &StoredAnswer) {
         self.tell.send_replace(Some(answer.clone()));
     }
 }
@@ -199,7 +199,7 @@ impl Drop for Led {
 }
 
 /// The answer of whoever was first; nothing if they broke off.
-async fn finished(mut answer: watch::Receiver<Option<KeptAnswer>>) -> Option<KeptAnswer> {
+async fn finished(mut answer: watch::Receiver<Option<StoredAnswer>>) -> Option<StoredAnswer> {
     let answered = answer.wait_for(Option::is_some).await.ok()?;
     answered.clone()
 }
@@ -264,7 +264,7 @@ fn name(key: &str, at: Timestamp) -> Result<RequestId, Refusal> {
     RequestId::new(format!("{:012x}-{}", at.as_millisecond(), &hash[..24]))
 }
 
-fn replay(answer: KeptAnswer) -> Response {
+fn replay(answer: StoredAnswer) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let kind = if status.is_success() { "application/json" } else { "application/problem+json" };
     let mut response = (status, answer.body).into_response();

@@ -17,7 +17,7 @@ use metrics_util::MetricKindMask;
 use planwright_core::event::Event;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Observer;
-use planwright_engine::shared_ledger::Census;
+use planwright_engine::server_ledger::Census;
 
 use self::names::Name;
 use super::app::App;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_engine::agent::Agent;
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -41,7 +41,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct ServerOptions {
     pub agent: Agent,
-    pub ledger: Arc<dyn SharedLedger>,
+    pub ledger: Arc<dyn ServerLedger>,
     pub listen: SocketAddr,
     pub token: Token,
     /// Names under which the server is reached besides `localhost` and its own address: `plans.example.org` under any
@@ -143,7 +143,7 @@ impl Server {
 
 /// What other processes left undone goes on here, and whoever looks at the session sees it.
 async fn take_over(app: App) {
-    let ledger = app.shared_ledger();
+    let ledger = app.server_ledger();
     app.agent().take_over(ledger, app.stopping().clone(), |session| told_to_lookers(&app, session)).await;
 }
 

@@ -10,7 +10,7 @@ use axum::response::Response;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -30,7 +30,7 @@ pub(crate) struct World {
     _folder: TempDir,
     pub(crate) model: ScriptedModel,
     pub(crate) agent: Agent,
-    pub(crate) ledger: Arc<dyn SharedLedger>,
+    pub(crate) ledger: Arc<dyn ServerLedger>,
     pub(crate) stopping: CancellationToken,
     pub(crate) router: Router,
 }

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
-use planwright_engine::shared_ledger::{
-    Census, Change, Claim, ClaimedRequest, KeptAnswer, PlanAnywhere, SharedLedger, StoreFacts, Unfinished,
+use planwright_engine::server_ledger::{
+    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
 };
 use tokio::sync::broadcast;
 
@@ -52,18 +52,18 @@ pub(crate) const HOSTILE_TITLE: &str = r#"<script src="/start.js">'&"#;
 
 #[derive(Debug)]
 pub(crate) struct Moody {
-    store: Arc<dyn SharedLedger>,
+    store: Arc<dyn ServerLedger>,
     mood: Mood,
 }
 
 impl Moody {
-    pub(crate) fn new(store: Arc<dyn SharedLedger>, mood: Mood) -> Self {
+    pub(crate) fn new(store: Arc<dyn ServerLedger>, mood: Mood) -> Self {
         Self { store, mood }
     }
 }
 
 #[async_trait]
-impl SharedLedger for Moody {
+impl ServerLedger for Moody {
     fn changes(&self) -> broadcast::Receiver<Change> {
         self.store.changes()
     }
@@ -94,7 +94,7 @@ impl SharedLedger for Moody {
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
         self.store.claim(request, now, keep).await
     }
-    async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> LedgerResult<()> {
+    async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()> {
         self.store.keep_answer(key, answer).await
     }
     async fn forget_claim(&self, key: &str) -> LedgerResult<()> {
@@ -122,8 +122,8 @@ impl Ledger for Moody {
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         self.store.sessions_with_key(key).await
     }
-    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
-        self.store.desk(session, plan).await
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        self.store.snapshot(session, plan).await
     }
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
         self.store.candidates(session, reference).await
@@ -172,8 +172,8 @@ impl Ledger for Moody {
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         self.store.delete_session(lease).await
     }
-    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
-        self.store.pointed(transport).await
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        self.store.active_session(transport).await
     }
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
         self.store.point(transport, session).await

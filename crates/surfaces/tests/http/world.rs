@@ -8,7 +8,7 @@ use std::time::Duration;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::rehearsal::RehearsalModel;
@@ -95,7 +95,7 @@ impl World {
 /// What a server starts with: a store and a token in this folder, on any port of this machine.
 pub(crate) async fn options(folder: &TempDir, mood: Mood) -> ServerOptions {
     let store = planwright_store::open(&Location::Sqlite(folder.path().join("planwright.db"))).await.unwrap();
-    let ledger: Arc<dyn SharedLedger> = Arc::new(Moody::new(store, mood));
+    let ledger: Arc<dyn ServerLedger> = Arc::new(Moody::new(store, mood));
     let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
     let files = FileTools::new(folder.path().join("users"), FileLimits::default());
     let model = Arc::new(RehearsalModel::default());

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use planwright_core::desk::Desk;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::policy::Policy;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
@@ -55,8 +55,8 @@ impl Ledger for Troubled {
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         self.there()?.sessions_with_key(key).await
     }
-    async fn desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Desk> {
-        self.there()?.desk(session, plan).await
+    async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
+        self.there()?.snapshot(session, plan).await
     }
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
         self.there()?.candidates(session, reference).await
@@ -105,8 +105,8 @@ impl Ledger for Troubled {
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         self.there()?.delete_session(lease).await
     }
-    async fn pointed(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
-        self.there()?.pointed(transport).await
+    async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
+        self.there()?.active_session(transport).await
     }
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
         self.there()?.point(transport, session).await

@@ -51,7 +51,7 @@ fn what_ends_is_seen_by_what_begins_and_everything_happens_or_nothing() {
     for (name, ended, begun, expected) in rows {
         let mut world = running_steps();
         world.begin("s1").unwrap();
-        let before = world.desk.clone();
+        let before = world.snapshot.clone();
         let decided = advance(&mut world, ended, begun);
         match expected {
             Ok(events) => {
@@ -63,7 +63,7 @@ fn what_ends_is_seen_by_what_begins_and_everything_happens_or_nothing() {
             }
             Err((code, words)) => {
                 refused(decided, code, words);
-                assert_eq!(world.desk, before, "{name}");
+                assert_eq!(world.snapshot, before, "{name}");
             }
         }
     }
@@ -105,7 +105,7 @@ fn a_specialist_reports_on_a_step_that_is_in_progress() {
             if !matches!(from, Pending | InProgress) {
                 world.end("s4", from).unwrap();
             }
-            let before = world.desk.clone();
+            let before = world.snapshot.clone();
             let decided = report_on(&mut world, "s4", None, outcome(to));
             match (from, to) {
                 (InProgress, Completed | Failed | Skipped) => {
@@ -116,11 +116,11 @@ fn a_specialist_reports_on_a_step_that_is_in_progress() {
                 (InProgress, InProgress) => assert_eq!(names(&decided.unwrap()), ["step_begun"]),
                 (InProgress, Pending | Uncertain) => {
                     refused(decided, RefusalCode::InvalidArgument, "in_progress, done, failed or skipped");
-                    assert_eq!(world.desk, before);
+                    assert_eq!(world.snapshot, before);
                 }
                 (Pending | Completed | Failed | Skipped | Uncertain, _) => {
                     refused(decided, RefusalCode::WrongStatus, &format!("Step s4 is {} already", from.as_str()));
-                    assert_eq!(world.desk, before);
+                    assert_eq!(world.snapshot, before);
                 }
             }
         }

@@ -110,10 +110,10 @@ fn only_a_person_settles_it_and_only_a_step_that_is_there() {
     let plan = world.active().id.clone();
     for choice in StuckChoice::ALL {
         let settle = Command::Decide(Decision::Settle { plan: plan.clone(), step: step("s1"), choice });
-        let before = world.desk.clone();
+        let before = world.snapshot.clone();
         refused(world.agent(settle.clone()), RefusalCode::PolicyDenied, "Only a person decides");
         refused(world.send(policy_actor(), settle), RefusalCode::PolicyDenied, "Only a person decides");
-        assert_eq!(world.desk, before);
+        assert_eq!(world.snapshot, before);
         refused(settle_unknown(&mut world, choice), RefusalCode::WrongStatus, "Step s9 of plan 1 is not one");
     }
     let mut failed = stuck(Failed);

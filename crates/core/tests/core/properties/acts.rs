@@ -93,9 +93,9 @@ impl Act {
 /// The plan with a number near this one, or the active one for 0.
 fn named(world: &World, number: u8) -> Option<&Plan> {
     if number == 0 {
-        return world.desk.active();
+        return world.snapshot.active();
     }
-    world.desk.plans.values().map(AsRef::as_ref).find(|plan| plan.number == u32::from(number))
+    world.snapshot.plans.values().map(AsRef::as_ref).find(|plan| plan.number == u32::from(number))
 }
 
 fn id_of(plan: Option<&Plan>) -> PlanId {
@@ -115,7 +115,7 @@ impl Deciding {
             let fallback = || {
                 Plan::begun(
                     plan.clone(),
-                    world.desk.identity.clone(),
+                    world.snapshot.identity.clone(),
                     1,
                     PlanStyle::Document,
                     jiff::Timestamp::UNIX_EPOCH,
@@ -165,7 +165,7 @@ impl Running {
 
 impl Talking {
     fn on(&self, world: &World) -> Command {
-        let open = world.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let open = world.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let another = TurnId::new("another").unwrap();
         let turn = open.map_or(another.clone(), |open| open.id.clone());
         match self {

@@ -6,7 +6,7 @@ use planwright_core::conversation::Conversation;
 use planwright_core::conversation::fitting::fit;
 use planwright_core::ids::{ExecutionId, PlanId, TurnId};
 use planwright_core::model::{ModelMessage, Usage};
-use planwright_core::turn::{Effect, Over, Purpose, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimits};
+use planwright_core::turn::{Effect, EndReason, Purpose, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimits};
 
 use super::purposes::{begin, built, of_step};
 use super::{limits, over, run, turn_after, used};
@@ -36,11 +36,11 @@ fn a_step_ends_with_a_report_and_not_with_words() {
         ("words around a call", vec![answers("hm"), a(), done_with(1), answers("hm")], Effect::CallModel),
         ("words, nothing, words", vec![answers("hm"), answers(""), answers("hm")], Effect::CallModel),
         ("nothing twice", vec![answers(""), answers("")], over(TurnEnd::NoAnswer)),
-        ("a report", vec![a(), came_to(1, ToolStatus::Settled, "ok")], Effect::End(Over::Planned)),
+        ("a report", vec![a(), came_to(1, ToolStatus::Settled, "ok")], Effect::End(EndReason::Planned)),
         (
             "a report beside other calls",
             vec![calls(&["a", "b"]), came_to(1, ToolStatus::Settled, "ok")],
-            Effect::End(Over::Planned),
+            Effect::End(EndReason::Planned),
         ),
         ("a call that failed", vec![a(), came_to(1, ToolStatus::Failed, "no")], Effect::CallModel),
         (
@@ -105,7 +105,8 @@ fn a_turn_is_replayed_with_what_its_questions_took() {
     world.agent(tell(&turn, &[calls(&["ask_agent"])])).unwrap();
     let purpose = Purpose::Question { agent: "coder".to_owned(), asked_by: turn.clone() };
     world.agent(begin(purpose.clone())).unwrap();
-    let question = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap().question.as_ref().unwrap().id.clone();
+    let question =
+        world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap().question.as_ref().unwrap().id.clone();
     world.agent(tell(&question, &[calls(&["a"]), done_with(1)])).unwrap();
     let events: Vec<_> = world.entries().into_iter().map(|(_, event)| event).collect();
     let replayed = Turn::replay(&turn, &events).unwrap();
@@ -139,7 +140,8 @@ fn a_question_is_heard_by_nobody_but_itself() {
     let turn = world.turn();
     world.agent(tell(&turn, &[calls(&["ask_agent"])])).unwrap();
     world.agent(begin(Purpose::Question { agent: "coder".to_owned(), asked_by: turn.clone() })).unwrap();
-    let question = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap().question.as_ref().unwrap().id.clone();
+    let question =
+        world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap().question.as_ref().unwrap().id.clone();
     world.agent(tell(&question, &[calls(&["a"]), came_to(1, ToolStatus::Done, "seen")])).unwrap();
     let unanswered = "result: [No outcome: the turn ended before this call did.]";
     assert_eq!(lines(&world.conversation()), ["user: hello", "agent: *", unanswered]);
@@ -201,7 +203,7 @@ fn a_document_is_carried_out_in_the_conversation() {
     let turn = world.turn();
     world.agent(close(&turn, &[answers("done")], TurnEnd::Answered)).unwrap();
     assert_eq!(lines(&world.conversation()), ["user: do it", "agent: done"]);
-    assert_eq!(world.desk.session.as_ref().unwrap().topic, None, "nobody said it");
+    assert_eq!(world.snapshot.session.as_ref().unwrap().topic, None, "nobody said it");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn question(asked_by: &TurnId) -> Purpose {
 }
 
 fn first(world: &World) -> StepStatus {
-    world.desk.plans.values().find_map(|plan| plan.execution.as_ref()).unwrap().steps[0].status
+    world.snapshot.plans.values().find_map(|plan| plan.execution.as_ref()).unwrap().steps[0].status
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn each_purpose_in_each_state() {
         ("at work", &at_work()),
     ];
     let of_document = |_: &World| Purpose::Document { plan: document.active().id.clone() };
-    let of_first = |world: &World| match world.desk.active().is_some_and(|plan| plan.style() == PlanStyle::Build) {
+    let of_first = |world: &World| match world.snapshot.active().is_some_and(|plan| plan.style() == PlanStyle::Build) {
         true => of_step(world, "s1"),
         false => of_step(&built, "s1"),
     };
@@ -134,13 +134,13 @@ fn each_purpose_in_each_state() {
             let expected = if expected == "yes" { "turn_begun" } else { expected };
             assert_eq!(said(&decided), expected, "{name}, {state}: {decided:?}");
             if decided.is_err() {
-                assert_eq!(world.desk, before.desk, "{name}, {state}");
+                assert_eq!(world.snapshot, before.snapshot, "{name}, {state}");
             } else {
-                let open = world.desk.session.as_ref().unwrap().turn.as_ref().unwrap();
+                let open = world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap();
                 let begun = open.question.as_deref().unwrap_or(open);
                 assert_eq!(begun.purpose, purpose, "{name}, {state}");
             }
-            assert_eq!(replay(&world.desk.identity, &world.journal).unwrap().0, world.desk, "{name}, {state}");
+            assert_eq!(replay(&world.snapshot.identity, &world.journal).unwrap().0, world.snapshot, "{name}, {state}");
         }
     }
 }
@@ -165,7 +165,7 @@ fn a_question_is_not_the_topic_and_goes_with_the_turn_that_asks() {
     let mut world = World::talking();
     let asker = world.turn();
     world.agent(begin(question(&asker))).unwrap();
-    let session = |world: &World| world.desk.session.clone().unwrap();
+    let session = |world: &World| world.snapshot.session.clone().unwrap();
     let asked = session(&world).turn.unwrap().question.unwrap().id;
     assert_ne!(asked, asker);
     assert_eq!(session(&world).topic.as_deref(), Some("hello"));
@@ -311,13 +311,13 @@ fn whoever_works_on_a_plan_that_a_person_ends_is_stopped_first() {
             let expected = if always || executing { stopped } else { "" };
             assert!(events.starts_with(expected), "{name}: {events}");
             assert_eq!(events.contains("turn_ended"), !expected.is_empty(), "{name}: {events}");
-            let open = here.desk.session.as_ref().unwrap().turn.is_some();
+            let open = here.snapshot.session.as_ref().unwrap().turn.is_some();
             assert_eq!(open, expected.is_empty(), "{name}: {events}");
-            assert_eq!(replay(&here.desk.identity, &here.journal).unwrap().0, here.desk, "{name}");
+            assert_eq!(replay(&here.snapshot.identity, &here.journal).unwrap().0, here.snapshot, "{name}");
         }
         let mut here = world.clone();
         here.person(reset()).unwrap();
-        assert!(here.desk.session.as_ref().unwrap().turn.is_none(), "{name}: a reset ends everything");
+        assert!(here.snapshot.session.as_ref().unwrap().turn.is_none(), "{name}: a reset ends everything");
     }
 }
 
@@ -329,7 +329,7 @@ fn an_agent_that_rewrites_the_plan_it_works_on_is_not_stopped() {
     let events = world.agent(set("- [ ] another way")).unwrap();
     assert!(names(&events).contains(&"plan_superseded"), "{:?}", names(&events));
     assert!(!names(&events).contains(&"turn_ended"), "{:?}", names(&events));
-    assert!(world.desk.session.as_ref().unwrap().turn.is_some());
+    assert!(world.snapshot.session.as_ref().unwrap().turn.is_some());
 }
 
 #[test]
@@ -341,5 +341,5 @@ fn a_plan_that_nobody_works_on_is_ended_without_a_word_to_others() {
     let events = world.person(cancel(&parked)).unwrap();
     assert_eq!(names(&events), ["plan_cancelled"]);
     assert!(matches!(&events[0], Event::PlanCancelled { plan, .. } if *plan == parked));
-    assert!(world.desk.session.as_ref().unwrap().turn.is_some());
+    assert!(world.snapshot.session.as_ref().unwrap().turn.is_some());
 }

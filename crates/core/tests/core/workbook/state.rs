@@ -4,7 +4,7 @@ use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::event::Event;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::workbook::{Documents, Judged, TextDigest, Which, Why, Workbook, WorkbookCommand};
+use planwright_core::workbook::{DocumentKind, Documents, Judged, TextDigest, Workbook, WorkbookCommand, WriteOrigin};
 
 use crate::journal::replay;
 use crate::world::World;
@@ -14,9 +14,9 @@ fn begin(title: &str, replaces: Option<Documents<u32>>) -> Command {
     Command::Workbook(WorkbookCommand::Begin { title: title.to_owned(), documents, replaces, taken: Vec::new() })
 }
 
-fn write(which: Which, base_version: u32, content: &str) -> Command {
+fn write(which: DocumentKind, base_version: u32, content: &str) -> Command {
     let content = content.to_owned();
-    Command::Workbook(WorkbookCommand::Write { which, base_version, content, why: Why::Tool })
+    Command::Workbook(WorkbookCommand::Write { which, base_version, content, why: WriteOrigin::Tool })
 }
 
 fn switch(on: bool) -> Command {
@@ -35,7 +35,7 @@ fn begun() -> World {
 
 impl World {
     fn workbook(&self) -> &Workbook {
-        self.desk.session.as_ref().unwrap().current_workbook().unwrap()
+        self.snapshot.session.as_ref().unwrap().current_workbook().unwrap()
     }
 }
 
@@ -46,12 +46,12 @@ fn code(decided: Result<Vec<Event>, Refusal>) -> RefusalCode {
 #[test]
 fn a_write_is_made_from_the_newest_version_or_not_at_all() {
     let mut world = begun();
-    let events = world.agent(write(Which::Findings, 1, "two")).unwrap();
-    assert!(matches!(&events[..], [Event::WorkbookWritten { which: Which::Findings, version: 2, .. }]));
+    let events = world.agent(write(DocumentKind::Findings, 1, "two")).unwrap();
+    assert!(matches!(&events[..], [Event::WorkbookWritten { which: DocumentKind::Findings, version: 2, .. }]));
     for base in [0, 1, 3] {
-        assert_eq!(code(world.agent(write(Which::Findings, base, "three"))), RefusalCode::Conflict, "{base}");
+        assert_eq!(code(world.agent(write(DocumentKind::Findings, base, "three"))), RefusalCode::Conflict, "{base}");
     }
-    world.agent(write(Which::Findings, 2, "three")).unwrap();
+    world.agent(write(DocumentKind::Findings, 2, "three")).unwrap();
     assert_eq!(world.workbook().versions(), Documents { task_plan: 1, findings: 3, progress: 1 });
 }
 
@@ -60,21 +60,21 @@ fn the_state_names_the_entry_that_has_the_text_and_every_version_names_the_one_b
     let mut world = begun();
     let began = world.head.seq;
     assert_eq!(world.workbook().documents.map(|document| document.seq), Documents::each(|_| began));
-    let events = world.agent(write(Which::Progress, 1, "two")).unwrap();
-    let state = *world.workbook().document(Which::Progress);
+    let events = world.agent(write(DocumentKind::Progress, 1, "two")).unwrap();
+    let state = *world.workbook().document(DocumentKind::Progress);
     assert_eq!((state.seq, state.digest), (world.head.seq, TextDigest::of("two")));
     assert!(matches!(&events[..], [Event::WorkbookWritten { follows, .. }] if *follows == began));
-    assert_eq!(world.workbook().document(Which::Findings).seq, began);
+    assert_eq!(world.workbook().document(DocumentKind::Findings).seq, began);
 }
 
 #[test]
 fn numbers_go_on_so_that_no_version_is_mistaken_for_another() {
     let mut world = begun();
-    world.agent(write(Which::TaskPlan, 1, "two")).unwrap();
+    world.agent(write(DocumentKind::TaskPlan, 1, "two")).unwrap();
     let looked_at = world.workbook().versions();
     world.agent(begin("Two", Some(looked_at))).unwrap();
     assert_eq!(world.workbook().versions(), Documents { task_plan: 3, findings: 2, progress: 2 });
-    assert_eq!(code(world.agent(write(Which::TaskPlan, 2, "late"))), RefusalCode::Conflict);
+    assert_eq!(code(world.agent(write(DocumentKind::TaskPlan, 2, "late"))), RefusalCode::Conflict);
     world.agent(clear(world.workbook().versions())).unwrap();
     world.agent(begin("Three", None)).unwrap();
     assert_eq!(world.workbook().versions(), Documents { task_plan: 4, findings: 3, progress: 3 });
@@ -84,7 +84,7 @@ fn numbers_go_on_so_that_no_version_is_mistaken_for_another() {
 fn what_is_replaced_or_cleared_is_what_was_looked_at() {
     let mut world = begun();
     let looked_at = world.workbook().versions();
-    world.agent(write(Which::Progress, 1, "meanwhile")).unwrap();
+    world.agent(write(DocumentKind::Progress, 1, "meanwhile")).unwrap();
     for command in [begin("Two", Some(looked_at)), begin("Two", None), clear(looked_at)] {
         assert_eq!(code(world.agent(command)), RefusalCode::Conflict);
     }
@@ -92,7 +92,7 @@ fn what_is_replaced_or_cleared_is_what_was_looked_at() {
     let mut empty = World::new();
     empty.person(switch(true)).unwrap();
     assert_eq!(code(empty.agent(begin("Two", Some(looked_at)))), RefusalCode::Conflict);
-    assert_eq!(code(empty.agent(write(Which::Progress, 1, "x"))), RefusalCode::NotFound);
+    assert_eq!(code(empty.agent(write(DocumentKind::Progress, 1, "x"))), RefusalCode::NotFound);
     assert_eq!(code(empty.person(clear(looked_at))), RefusalCode::NotFound);
 }
 
@@ -110,7 +110,7 @@ fn every_archive_has_a_name_of_its_own() {
         names.push(name.clone());
     }
     assert_eq!(names, ["plan-19700101-0000.md", "plan-19700101-0000-2.md", "plan-19700101-0000-4.md"]);
-    let state = world.desk.session.as_ref().unwrap().workbook.as_ref().unwrap();
+    let state = world.snapshot.session.as_ref().unwrap().workbook.as_ref().unwrap();
     assert_eq!(
         state.archives.iter().map(|archive| &archive.name).collect::<Vec<_>>(),
         names.iter().collect::<Vec<_>>()
@@ -121,9 +121,9 @@ fn every_archive_has_a_name_of_its_own() {
 fn limits_and_blanks() {
     let mut world = begun();
     let most = world.policy.limits.document_bytes;
-    assert_eq!(code(world.agent(write(Which::Findings, 1, " \n\t"))), RefusalCode::InvalidArgument);
-    assert_eq!(code(world.agent(write(Which::Findings, 1, &"x".repeat(most + 1)))), RefusalCode::LimitExceeded);
-    world.agent(write(Which::Findings, 1, &"x".repeat(most))).unwrap();
+    assert_eq!(code(world.agent(write(DocumentKind::Findings, 1, " \n\t"))), RefusalCode::InvalidArgument);
+    assert_eq!(code(world.agent(write(DocumentKind::Findings, 1, &"x".repeat(most + 1)))), RefusalCode::LimitExceeded);
+    world.agent(write(DocumentKind::Findings, 1, &"x".repeat(most))).unwrap();
     let versions = Some(world.workbook().versions());
     assert_eq!(code(world.agent(begin("  ", versions))), RefusalCode::InvalidArgument);
     assert_eq!(code(world.agent(begin(&"x".repeat(20_000), versions))), RefusalCode::LimitExceeded);
@@ -139,9 +139,9 @@ fn what_a_person_switched_off_stays_off_for_everybody_else() {
     }
     world.person(begin("One", None)).unwrap();
     let settings = &world.policy.planning_files;
-    assert!(world.desk.session.as_ref().unwrap().has_planning_files(settings), "it is on with the person's own");
+    assert!(world.snapshot.session.as_ref().unwrap().has_planning_files(settings), "it is on with the person's own");
     world.person(switch(false)).unwrap();
-    assert_eq!(code(world.agent(write(Which::Findings, 1, "x"))), RefusalCode::PolicyDenied);
+    assert_eq!(code(world.agent(write(DocumentKind::Findings, 1, "x"))), RefusalCode::PolicyDenied);
     assert_eq!(code(world.agent(clear(world.workbook().versions()))), RefusalCode::PolicyDenied);
     world.person(clear(world.workbook().versions())).unwrap();
 }
@@ -151,7 +151,7 @@ fn the_setting_counts_until_somebody_says_otherwise() {
     let mut world = World::new();
     world.policy.planning_files.enabled = true;
     let is_on = |world: &World| {
-        let session = world.desk.session.as_ref().unwrap();
+        let session = world.snapshot.session.as_ref().unwrap();
         (session.has_planning_files(&world.policy.planning_files), session.refuses_planning_files())
     };
     assert_eq!(is_on(&world), (true, false));
@@ -165,19 +165,19 @@ fn the_setting_counts_until_somebody_says_otherwise() {
 #[test]
 fn the_journal_gives_everything_back() {
     let mut world = begun();
-    world.agent(write(Which::Findings, 1, "two")).unwrap();
+    world.agent(write(DocumentKind::Findings, 1, "two")).unwrap();
     world.agent(begin("Two", Some(world.workbook().versions()))).unwrap();
     world.person(switch(false)).unwrap();
-    let (desk, _) = replay(&world.desk.identity, &world.journal).unwrap();
-    assert_eq!(desk, world.desk);
-    let written = serde_json::to_string(desk.session.as_ref().unwrap()).unwrap();
+    let (snapshot, _) = replay(&world.snapshot.identity, &world.journal).unwrap();
+    assert_eq!(snapshot, world.snapshot);
+    let written = serde_json::to_string(snapshot.session.as_ref().unwrap()).unwrap();
     let read: planwright_core::session::Session = serde_json::from_str(&written).unwrap();
-    assert_eq!(Some(read), world.desk.session);
+    assert_eq!(Some(read), world.snapshot.session);
 }
 
 #[test]
 fn a_session_without_a_workbook_is_stored_as_before() {
     let world = World::new();
-    let written = serde_json::to_string(world.desk.session.as_ref().unwrap()).unwrap();
+    let written = serde_json::to_string(world.snapshot.session.as_ref().unwrap()).unwrap();
     assert!(!written.contains("workbook"), "{written}");
 }

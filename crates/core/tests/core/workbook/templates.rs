@@ -5,20 +5,20 @@ use planwright_core::workbook::completion::{is_complete, standing};
 use planwright_core::workbook::hint::{LastEdit, invitation};
 use planwright_core::workbook::sections::{Scope, names, replace};
 use planwright_core::workbook::template::{BrokenTemplate, Templates, fresh};
-use planwright_core::workbook::{DocumentState, Documents, TextDigest, Which, Workbook, errors, findings};
+use planwright_core::workbook::{DocumentKind, DocumentState, Documents, TextDigest, Workbook, errors, findings};
 
 const AT: Timestamp = Timestamp::UNIX_EPOCH;
 
-fn ours(which: Which) -> String {
+fn ours(which: DocumentKind) -> String {
     fresh(which, "Move house", AT, &Templates::default())
 }
 
 #[test]
 fn every_document_has_the_sections_it_needs() {
     for (which, expected) in [
-        (Which::TaskPlan, vec!["Goal", "Phases", "Questions", "Decisions", "Errors"]),
-        (Which::Findings, vec!["Requirements", "Findings", "Decisions", "Resources", "Research log"]),
-        (Which::Progress, vec!["Log", "Test results", "Errors", "Where am I"]),
+        (DocumentKind::TaskPlan, vec!["Goal", "Phases", "Questions", "Decisions", "Errors"]),
+        (DocumentKind::Findings, vec!["Requirements", "Findings", "Decisions", "Resources", "Research log"]),
+        (DocumentKind::Progress, vec!["Log", "Test results", "Errors", "Where am I"]),
     ] {
         let text = ours(which);
         let names = names(&text);
@@ -31,7 +31,7 @@ fn every_document_has_the_sections_it_needs() {
 /// A plan that is worked through as the tools do it, phase by phase.
 #[test]
 fn our_own_template_begins_open_and_can_be_completed() {
-    let mut plan = ours(Which::TaskPlan);
+    let mut plan = ours(DocumentKind::TaskPlan);
     assert!(!is_complete(&plan));
     let phases = standing(&plan).phases;
     assert_eq!(phases.len(), 5);
@@ -42,15 +42,15 @@ fn our_own_template_begins_open_and_can_be_completed() {
         plan = replace(&plan, &phase.title, "- [x] All of it\n\nStatus: complete", Scope::OwnText).unwrap();
     }
     assert!(is_complete(&plan), "{plan}");
-    let header = replace(&ours(Which::TaskPlan), "Move house", "Status: complete", Scope::OwnText).unwrap();
+    let header = replace(&ours(DocumentKind::TaskPlan), "Move house", "Status: complete", Scope::OwnText).unwrap();
     assert!(is_complete(&header));
 }
 
 #[test]
 fn notes_find_their_place_in_our_own_templates() {
-    let (noted, _) = errors::note(&ours(Which::Progress), "c", "e", AT);
+    let (noted, _) = errors::note(&ours(DocumentKind::Progress), "c", "e", AT);
     assert!(noted.contains("|---|---|---|---|\n| 1970-01-01 00:00 UTC | `c` | `e` | 1 |\n\n## Where am I"), "{noted}");
-    let found = findings::add(&ours(Which::Findings), "s", "t", 10, AT);
+    let found = findings::add(&ours(DocumentKind::Findings), "s", "t", 10, AT);
     assert_eq!(found.matches("## Research log").count(), 1, "{found}");
     assert!(found.trim_end().ends_with("> t"), "{found}");
 }
@@ -58,33 +58,33 @@ fn notes_find_their_place_in_our_own_templates() {
 #[test]
 fn a_title_is_one_line_that_means_nothing_but_itself() {
     for title in ["a\n## b\nStatus: complete", "{{date}}", "\u{202e}x", &"long ".repeat(500)] {
-        let plan = fresh(Which::TaskPlan, title, AT, &Templates::default());
-        assert_eq!(names(&plan).len(), names(&ours(Which::TaskPlan)).len(), "{plan}");
+        let plan = fresh(DocumentKind::TaskPlan, title, AT, &Templates::default());
+        assert_eq!(names(&plan).len(), names(&ours(DocumentKind::TaskPlan)).len(), "{plan}");
         assert!(!is_complete(&plan) && !plan.contains('\u{202e}'), "{plan}");
         assert!(plan.lines().next().unwrap().chars().count() < 220, "{plan}");
     }
-    assert!(fresh(Which::TaskPlan, "{{date}}", AT, &Templates::default()).starts_with("# {{date}}\n"));
+    assert!(fresh(DocumentKind::TaskPlan, "{{date}}", AT, &Templates::default()).starts_with("# {{date}}\n"));
 }
 
 #[test]
 fn a_template_of_the_person_is_used_whole_or_not_at_all() {
     let mut templates = Templates::default();
-    templates.set(Which::Findings, "# {{title}} ({{date}})\n\n## Mine\n").unwrap();
-    assert_eq!(fresh(Which::Findings, "T", AT, &templates), "# T (1970-01-01)\n\n## Mine\n");
+    templates.set(DocumentKind::Findings, "# {{title}} ({{date}})\n\n## Mine\n").unwrap();
+    assert_eq!(fresh(DocumentKind::Findings, "T", AT, &templates), "# T (1970-01-01)\n\n## Mine\n");
     let long = format!("# a\n{}", "x".repeat(70_000));
     for (which, text, expected) in [
-        (Which::Progress, " \n", BrokenTemplate::Blank),
-        (Which::Progress, "no heading", BrokenTemplate::NoHeading),
-        (Which::Progress, "# {{titel}}\n", BrokenTemplate::UnknownPlace("{{titel}}".to_owned())),
-        (Which::Progress, &long, BrokenTemplate::TooLong),
-        (Which::TaskPlan, "# {{title}}\n\nStatus: complete\n", BrokenTemplate::Complete),
+        (DocumentKind::Progress, " \n", BrokenTemplate::Blank),
+        (DocumentKind::Progress, "no heading", BrokenTemplate::NoHeading),
+        (DocumentKind::Progress, "# {{titel}}\n", BrokenTemplate::UnknownPlace("{{titel}}".to_owned())),
+        (DocumentKind::Progress, &long, BrokenTemplate::TooLong),
+        (DocumentKind::TaskPlan, "# {{title}}\n\nStatus: complete\n", BrokenTemplate::Complete),
     ] {
         let before = templates.clone();
         assert_eq!(templates.set(which, text).unwrap_err(), expected);
         assert_eq!(templates, before);
         assert!(!expected.to_string().is_empty());
     }
-    templates.set(Which::Progress, "# {{title}}\n\nStatus: complete\n").unwrap();
+    templates.set(DocumentKind::Progress, "# {{title}}\n\nStatus: complete\n").unwrap();
 }
 
 fn workbook(title: &str) -> Workbook {
@@ -98,14 +98,14 @@ fn hint(workbook: &Workbook, task_plan: &str) -> String {
 
 #[test]
 fn an_edit_of_the_person_is_told() {
-    let plan = ours(Which::TaskPlan);
+    let plan = ours(DocumentKind::TaskPlan);
     let told = planwright_core::workbook::hint::hint(&workbook("T"), &plan, LastEdit::Person);
     assert_eq!(told, hint(&workbook("T"), &plan) + "- The person edited the task plan: read it before you go on.\n");
 }
 
 #[test]
 fn the_hint_says_where_we_are_and_what_is_next_and_nothing_else_of_the_documents() {
-    let plan = ours(Which::TaskPlan);
+    let plan = ours(DocumentKind::TaskPlan);
     let told = hint(&workbook("Move house"), &plan);
     assert!(told.contains("- Where we are: phase 1 of 5, `Phase 1: Understand`\n"), "{told}");
     assert!(told.contains("- Next: `Find out what is asked for and what is there already`\n"), "{told}");

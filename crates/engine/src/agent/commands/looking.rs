@@ -18,8 +18,8 @@ const PAGE: u32 = 64;
 
 impl Agent {
     pub(super) async fn session_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let desk = self.engine().desk(session).await?;
-        let opened = desk.opened()?;
+        let snapshot = self.engine().snapshot(session).await?;
+        let opened = snapshot.opened()?;
         let mut conversation = Conversation::default();
         let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
         self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
@@ -41,7 +41,7 @@ impl Agent {
                 conversation.tokens(),
                 self.context_tokens()
             ),
-            format!("- plan: {}", plan_work(&desk)),
+            format!("- plan: {}", plan_work(&snapshot)),
             format!("- files: `{}`", self.shared.files.folder(session).display()),
         ];
         Ok(Answer::words(session, lines.join("\n")))
@@ -84,8 +84,8 @@ impl Agent {
     }
 
     pub(super) async fn list_tools(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let desk = self.engine().desk(session).await?;
-        let situation = Situation::of(&desk, self.engine().policy(), Caller::Conversation);
+        let snapshot = self.engine().snapshot(session).await?;
+        let situation = Situation::of(&snapshot, self.engine().policy(), Caller::Conversation);
         let mut lines = Vec::new();
         for spec in self.advertised(&situation) {
             let effect = match self.shared.toolbox.get(&spec.name) {

@@ -1,12 +1,12 @@
 //! `/plan …` and `/plans`: looking at plans, and turning plan work on and off.
 
 use planwright_core::actor::Actor;
-use planwright_core::desk::Desk;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
+use planwright_core::snapshot::Snapshot;
 
 use super::Answer;
 use super::decisions::Approving;
@@ -30,8 +30,8 @@ impl Agent {
         match command {
             PlanCommand::On { style } => {
                 let style = style.unwrap_or(PlanStyle::Document);
-                let desk = self.engine().enable_plan_mode(session, by, style).await?.desk;
-                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&desk), begin(style))))
+                let snapshot = self.engine().enable_plan_mode(session, by, style).await?.snapshot;
+                Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
             }
             PlanCommand::Off => self.leave(session, by, Leaving::Off).await,
             PlanCommand::Done => self.leave(session, by, Leaving::Done).await,
@@ -67,7 +67,7 @@ impl Agent {
     }
 
     async fn leave(&self, session: &SessionIdentity, by: &Actor, how: Leaving) -> LedgerResult<Answer> {
-        let before = self.engine().desk(session).await?;
+        let before = self.engine().snapshot(session).await?;
         match how {
             Leaving::Off => self.engine().disable_plan_mode(session, by).await?,
             Leaving::Done => self.finish_plan_work(session, by).await?,
@@ -81,7 +81,7 @@ impl Agent {
 
     /// Plan work is over, and whoever carries the active plan out here is stopped.
     pub async fn finish_plan_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
-        let before = self.engine().desk(session).await?;
+        let before = self.engine().snapshot(session).await?;
         let committed = self.engine().finish_plan_work(session, by).await?;
         if let Some(plan) = before.active() {
             self.shared.slots.stop_work_on(session, &plan.id).await;
@@ -90,12 +90,12 @@ impl Agent {
     }
 
     async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let desk = self.engine().desk(session).await?;
-        desk.opened()?;
-        let active = desk.active().map(|plan| plan.id.clone());
+        let snapshot = self.engine().snapshot(session).await?;
+        snapshot.opened()?;
+        let active = snapshot.active().map(|plan| plan.id.clone());
         let now = self.engine().now();
-        let mut text = mode_words(&desk);
-        if let Some(plan) = desk.active() {
+        let mut text = mode_words(&snapshot);
+        if let Some(plan) = snapshot.active() {
             text.push_str(&format!(" {}", standing_now(plan, now)));
         }
         // A plan may be carried out while the session works on another one, or on none.
@@ -145,16 +145,16 @@ enum Leaving {
 }
 
 /// Whether plan work is on, and how far the plan is.
-pub(super) fn plan_work(desk: &Desk) -> String {
-    let mut text = mode_words(desk);
-    if let Some(plan) = desk.active() {
+pub(super) fn plan_work(snapshot: &Snapshot) -> String {
+    let mut text = mode_words(snapshot);
+    if let Some(plan) = snapshot.active() {
         text.push_str(&format!(" {}", standing(plan)));
     }
     text
 }
 
-fn mode_words(desk: &Desk) -> String {
-    let mode = desk.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
+fn mode_words(snapshot: &Snapshot) -> String {
+    let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
     match mode {
         None => "Plan work is **off**. `/plan on` begins a plan.".to_owned(),
         Some(mode) => format!("Plan work is **on**, style {}.", mode.style),

@@ -20,8 +20,8 @@ impl Agent {
             OnOff::On => true,
             OnOff::Off => false,
         };
-        let desk = self.engine().switch_planning_files(session, by, on).await?.desk;
-        let current = desk.session.as_ref().and_then(|session| session.current_workbook());
+        let snapshot = self.engine().switch_planning_files(session, by, on).await?.snapshot;
+        let current = snapshot.session.as_ref().and_then(|session| session.current_workbook());
         let words = match (switch, current) {
             (OnOff::On, None) => {
                 "Planning files are **on**. The agent keeps task plan, findings and progress for long work; it begins them \

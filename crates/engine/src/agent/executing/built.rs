@@ -133,7 +133,7 @@ impl Execution<'_> {
         let begin = TurnCommand::Begin { text, tokens, purpose: purpose.clone() };
         let committed = self.submit_turn(begin).await?;
         self.plan = named(&committed, &self.plan.id)?;
-        let open = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let Some(id) = open.map(|open| open.id.clone()) else { return Err(Halt::Elsewhere) };
         let mut conversation = Conversation::of_turn(id.clone());
         committed.events.iter().for_each(|event| conversation.take_in(committed.seq, event));
@@ -144,7 +144,7 @@ impl Execution<'_> {
     async fn take_up(&mut self, open: &OpenTurn) -> Result<(Committed, Conversation, Turn), Halt> {
         let committed = self.submit_turn(TurnCommand::Resume { turn: open.id.clone() }).await?;
         self.watcher.tell(Progress::Resumed(open.id.clone()));
-        let from = committed.desk.opened().map_err(crate::ledger::LedgerError::from)?.history_from;
+        let from = committed.snapshot.opened().map_err(crate::ledger::LedgerError::from)?.history_from;
         let (conversation, turn) = self.agent.recall_apart(&self.session, &open.id, &open.purpose, from).await?;
         Ok((committed, conversation, turn))
     }

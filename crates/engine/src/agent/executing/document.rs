@@ -98,8 +98,8 @@ impl Agent {
     }
 
     async fn active_document(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Option<Arc<Plan>>> {
-        let desk = self.engine().ledger().desk(session, Some(plan)).await?;
-        let active = desk.active().filter(|active| active.id == *plan && active.status == PlanStatus::Executing);
+        let snapshot = self.engine().ledger().snapshot(session, Some(plan)).await?;
+        let active = snapshot.active().filter(|active| active.id == *plan && active.status == PlanStatus::Executing);
         Ok(active.cloned().map(Arc::new))
     }
 }

@@ -192,7 +192,7 @@ impl Execution<'_> {
         if remarks.is_empty() {
             return;
         }
-        let Ok(desk) = self.agent.engine().desk(&self.session).await else { return };
+        let Ok(snapshot) = self.agent.engine().snapshot(&self.session).await else { return };
         for (came, remark) in remarks {
             let call = &came.due.call;
             let asking = Asking {
@@ -204,7 +204,9 @@ impl Execution<'_> {
             };
             let arguments = call.arguments.to_string();
             let answer = came.outcome.note.as_deref().unwrap_or_default();
-            self.agent.note(&desk, asking, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer }).await;
+            self.agent
+                .note(&snapshot, asking, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer })
+                .await;
         }
     }
 

@@ -92,7 +92,7 @@ impl Agent {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => Ok(None),
             Err(error) => Err(error),
             Ok((committed, held)) => {
-                let Some(open) = committed.desk.session.as_ref().and_then(|session| session.turn.clone()) else {
+                let Some(open) = committed.snapshot.session.as_ref().and_then(|session| session.turn.clone()) else {
                     return Ok(None);
                 };
                 watcher.tell(Progress::Resumed(open.id.clone()));
@@ -113,6 +113,6 @@ impl Agent {
 
 /// Whether the turn is open and nothing has happened in it. A request that is sent again finds one that went on, or is over.
 fn is_untouched(committed: &Committed, turn: &TurnId) -> bool {
-    let open = committed.desk.session.as_ref().and_then(|session| session.turn.as_ref());
+    let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     open.is_some_and(|open| open.id == *turn && open.calls == 0 && open.resumed == 0)
 }

@@ -148,7 +148,7 @@ impl Run<'_> {
     /// The summary the model gave with the plan, unless it said something beside the call.
     fn summary_of_the_plan(&self) -> String {
         let said = self.turn.last_reply().is_some_and(|reply| !reply.text.trim().is_empty());
-        let plan = self.settled.as_ref().and_then(|id| self.desk.plan(id)).filter(|_| !said);
+        let plan = self.settled.as_ref().and_then(|id| self.snapshot.plan(id)).filter(|_| !said);
         let summary = plan.and_then(|plan| match &plan.content {
             PlanContent::Document(_) => None,
             PlanContent::Collect(collected) => collected.summary.clone(),
@@ -178,7 +178,7 @@ impl Run<'_> {
             | PlanStatus::Rejected
             | PlanStatus::Superseded => TurnEnd::Answered,
         };
-        self.desk.plans.insert(id.clone(), plan);
+        self.snapshot.plans.insert(id.clone(), plan);
         self.settled = Some(id);
         Ok(end)
     }
@@ -202,16 +202,16 @@ impl Run<'_> {
         if !self.turn.purpose.is_conversation() {
             return None;
         }
-        let settled = self.settled.as_ref().and_then(|id| self.desk.plan(id));
-        let plan = settled.or_else(|| self.desk.active())?;
-        let shown = self.desk.session.as_ref().and_then(|session| session.shown.as_ref());
+        let settled = self.settled.as_ref().and_then(|id| self.snapshot.plan(id));
+        let plan = settled.or_else(|| self.snapshot.active())?;
+        let shown = self.snapshot.session.as_ref().and_then(|session| session.shown.as_ref());
         let seen = shown.is_some_and(|shown| shown.plan == plan.id && shown.digest == plan.digest());
         (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::from(plan))
     }
 
     /// How the plan stands now, if this turn moved it on.
     fn moved(&self) -> Option<String> {
-        let plan = self.desk.active().filter(|plan| plan.status != PlanStatus::Ready)?;
+        let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
         let now = Standing::of(plan);
         (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| standing(plan))
     }

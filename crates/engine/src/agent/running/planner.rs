@@ -27,14 +27,14 @@ impl Run<'_> {
             },
             Some(Claim::Answer { .. } | Claim::Failure { .. } | Claim::Interruption { .. }) | None => None,
         };
-        let settled = self.settled.as_ref().and_then(|id| self.desk.plan(id));
-        let changed = settled.or_else(|| self.desk.active()).filter(|plan| plan.updated_at > self.begun_at);
+        let settled = self.settled.as_ref().and_then(|id| self.snapshot.plan(id));
+        let changed = settled.or_else(|| self.snapshot.active()).filter(|plan| plan.updated_at > self.begun_at);
         let planned = Planned { end, reply, claim: claim.as_ref(), claimed: claimed.as_deref(), changed };
         Ok(Some(planned.answer()))
     }
 
     fn is_planner(&self) -> bool {
-        let mode = self.desk.session.as_ref().map(|session| &session.plan_mode);
+        let mode = self.snapshot.session.as_ref().map(|session| &session.plan_mode);
         self.turn.purpose.is_conversation() && mode.is_some_and(|mode| mode.enabled && mode.style == PlanStyle::Build)
     }
 

@@ -55,6 +55,6 @@ impl Run<'_> {
             self.conversation.take_in(seq, event);
         }
         self.seq = committed.seq;
-        self.desk = committed.desk;
+        self.snapshot = committed.snapshot;
     }
 }

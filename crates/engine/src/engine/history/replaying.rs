@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::journal::Entry;
 use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 
 use super::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
 
@@ -15,18 +15,18 @@ use super::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, Plan
 #[derive(Debug)]
 pub(in crate::engine) struct Replay {
     pub(in crate::engine) history: History,
-    pub(in crate::engine) desk: Desk,
+    pub(in crate::engine) snapshot: Snapshot,
     plan: PlanId,
 }
 
 impl Replay {
     pub(in crate::engine) fn new(session: &SessionIdentity, plan: &PlanId) -> Self {
-        Self { history: History::default(), desk: Desk::new(session.clone()), plan: plan.clone() }
+        Self { history: History::default(), snapshot: Snapshot::new(session.clone()), plan: plan.clone() }
     }
 
     pub(in crate::engine) fn take_in(&mut self, entry: Entry) {
-        self.desk.apply(&entry.event, &entry.stamp(), entry.seq);
-        if let Some(plan) = self.desk.plan(&self.plan) {
+        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        if let Some(plan) = self.snapshot.plan(&self.plan) {
             self.history.note_version(plan, &entry.by, entry.at);
             self.history.note_decision(plan, &entry);
             self.history.note_execution(plan, &entry);

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write as _};
 
 use cap_std::fs::{Dir, OpenOptions};
 use planwright_core::refusal::Refusal;
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use uuid::Uuid;
 
 use super::{ARCHIVE, OnDisk, Shelf, make_folder, refusal, sync};
@@ -19,7 +19,7 @@ pub(in crate::workbook) enum Put {
 
 impl Shelf {
     /// Puts a document where `expected` stands. Whoever reads sees the old text or the new one and never a part.
-    pub(in crate::workbook) fn put(&self, which: Which, text: &str, expected: &OnDisk) -> Result<Put, Refusal> {
+    pub(in crate::workbook) fn put(&self, which: DocumentKind, text: &str, expected: &OnDisk) -> Result<Put, Refusal> {
         self.put_document(which.file_name(), text, expected).map_err(|error| refusal(&error))
     }
 
@@ -52,7 +52,12 @@ impl Shelf {
     }
 
     /// Writes a copy of a version that had to give way, and says under which name.
-    pub(in crate::workbook) fn keep_beside(&self, which: Which, version: u32, text: &str) -> Result<String, Refusal> {
+    pub(in crate::workbook) fn keep_beside(
+        &self,
+        which: DocumentKind,
+        version: u32,
+        text: &str,
+    ) -> Result<String, Refusal> {
         let keep = || -> io::Result<String> {
             let (plan, unfinished) = (self.make_plan()?, self.unfinished()?);
             let fresh = Fresh::write(&unfinished, text)?;
@@ -76,7 +81,7 @@ impl Shelf {
     }
 
     /// Moves what stands in the place of a document out of the way, whatever it is, and says under which name.
-    pub(in crate::workbook) fn set_aside(&self, which: Which, version: u32) -> Result<String, Refusal> {
+    pub(in crate::workbook) fn set_aside(&self, which: DocumentKind, version: u32) -> Result<String, Refusal> {
         let set_aside = || -> io::Result<String> {
             let plan = self.make_plan()?;
             let is_free = |name: &String| plan.symlink_metadata(name).is_err();
@@ -88,7 +93,7 @@ impl Shelf {
         set_aside().map_err(|error| refusal(&error))
     }
 
-    pub(in crate::workbook) fn remove(&self, which: Which) -> Result<(), Refusal> {
+    pub(in crate::workbook) fn remove(&self, which: DocumentKind) -> Result<(), Refusal> {
         let remove = || -> io::Result<()> {
             let Some(plan) = self.plan()? else { return Ok(()) };
             match plan.remove_file(which.file_name()) {
@@ -122,7 +127,7 @@ impl Shelf {
 }
 
 /// `task_plan.conflict-3.md`, and with a further number if that is taken.
-fn names_beside(which: Which, version: u32) -> impl Iterator<Item = String> {
+fn names_beside(which: DocumentKind, version: u32) -> impl Iterator<Item = String> {
     const MOST: u32 = 1_000;
     let first = format!("{which}.conflict-{version}.md");
     std::iter::once(first).chain((2..MOST).map(move |n| format!("{which}.conflict-{version}-{n}.md")))
@@ -184,7 +189,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let shelf = shelf(root.path());
         let file = root.path().join("cli-k3yk3y8x/plan/findings.md");
-        let put = |text: &str, expected: OnDisk| shelf.put(Which::Findings, text, &expected).unwrap();
+        let put = |text: &str, expected: OnDisk| shelf.put(DocumentKind::Findings, text, &expected).unwrap();
         let text = |text: &str| OnDisk::Text(text.to_owned());
         assert_eq!(put("one", OnDisk::Nothing), Put::Done);
         assert_eq!(put("two", text("one")), Put::Done);
@@ -204,12 +209,12 @@ mod tests {
     fn what_gave_way_is_kept_under_a_name_of_its_own() {
         let root = tempfile::tempdir().unwrap();
         let shelf = shelf(root.path());
-        let keep = |text: &str| shelf.keep_beside(Which::Progress, 7, text).unwrap();
+        let keep = |text: &str| shelf.keep_beside(DocumentKind::Progress, 7, text).unwrap();
         assert_eq!(keep("one"), "progress.conflict-7.md");
         assert_eq!(keep("one"), "progress.conflict-7.md", "the same once more");
         assert_eq!(keep("two"), "progress.conflict-7-2.md");
-        shelf.put(Which::Progress, "three", &OnDisk::Nothing).unwrap();
-        assert_eq!(shelf.set_aside(Which::Progress, 7).unwrap(), "progress.conflict-7-3.md");
+        shelf.put(DocumentKind::Progress, "three", &OnDisk::Nothing).unwrap();
+        assert_eq!(shelf.set_aside(DocumentKind::Progress, 7).unwrap(), "progress.conflict-7-3.md");
     }
 
     #[test]

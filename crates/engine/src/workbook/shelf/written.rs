@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use planwright_core::refusal::Refusal;
-use planwright_core::workbook::{TextDigest, Which};
+use planwright_core::workbook::{DocumentKind, TextDigest};
 use serde::{Deserialize, Serialize};
 
 use super::{OnDisk, Shelf, refusal};
@@ -14,7 +14,7 @@ const NAME: &str = "plan.json";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::workbook) struct Written {
     #[serde(default)]
-    pub(in crate::workbook) documents: BTreeMap<Which, WrittenDocument>,
+    pub(in crate::workbook) documents: BTreeMap<DocumentKind, WrittenDocument>,
     /// A person may remove an archive; it is not put there again.
     #[serde(default)]
     pub(in crate::workbook) archives: BTreeSet<String>,

@@ -6,15 +6,15 @@ use planwright_core::refusal::RefusalCode;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Desk, SECRET, globbed};
+use super::{SECRET, Snapshot, globbed};
 
 #[tokio::test]
 async fn paths_that_lead_out_are_refused_by_every_tool() {
-    let desk = Desk::begun();
-    let plan = desk.inside().parent().unwrap().join("plan");
+    let snapshot = Snapshot::begun();
+    let plan = snapshot.inside().parent().unwrap().join("plan");
     fs::create_dir(&plan).unwrap();
     fs::write(plan.join("task_plan.md"), SECRET).unwrap();
-    let absolute = desk.outside().join("secret.md").display().to_string();
+    let absolute = snapshot.outside().join("secret.md").display().to_string();
     let long = "x".repeat(256);
     let deep = ["d"; 33].join("/");
     let far = ["name"; 300].join("/");
@@ -44,44 +44,44 @@ async fn paths_that_lead_out_are_refused_by_every_tool() {
             ("write_file", json!({"path": path, "content": "x"})),
             ("grep_files", json!({"pattern": ".", "path": path})),
         ] {
-            let refusal = desk.try_call(tool, arguments).await.unwrap_err();
+            let refusal = snapshot.try_call(tool, arguments).await.unwrap_err();
             assert_eq!(refusal.code, RefusalCode::InvalidArgument, "{tool} {path:?}: {refusal}");
         }
     }
     for pattern in ["/etc/*", "../plan/*", "a/../../plan/*"] {
-        assert_eq!(desk.refused("glob_files", json!({"pattern": pattern})).await, RefusalCode::InvalidArgument);
+        assert_eq!(snapshot.refused("glob_files", json!({"pattern": pattern})).await, RefusalCode::InvalidArgument);
     }
-    assert_eq!(fs::read_dir(desk.inside()).unwrap().count(), 0);
-    desk.check_outside();
+    assert_eq!(fs::read_dir(snapshot.inside()).unwrap().count(), 0);
+    snapshot.check_outside();
 }
 
 #[tokio::test]
 async fn a_refused_path_is_explained() {
-    let refusal = Desk::new().try_call("read_file", json!({"path": "../plan/task_plan.md"})).await.unwrap_err();
+    let refusal = Snapshot::new().try_call("read_file", json!({"path": "../plan/task_plan.md"})).await.unwrap_err();
     assert!(refusal.message.contains("Paths are relative to the session's folder"), "{refusal}");
     assert!(refusal.message.ends_with("lead out of it."), "{refusal}");
 }
 
 #[tokio::test]
 async fn what_lies_beside_the_files_is_not_there() {
-    let desk = Desk::new();
-    desk.write("mine.md", "mine").await;
-    let own = desk.inside().parent().unwrap().to_owned();
+    let snapshot = Snapshot::new();
+    snapshot.write("mine.md", "mine").await;
+    let own = snapshot.inside().parent().unwrap().to_owned();
     fs::create_dir(own.join("plan")).unwrap();
     fs::write(own.join("plan/task_plan.md"), SECRET).unwrap();
-    assert_eq!(desk.call("glob_files", json!({"pattern": "**"})).await["paths"], json!(["mine.md"]));
-    assert_eq!(desk.call("grep_files", json!({"pattern": "secret"})).await["matches"], json!([]));
-    assert_eq!(desk.refused("read_file", json!({"path": "plan/task_plan.md"})).await, RefusalCode::NotFound);
+    assert_eq!(snapshot.call("glob_files", json!({"pattern": "**"})).await["paths"], json!(["mine.md"]));
+    assert_eq!(snapshot.call("grep_files", json!({"pattern": "secret"})).await["matches"], json!([]));
+    assert_eq!(snapshot.refused("read_file", json!({"path": "plan/task_plan.md"})).await, RefusalCode::NotFound);
 }
 
 #[tokio::test]
 async fn names_in_any_language_are_names() {
-    let desk = Desk::new();
+    let snapshot = Snapshot::new();
     for path in ["żółć/漢字 – 12.md", "🦀.md", ".hidden", "a b", "...", "~", "-rf", "CON", "e\u{301}.md"] {
-        desk.write(path, path).await;
-        assert_eq!(desk.read(path).await, path);
+        snapshot.write(path, path).await;
+        assert_eq!(snapshot.read(path).await, path);
     }
-    assert_eq!(desk.call("glob_files", json!({"pattern": "żółć/*"})).await["paths"], json!(["żółć/漢字 – 12.md"]));
+    assert_eq!(snapshot.call("glob_files", json!({"pattern": "żółć/*"})).await["paths"], json!(["żółć/漢字 – 12.md"]));
 }
 
 proptest! {
@@ -91,15 +91,15 @@ proptest! {
     fn no_path_reaches_anything_outside(path in r"(\.|\.\.|/|\\|a|b|link|C:|plan|files|outside|secret\.md|\x00|ü){0,12}") {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let desk = Desk::begun();
-            std::os::unix::fs::symlink(desk.outside(), desk.inside().join("link")).unwrap();
-            let outcome = desk.try_call("write_file", json!({"path": path, "content": "mine"})).await;
-            desk.check_outside();
+            let snapshot = Snapshot::begun();
+            std::os::unix::fs::symlink(snapshot.outside(), snapshot.inside().join("link")).unwrap();
+            let outcome = snapshot.try_call("write_file", json!({"path": path, "content": "mine"})).await;
+            snapshot.check_outside();
             // What was written is found under the same name, and nowhere but inside.
             if outcome.is_ok() {
-                assert_eq!(desk.read(&path).await, "mine");
-                assert_eq!(globbed(&desk.call("glob_files", json!({"pattern": "**"})).await).len(), 1);
-            } else if let Ok(answer) = desk.try_call("read_file", json!({"path": path})).await {
+                assert_eq!(snapshot.read(&path).await, "mine");
+                assert_eq!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await).len(), 1);
+            } else if let Ok(answer) = snapshot.try_call("read_file", json!({"path": path})).await {
                 panic!("{path:?} was read: {answer}");
             }
         });

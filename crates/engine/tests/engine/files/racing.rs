@@ -9,7 +9,7 @@ use std::thread;
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 use serde_json::{Value, json};
 
-use super::{Desk, SECRET, SetOnDrop};
+use super::{SECRET, SetOnDrop, Snapshot};
 
 const ROUNDS: usize = 120;
 
@@ -32,7 +32,7 @@ fn reading_and_writing(path: &str) -> Vec<(&'static str, Value)> {
 }
 
 /// Makes calls while `swap` runs again and again, and looks for the secret in every answer.
-async fn race(desk: &Desk, calls: &[(&str, Value)], swap: impl Fn() + Sync) {
+async fn race(snapshot: &Snapshot, calls: &[(&str, Value)], swap: impl Fn() + Sync) {
     let done = AtomicBool::new(false);
     let (mut answered, mut refused) = (0, 0);
     let swaps = thread::scope(|scope| {
@@ -48,7 +48,7 @@ async fn race(desk: &Desk, calls: &[(&str, Value)], swap: impl Fn() + Sync) {
         tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(async {
                 for (tool, arguments) in std::iter::repeat_n(calls, ROUNDS).flatten() {
-                    match desk.try_call(tool, arguments.clone()).await {
+                    match snapshot.try_call(tool, arguments.clone()).await {
                         Ok(answer) => {
                             assert!(!answer.to_string().contains(SECRET), "{tool} {answer}");
                             answered += 1;
@@ -61,61 +61,61 @@ async fn race(desk: &Desk, calls: &[(&str, Value)], swap: impl Fn() + Sync) {
         drop(ending);
         swapper.join().unwrap()
     });
-    desk.check_outside();
+    snapshot.check_outside();
     // Otherwise nothing was tried.
     assert!(swaps > 100 && answered > 100 && refused > 0, "{swaps} swaps, {answered} answered, {refused} refused");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_folder_that_becomes_a_link_leads_nowhere() {
-    let desk = Desk::begun();
-    desk.put("folder/secret.md", "mine");
-    let (folder, link) = (desk.inside().join("folder"), desk.folder.path().join("link"));
-    symlink(desk.outside(), &link).unwrap();
-    race(&desk, &reading_and_writing("folder/secret.md"), || exchange(&folder, &link)).await;
+    let snapshot = Snapshot::begun();
+    snapshot.put("folder/secret.md", "mine");
+    let (folder, link) = (snapshot.inside().join("folder"), snapshot.folder.path().join("link"));
+    symlink(snapshot.outside(), &link).unwrap();
+    race(&snapshot, &reading_and_writing("folder/secret.md"), || exchange(&folder, &link)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_link_leads_nowhere() {
-    let desk = Desk::begun();
-    desk.put("folder/secret.md", "mine");
-    let (file, link) = (desk.inside().join("folder/secret.md"), desk.folder.path().join("link"));
-    symlink(desk.outside().join("secret.md"), &link).unwrap();
-    race(&desk, &reading("folder/secret.md"), || exchange(&file, &link)).await;
+    let snapshot = Snapshot::begun();
+    snapshot.put("folder/secret.md", "mine");
+    let (file, link) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("link"));
+    symlink(snapshot.outside().join("secret.md"), &link).unwrap();
+    race(&snapshot, &reading("folder/secret.md"), || exchange(&file, &link)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_link_is_not_written_through() {
-    let desk = Desk::begun();
-    desk.put("folder/secret.md", "mine");
-    let (file, link) = (desk.inside().join("folder/secret.md"), desk.folder.path().join("link"));
+    let snapshot = Snapshot::begun();
+    snapshot.put("folder/secret.md", "mine");
+    let (file, link) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("link"));
     let swap = || {
         // Who writes at the right moment puts a file in the place of the link, so it is put there anew.
         if !link.is_symlink() {
             let _ = fs::remove_file(&link);
-            symlink(desk.outside().join("secret.md"), &link).unwrap();
+            symlink(snapshot.outside().join("secret.md"), &link).unwrap();
         }
         exchange(&file, &link);
         exchange(&file, &link);
     };
-    race(&desk, &reading_and_writing("folder/secret.md"), swap).await;
+    race(&snapshot, &reading_and_writing("folder/secret.md"), swap).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_session_folder_that_becomes_a_link_leads_nowhere() {
-    let desk = Desk::begun();
-    desk.put("folder/secret.md", "mine");
-    let link = desk.folder.path().join("link");
-    symlink(desk.outside(), &link).unwrap();
+    let snapshot = Snapshot::begun();
+    snapshot.put("folder/secret.md", "mine");
+    let link = snapshot.folder.path().join("link");
+    symlink(snapshot.outside(), &link).unwrap();
     let calls = [reading_and_writing("secret.md"), reading_and_writing("folder/secret.md")].concat();
-    race(&desk, &calls, || exchange(&desk.inside(), &link)).await;
+    race(&snapshot, &calls, || exchange(&snapshot.inside(), &link)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_pipe_keeps_nobody_waiting() {
-    let desk = Desk::begun();
-    desk.put("folder/secret.md", "mine");
-    let (file, pipe) = (desk.inside().join("folder/secret.md"), desk.folder.path().join("pipe"));
+    let snapshot = Snapshot::begun();
+    snapshot.put("folder/secret.md", "mine");
+    let (file, pipe) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("pipe"));
     let swap = || {
         if !fs::symlink_metadata(&pipe).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
             let _ = fs::remove_file(&pipe);
@@ -124,19 +124,19 @@ async fn a_file_that_becomes_a_pipe_keeps_nobody_waiting() {
         exchange(&file, &pipe);
         exchange(&file, &pipe);
     };
-    race(&desk, &reading_and_writing("folder/secret.md"), swap).await;
+    race(&snapshot, &reading_and_writing("folder/secret.md"), swap).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn removing_does_not_follow_what_becomes_a_link() {
     for _ in 0..30 {
-        let desk = Desk::begun();
+        let snapshot = Snapshot::begun();
         for number in 0..20 {
-            desk.put(&format!("folder/{number}.md"), "mine");
+            snapshot.put(&format!("folder/{number}.md"), "mine");
         }
-        let folder = desk.inside().join("folder");
-        let link = desk.folder.path().join("link");
-        symlink(desk.outside(), &link).unwrap();
+        let folder = snapshot.inside().join("folder");
+        let link = snapshot.folder.path().join("link");
+        symlink(snapshot.outside(), &link).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
                 // Until it is gone.
@@ -145,11 +145,11 @@ async fn removing_does_not_follow_what_becomes_a_link() {
             tokio::task::block_in_place(|| {
                 tokio::runtime::Handle::current().block_on(async {
                     // It may be told that something changed under its hands; then it is asked again.
-                    while desk.files.remove_all(&desk.session).await.is_err() {}
+                    while snapshot.files.remove_all(&snapshot.session).await.is_err() {}
                 });
             });
         });
-        assert!(!desk.inside().exists());
-        assert_eq!(fs::read_to_string(desk.outside().join("secret.md")).unwrap(), SECRET);
+        assert!(!snapshot.inside().exists());
+        assert_eq!(fs::read_to_string(snapshot.outside().join("secret.md")).unwrap(), SECRET);
     }
 }

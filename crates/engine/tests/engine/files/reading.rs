@@ -6,47 +6,47 @@ use planwright_core::refusal::RefusalCode;
 use planwright_engine::toolbox::files::FileLimits;
 use serde_json::json;
 
-use super::{Desk, listed};
+use super::{Snapshot, listed};
 
 #[tokio::test]
 async fn reading_makes_no_folders() {
-    let desk = Desk::new();
-    assert_eq!(desk.call("list_files", json!({})).await, json!({"path": "", "entries": []}));
-    assert_eq!(desk.call("glob_files", json!({"pattern": "**"})).await, json!({"paths": []}));
+    let snapshot = Snapshot::new();
+    assert_eq!(snapshot.call("list_files", json!({})).await, json!({"path": "", "entries": []}));
+    assert_eq!(snapshot.call("glob_files", json!({"pattern": "**"})).await, json!({"paths": []}));
     let nothing = json!({"matches": [], "files_searched": 0});
-    assert_eq!(desk.call("grep_files", json!({"pattern": "."})).await, nothing);
-    assert_eq!(desk.refused("list_files", json!({"path": "notes"})).await, RefusalCode::NotFound);
-    assert_eq!(desk.refused("grep_files", json!({"pattern": ".", "path": "notes"})).await, RefusalCode::NotFound);
-    assert_eq!(desk.refused("read_file", json!({"path": "a.md"})).await, RefusalCode::NotFound);
-    desk.files.remove_all(&desk.session).await.unwrap();
-    assert!(!desk.folder.path().join("data").exists());
+    assert_eq!(snapshot.call("grep_files", json!({"pattern": "."})).await, nothing);
+    assert_eq!(snapshot.refused("list_files", json!({"path": "notes"})).await, RefusalCode::NotFound);
+    assert_eq!(snapshot.refused("grep_files", json!({"pattern": ".", "path": "notes"})).await, RefusalCode::NotFound);
+    assert_eq!(snapshot.refused("read_file", json!({"path": "a.md"})).await, RefusalCode::NotFound);
+    snapshot.files.remove_all(&snapshot.session).await.unwrap();
+    assert!(!snapshot.folder.path().join("data").exists());
 }
 
 #[tokio::test]
 async fn a_folder_is_listed_in_order() {
-    let desk = Desk::begun();
+    let snapshot = Snapshot::begun();
     for path in ["b.md", "a/deep.md", "a-b.md", "ü.md", "C.md"] {
-        desk.put(path, "text");
+        snapshot.put(path, "text");
     }
-    let answer = desk.call("list_files", json!({})).await;
+    let answer = snapshot.call("list_files", json!({})).await;
     assert_eq!(listed(&answer), ["C.md", "a", "a-b.md", "b.md", "ü.md"]);
     assert_eq!(answer["entries"][0], json!({"path": "C.md", "kind": "file", "bytes": 4}));
     assert_eq!(answer["entries"][1], json!({"path": "a", "kind": "folder"}));
-    assert_eq!(listed(&desk.call("list_files", json!({"path": "./a/"})).await), ["a/deep.md"]);
-    assert_eq!(desk.refused("list_files", json!({"path": "b.md"})).await, RefusalCode::InvalidArgument);
-    assert_eq!(desk.refused("list_files", json!({"path": "b.md/x"})).await, RefusalCode::InvalidArgument);
+    assert_eq!(listed(&snapshot.call("list_files", json!({"path": "./a/"})).await), ["a/deep.md"]);
+    assert_eq!(snapshot.refused("list_files", json!({"path": "b.md"})).await, RefusalCode::InvalidArgument);
+    assert_eq!(snapshot.refused("list_files", json!({"path": "b.md/x"})).await, RefusalCode::InvalidArgument);
 }
 
 #[tokio::test]
 async fn a_large_folder_is_listed_page_by_page() {
-    let desk = Desk::with(FileLimits { listed: 7, ..FileLimits::default() });
+    let snapshot = Snapshot::with(FileLimits { listed: 7, ..FileLimits::default() });
     for number in 0..20 {
-        desk.put(&format!("notes/{number:02}.md"), "");
+        snapshot.put(&format!("notes/{number:02}.md"), "");
     }
     for (tool, first) in [("list_files", json!({"path": "notes"})), ("glob_files", json!({"pattern": "notes/*.md"}))] {
         let (mut arguments, mut seen, mut pages) = (first, Vec::new(), 0);
         loop {
-            let answer = desk.call(tool, arguments.clone()).await;
+            let answer = snapshot.call(tool, arguments.clone()).await;
             pages += 1;
             let page = if tool == "list_files" { listed(&answer) } else { super::globbed(&answer) };
             assert!(page.len() <= 7);
@@ -64,36 +64,36 @@ async fn a_large_folder_is_listed_page_by_page() {
 #[tokio::test]
 async fn names_no_path_can_say_are_counted() {
     use std::os::unix::ffi::OsStrExt as _;
-    let desk = Desk::begun();
+    let snapshot = Snapshot::begun();
     for name in [&b"\xff\xfe"[..], b"back\\slash", b"new\nline"] {
-        fs::write(desk.inside().join(std::ffi::OsStr::from_bytes(name)), "needle").unwrap();
+        fs::write(snapshot.inside().join(std::ffi::OsStr::from_bytes(name)), "needle").unwrap();
     }
-    let answer = desk.call("list_files", json!({})).await;
+    let answer = snapshot.call("list_files", json!({})).await;
     assert_eq!(answer, json!({"path": "", "entries": [], "unnamed": 3}));
-    let found = desk.call("grep_files", json!({"pattern": "needle"})).await;
+    let found = snapshot.call("grep_files", json!({"pattern": "needle"})).await;
     assert_eq!(found, json!({"matches": [], "files_searched": 0, "not_readable": 3}));
 }
 
 #[tokio::test]
 async fn a_file_is_read_as_it_is() {
-    let desk = Desk::begun();
+    let snapshot = Snapshot::begun();
     let text = "\u{feff}one\r\ntwo\n\n  four\u{2028}still four";
-    desk.put("a.md", text);
-    let answer = desk.call("read_file", json!({"path": "a.md"})).await;
+    snapshot.put("a.md", text);
+    let answer = snapshot.call("read_file", json!({"path": "a.md"})).await;
     assert_eq!(answer, json!({"path": "a.md", "content": text, "first_line": 1, "lines": 4, "bytes": text.len()}));
-    desk.put("empty", "");
-    let answer = desk.call("read_file", json!({"path": "empty"})).await;
+    snapshot.put("empty", "");
+    let answer = snapshot.call("read_file", json!({"path": "empty"})).await;
     assert_eq!(answer, json!({"path": "empty", "content": "", "first_line": 1, "lines": 0, "bytes": 0}));
-    desk.put("folder/a.md", "");
-    assert_eq!(desk.refused("read_file", json!({"path": "folder"})).await, RefusalCode::InvalidArgument);
-    assert_eq!(desk.refused("read_file", json!({"path": "folder/b.md"})).await, RefusalCode::NotFound);
-    assert_eq!(desk.refused("read_file", json!({"path": "a.md/b.md"})).await, RefusalCode::InvalidArgument);
+    snapshot.put("folder/a.md", "");
+    assert_eq!(snapshot.refused("read_file", json!({"path": "folder"})).await, RefusalCode::InvalidArgument);
+    assert_eq!(snapshot.refused("read_file", json!({"path": "folder/b.md"})).await, RefusalCode::NotFound);
+    assert_eq!(snapshot.refused("read_file", json!({"path": "a.md/b.md"})).await, RefusalCode::InvalidArgument);
 }
 
 #[tokio::test]
 async fn some_lines_of_a_file_are_read() {
-    let desk = Desk::begun();
-    desk.put("a.md", "1\n2\n3\n4\n5\n");
+    let snapshot = Snapshot::begun();
+    snapshot.put("a.md", "1\n2\n3\n4\n5\n");
     for (offset, limit, content, next) in [
         (1, 2, "1\n2\n", Some(3)),
         (3, 2, "3\n4\n", Some(5)),
@@ -101,23 +101,23 @@ async fn some_lines_of_a_file_are_read() {
         (2, 9, "2\n3\n4\n5\n", None),
         (1, 5, "1\n2\n3\n4\n5\n", None),
     ] {
-        let answer = desk.call("read_file", json!({"path": "a.md", "offset": offset, "limit": limit})).await;
+        let answer = snapshot.call("read_file", json!({"path": "a.md", "offset": offset, "limit": limit})).await;
         assert_eq!(answer["content"], content);
         assert_eq!((&answer["first_line"], &answer["lines"]), (&json!(offset), &json!(5)));
         assert_eq!(answer.get("next_offset"), next.map(|next: u64| json!(next)).as_ref());
         assert_eq!(answer.get("truncated").is_some(), next.is_some());
     }
-    assert_eq!(desk.refused("read_file", json!({"path": "a.md", "offset": 6})).await, RefusalCode::InvalidArgument);
+    assert_eq!(snapshot.refused("read_file", json!({"path": "a.md", "offset": 6})).await, RefusalCode::InvalidArgument);
 }
 
 #[tokio::test]
 async fn a_long_file_is_read_page_by_page() {
-    let desk = Desk::with(FileLimits { answer_bytes: 1000, ..FileLimits::default() });
+    let snapshot = Snapshot::with(FileLimits { answer_bytes: 1000, ..FileLimits::default() });
     let text: String = (0..500).map(|number| format!("żółć {number}\n")).collect();
-    desk.put("a.md", &text);
+    snapshot.put("a.md", &text);
     let (mut read, mut offset) = (String::new(), 1);
     loop {
-        let answer = desk.call("read_file", json!({"path": "a.md", "offset": offset})).await;
+        let answer = snapshot.call("read_file", json!({"path": "a.md", "offset": offset})).await;
         let content = answer["content"].as_str().unwrap();
         assert!(content.len() <= 1000);
         read.push_str(content);
@@ -131,25 +131,25 @@ async fn a_long_file_is_read_page_by_page() {
 
 #[tokio::test]
 async fn a_line_that_is_too_long_is_cut_between_characters() {
-    let desk = Desk::with(FileLimits { answer_bytes: 1000, ..FileLimits::default() });
-    desk.put("a.md", format!("{}\nnext", "漢".repeat(100_000)));
-    let answer = desk.call("read_file", json!({"path": "a.md"})).await;
+    let snapshot = Snapshot::with(FileLimits { answer_bytes: 1000, ..FileLimits::default() });
+    snapshot.put("a.md", format!("{}\nnext", "漢".repeat(100_000)));
+    let answer = snapshot.call("read_file", json!({"path": "a.md"})).await;
     assert_eq!(answer["content"], "漢".repeat(333));
     assert!(answer["cut"].is_string());
     assert_eq!(answer["next_offset"], 2);
-    assert_eq!(desk.call("read_file", json!({"path": "a.md", "offset": 2})).await["content"], "next");
+    assert_eq!(snapshot.call("read_file", json!({"path": "a.md", "offset": 2})).await["content"], "next");
 }
 
 #[tokio::test]
 async fn what_is_not_text_is_not_shown() {
-    let desk = Desk::begun();
+    let snapshot = Snapshot::begun();
     let late = [vec![b'x'; 200_000], vec![0xff, b'\n']].concat();
     for (name, content) in [("nul", b"text\0text".to_vec()), ("latin", b"caf\xe9\n".to_vec()), ("late", late)] {
-        desk.put(name, &content);
-        let answer = desk.call("read_file", json!({"path": name})).await;
+        snapshot.put(name, &content);
+        let answer = snapshot.call("read_file", json!({"path": name})).await;
         assert_eq!(answer, json!({"path": name, "bytes": content.len(), "binary": true}));
     }
     // Half a character at the end is not text either.
-    desk.put("half", "漢".as_bytes().split_last().unwrap().1);
-    assert_eq!(desk.call("read_file", json!({"path": "half"})).await["binary"], true);
+    snapshot.put("half", "漢".as_bytes().split_last().unwrap().1);
+    assert_eq!(snapshot.call("read_file", json!({"path": "half"})).await["binary"], true);
 }

@@ -4,25 +4,25 @@ use planwright_core::refusal::RefusalCode;
 use planwright_engine::toolbox::files::FileLimits;
 use serde_json::{Value, json};
 
-use super::{Desk, globbed};
+use super::{Snapshot, globbed};
 
 fn found(answer: &Value) -> Vec<String> {
     let shown = |found: &Value| format!("{}:{}", found["path"].as_str().unwrap(), found["line"]);
     answer["matches"].as_array().unwrap().iter().map(shown).collect()
 }
 
-fn desk() -> Desk {
-    let desk = Desk::begun();
-    desk.put("todo.md", "Buy milk\nCall Żaneta\n");
-    desk.put("notes/a.md", "nothing\r\nmilk and honey\r\n");
-    desk.put("notes/deep/b.txt", "MILK");
-    desk.put("notes-old/c.md", "no dairy");
-    desk
+fn snapshot() -> Snapshot {
+    let snapshot = Snapshot::begun();
+    snapshot.put("todo.md", "Buy milk\nCall Żaneta\n");
+    snapshot.put("notes/a.md", "nothing\r\nmilk and honey\r\n");
+    snapshot.put("notes/deep/b.txt", "MILK");
+    snapshot.put("notes-old/c.md", "no dairy");
+    snapshot
 }
 
 #[tokio::test]
 async fn files_are_found_by_pattern_in_order() {
-    let desk = desk();
+    let snapshot = snapshot();
     for (pattern, paths) in [
         ("*.md", &["notes/a.md", "notes-old/c.md", "todo.md"][..]),
         ("**/*.md", &["notes/a.md", "notes-old/c.md", "todo.md"]),
@@ -31,13 +31,13 @@ async fn files_are_found_by_pattern_in_order() {
         ("*.{txt,rs}", &["notes/deep/b.txt"]),
         ("deep", &[]),
     ] {
-        assert_eq!(globbed(&desk.call("glob_files", json!({"pattern": pattern})).await), paths, "{pattern}");
+        assert_eq!(globbed(&snapshot.call("glob_files", json!({"pattern": pattern})).await), paths, "{pattern}");
     }
 }
 
 #[tokio::test]
 async fn lines_are_found_by_regular_expression() {
-    let desk = desk();
+    let snapshot = snapshot();
     for (arguments, lines) in [
         (json!({"pattern": "milk"}), &["notes/a.md:2", "todo.md:1"][..]),
         (json!({"pattern": "milk", "case_insensitive": true}), &["notes/a.md:2", "notes/deep/b.txt:1", "todo.md:1"]),
@@ -49,33 +49,33 @@ async fn lines_are_found_by_regular_expression() {
         (json!({"pattern": "^Call Ż\\w+$"}), &["todo.md:2"]),
         (json!({"pattern": "bread"}), &[]),
     ] {
-        assert_eq!(found(&desk.call("grep_files", arguments.clone()).await), lines, "{arguments}");
+        assert_eq!(found(&snapshot.call("grep_files", arguments.clone()).await), lines, "{arguments}");
     }
-    let answer = desk.call("grep_files", json!({"pattern": "honey"})).await;
+    let answer = snapshot.call("grep_files", json!({"pattern": "honey"})).await;
     let expected = json!([{"path": "notes/a.md", "line": 2, "text": "milk and honey"}]);
     assert_eq!(answer, json!({"matches": expected, "files_searched": 4}));
 }
 
 #[tokio::test]
 async fn a_bad_pattern_is_explained() {
-    let desk = desk();
-    let refusal = desk.try_call("grep_files", json!({"pattern": "milk("})).await.unwrap_err();
+    let snapshot = snapshot();
+    let refusal = snapshot.try_call("grep_files", json!({"pattern": "milk("})).await.unwrap_err();
     assert_eq!(refusal.code, RefusalCode::InvalidArgument);
     assert!(refusal.message.contains("unclosed group"), "{refusal}");
     for huge in [r"(\w{1000}){1000}".to_owned(), "(".repeat(100_000), "a{1000}{1000}{1000}".to_owned()] {
-        assert_eq!(desk.refused("grep_files", json!({"pattern": huge})).await, RefusalCode::InvalidArgument);
+        assert_eq!(snapshot.refused("grep_files", json!({"pattern": huge})).await, RefusalCode::InvalidArgument);
     }
-    let refusal = desk.try_call("glob_files", json!({"pattern": "a[b"})).await.unwrap_err();
+    let refusal = snapshot.try_call("glob_files", json!({"pattern": "a[b"})).await.unwrap_err();
     assert!(refusal.message.contains("unclosed character class"), "{refusal}");
 }
 
 #[tokio::test]
 async fn what_is_not_text_is_skipped_and_counted() {
-    let desk = desk();
-    desk.put("picture", b"milk\0milk");
+    let snapshot = snapshot();
+    snapshot.put("picture", b"milk\0milk");
     // It looks like text for long.
-    desk.put("late", [b"milk\n".to_vec(), b"bread\n".repeat(20_000), vec![0xff]].concat());
-    let answer = desk.call("grep_files", json!({"pattern": "milk"})).await;
+    snapshot.put("late", [b"milk\n".to_vec(), b"bread\n".repeat(20_000), vec![0xff]].concat());
+    let answer = snapshot.call("grep_files", json!({"pattern": "milk"})).await;
     assert_eq!(found(&answer), ["notes/a.md:2", "todo.md:1"]);
     assert_eq!((&answer["binary_files_skipped"], &answer["files_searched"]), (&json!(2), &json!(6)));
 }
@@ -83,11 +83,11 @@ async fn what_is_not_text_is_skipped_and_counted() {
 #[tokio::test]
 async fn every_limit_of_a_search_is_said() {
     let small = |limits: FileLimits| async move {
-        let desk = Desk::with(limits);
+        let snapshot = Snapshot::with(limits);
         for number in 0..30 {
-            desk.put(&format!("{number:02}.md"), "milk\nmilk\n");
+            snapshot.put(&format!("{number:02}.md"), "milk\nmilk\n");
         }
-        desk.call("grep_files", json!({"pattern": "milk"})).await
+        snapshot.call("grep_files", json!({"pattern": "milk"})).await
     };
     let limits = FileLimits::default;
     let answer = small(FileLimits { matches: 5, ..limits() }).await;
@@ -112,19 +112,19 @@ async fn every_limit_of_a_search_is_said() {
 
 #[tokio::test]
 async fn long_lines_are_cut_around_the_match() {
-    let desk = Desk::begun();
-    desk.put("a.js", format!("{}needle{}", "ä".repeat(5000), "ö".repeat(500_000)));
-    let answer = desk.call("grep_files", json!({"pattern": "needle"})).await;
+    let snapshot = Snapshot::begun();
+    snapshot.put("a.js", format!("{}needle{}", "ä".repeat(5000), "ö".repeat(500_000)));
+    let answer = snapshot.call("grep_files", json!({"pattern": "needle"})).await;
     let text = answer["matches"][0]["text"].as_str().unwrap();
     assert!(text.contains("needle") && text.chars().count() <= 402, "{text}");
 }
 
 #[tokio::test]
 async fn folders_that_are_too_deep_are_passed_by() {
-    let desk = Desk::begun();
-    desk.put(&format!("{}/a.md", ["d"; 31].join("/")), "milk");
-    desk.put(&format!("{}/a.md", ["e"; 60].join("/")), "milk");
-    let answer = desk.call("grep_files", json!({"pattern": "milk"})).await;
+    let snapshot = Snapshot::begun();
+    snapshot.put(&format!("{}/a.md", ["d"; 31].join("/")), "milk");
+    snapshot.put(&format!("{}/a.md", ["e"; 60].join("/")), "milk");
+    let answer = snapshot.call("grep_files", json!({"pattern": "milk"})).await;
     assert_eq!(found(&answer).len(), 1);
     assert_eq!(answer["not_readable"], 1);
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use planwright_core::session::SessionIdentity;
 use serde_json::json;
 
-use super::{Desk, SECRET, globbed};
+use super::{SECRET, Snapshot, globbed};
 
 fn session(text: &str) -> SessionIdentity {
     text.parse().unwrap()
@@ -14,21 +14,21 @@ fn session(text: &str) -> SessionIdentity {
 
 #[tokio::test]
 async fn each_session_has_its_own_files() {
-    let mut desk = Desk::new();
+    let mut snapshot = Snapshot::new();
     let sessions = ["cli:k3yk3y8x", "web:k3yk3y8x", "cli:K3yk3y8x", "cli:k3yk3y8X", "legacy:con"].map(session);
     for session in &sessions {
-        desk.session = session.clone();
-        assert!(globbed(&desk.call("glob_files", json!({"pattern": "**"})).await).is_empty());
-        desk.write("mine.md", &session.to_string()).await;
+        snapshot.session = session.clone();
+        assert!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await).is_empty());
+        snapshot.write("mine.md", &session.to_string()).await;
     }
     for session in &sessions {
-        desk.session = session.clone();
-        assert_eq!(desk.read("mine.md").await, session.to_string());
-        let found = desk.call("grep_files", json!({"pattern": "."})).await;
+        snapshot.session = session.clone();
+        assert_eq!(snapshot.read("mine.md").await, session.to_string());
+        let found = snapshot.call("grep_files", json!({"pattern": "."})).await;
         assert_eq!(found["matches"].as_array().unwrap().len(), 1);
     }
     // Also where capitals and small letters are the same.
-    let names: std::collections::BTreeSet<_> = fs::read_dir(desk.folder.path().join("data/users"))
+    let names: std::collections::BTreeSet<_> = fs::read_dir(snapshot.folder.path().join("data/users"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_str().unwrap().to_lowercase())
         .collect();
@@ -37,36 +37,36 @@ async fn each_session_has_its_own_files() {
 
 #[tokio::test]
 async fn removing_a_session_removes_everything_of_it_and_nothing_else() {
-    let mut desk = Desk::new();
+    let mut snapshot = Snapshot::new();
     let (mine, theirs) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
     for session in [&theirs, &mine] {
-        desk.session = session.clone();
-        desk.write("deep/a.md", "text").await;
+        snapshot.session = session.clone();
+        snapshot.write("deep/a.md", "text").await;
     }
-    let own = desk.inside().parent().unwrap().to_owned();
+    let own = snapshot.inside().parent().unwrap().to_owned();
     fs::create_dir(own.join("plan")).unwrap();
     fs::write(own.join("plan/task_plan.md"), "").unwrap();
-    symlink(desk.outside(), desk.inside().join("deep/out")).unwrap();
-    symlink(desk.outside().join("secret.md"), desk.inside().join("out.md")).unwrap();
+    symlink(snapshot.outside(), snapshot.inside().join("deep/out")).unwrap();
+    symlink(snapshot.outside().join("secret.md"), snapshot.inside().join("out.md")).unwrap();
 
-    desk.files.remove_all(&mine).await.unwrap();
+    snapshot.files.remove_all(&mine).await.unwrap();
     assert!(!own.exists());
-    desk.check_outside();
-    desk.files.remove_all(&mine).await.unwrap();
-    assert!(globbed(&desk.call("glob_files", json!({"pattern": "**"})).await).is_empty());
-    desk.session = theirs;
-    assert_eq!(desk.read("deep/a.md").await, "text");
-    assert_eq!(fs::read_to_string(desk.outside().join("secret.md")).unwrap(), SECRET);
+    snapshot.check_outside();
+    snapshot.files.remove_all(&mine).await.unwrap();
+    assert!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await).is_empty());
+    snapshot.session = theirs;
+    assert_eq!(snapshot.read("deep/a.md").await, "text");
+    assert_eq!(fs::read_to_string(snapshot.outside().join("secret.md")).unwrap(), SECRET);
 }
 
 #[tokio::test]
 async fn the_root_may_be_a_link_of_the_persons_own() {
-    let desk = Desk::new();
-    let elsewhere = desk.folder.path().join("elsewhere");
+    let snapshot = Snapshot::new();
+    let elsewhere = snapshot.folder.path().join("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
-    fs::create_dir(desk.folder.path().join("data")).unwrap();
-    symlink(&elsewhere, desk.folder.path().join("data/users")).unwrap();
-    desk.write("a.md", "text").await;
-    assert_eq!(desk.read("a.md").await, "text");
+    fs::create_dir(snapshot.folder.path().join("data")).unwrap();
+    symlink(&elsewhere, snapshot.folder.path().join("data/users")).unwrap();
+    snapshot.write("a.md", "text").await;
+    assert_eq!(snapshot.read("a.md").await, "text");
     assert!(elsewhere.join("cli-k3yk3y8x/files/a.md").exists());
 }

@@ -9,27 +9,27 @@ use std::time::{Duration, SystemTime};
 use planwright_core::refusal::RefusalCode;
 use serde_json::json;
 
-use super::{Desk, SetOnDrop, globbed};
+use super::{SetOnDrop, Snapshot, globbed};
 
 #[tokio::test]
 async fn writing_twice_is_writing_once() {
-    let desk = Desk::new();
-    let answer = desk.write("notes/deep/a.md", "one\ntwo\n").await;
+    let snapshot = Snapshot::new();
+    let answer = snapshot.write("notes/deep/a.md", "one\ntwo\n").await;
     assert_eq!(answer, json!({"path": "notes/deep/a.md", "bytes": 8, "lines": 2, "replaced": false}));
-    let again = desk.write("notes/deep/a.md", "one\ntwo\n").await;
+    let again = snapshot.write("notes/deep/a.md", "one\ntwo\n").await;
     assert_eq!(again["replaced"], true);
-    assert_eq!(fs::read_to_string(desk.inside().join("notes/deep/a.md")).unwrap(), "one\ntwo\n");
-    assert_eq!(globbed(&desk.call("glob_files", json!({"pattern": "**"})).await), ["notes/deep/a.md"]);
-    desk.write("notes/deep/a.md", "").await;
-    assert_eq!(desk.read("notes/deep/a.md").await, "");
+    assert_eq!(fs::read_to_string(snapshot.inside().join("notes/deep/a.md")).unwrap(), "one\ntwo\n");
+    assert_eq!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await), ["notes/deep/a.md"]);
+    snapshot.write("notes/deep/a.md", "").await;
+    assert_eq!(snapshot.read("notes/deep/a.md").await, "");
 }
 
 #[tokio::test]
 async fn the_folder_belongs_to_the_person_alone() {
-    let desk = Desk::new();
-    desk.write("notes/a.md", "").await;
-    let mut folder = desk.inside().join("notes");
-    while folder != desk.folder.path() {
+    let snapshot = Snapshot::new();
+    snapshot.write("notes/a.md", "").await;
+    let mut folder = snapshot.inside().join("notes");
+    while folder != snapshot.folder.path() {
         assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700, "{}", folder.display());
         folder.pop();
     }
@@ -37,55 +37,55 @@ async fn the_folder_belongs_to_the_person_alone() {
 
 #[tokio::test]
 async fn a_folder_is_not_overwritten_and_a_file_is_no_folder() {
-    let desk = Desk::new();
-    desk.write("notes/a.md", "text").await;
+    let snapshot = Snapshot::new();
+    snapshot.write("notes/a.md", "text").await;
     for path in ["notes", "notes/", "notes/a.md/b", "notes/a.md/b/c"] {
         let write = json!({"path": path, "content": "x"});
-        assert_eq!(desk.refused("write_file", write).await, RefusalCode::InvalidArgument, "{path}");
+        assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::InvalidArgument, "{path}");
     }
-    assert_eq!(desk.read("notes/a.md").await, "text");
+    assert_eq!(snapshot.read("notes/a.md").await, "text");
 }
 
 #[tokio::test]
 async fn what_may_only_be_read_is_not_written_and_a_script_stays_one() {
-    let desk = Desk::new();
-    desk.write("fixed.md", "fixed").await;
-    desk.write("run.sh", "echo one").await;
+    let snapshot = Snapshot::new();
+    snapshot.write("fixed.md", "fixed").await;
+    snapshot.write("run.sh", "echo one").await;
     let set = |name: &str, mode| {
-        fs::set_permissions(desk.inside().join(name), fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(snapshot.inside().join(name), fs::Permissions::from_mode(mode)).unwrap();
     };
     set("fixed.md", 0o444);
     set("run.sh", 0o755);
     let write = json!({"path": "fixed.md", "content": "changed"});
-    assert_eq!(desk.refused("write_file", write).await, RefusalCode::PolicyDenied);
-    assert_eq!(desk.read("fixed.md").await, "fixed");
-    desk.write("run.sh", "echo two").await;
-    assert_eq!(fs::metadata(desk.inside().join("run.sh")).unwrap().permissions().mode() & 0o777, 0o755);
+    assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::PolicyDenied);
+    assert_eq!(snapshot.read("fixed.md").await, "fixed");
+    snapshot.write("run.sh", "echo two").await;
+    assert_eq!(fs::metadata(snapshot.inside().join("run.sh")).unwrap().permissions().mode() & 0o777, 0o755);
 }
 
 #[tokio::test]
 async fn what_a_crash_left_is_cleared_away_and_never_seen() {
-    let desk = Desk::new();
-    desk.write("a.md", "text").await;
-    let unfinished = desk.inside().parent().unwrap().join("unfinished");
+    let snapshot = Snapshot::new();
+    snapshot.write("a.md", "text").await;
+    let unfinished = snapshot.inside().parent().unwrap().join("unfinished");
     assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 0);
     let (old, new) = (unfinished.join("old"), unfinished.join("new"));
     fs::write(&old, "half").unwrap();
     fs::write(&new, "half").unwrap();
     let yesterday = SystemTime::now() - Duration::from_secs(86_400);
     fs::File::options().write(true).open(&old).unwrap().set_modified(yesterday).unwrap();
-    desk.write("b.md", "text").await;
+    snapshot.write("b.md", "text").await;
     // The other may be somebody's who is just writing.
     assert!(!old.exists() && new.exists());
-    assert_eq!(globbed(&desk.call("glob_files", json!({"pattern": "**"})).await), ["a.md", "b.md"]);
+    assert_eq!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await), ["a.md", "b.md"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_reader_sees_the_old_text_or_the_new_one() {
-    let desk = Desk::new();
+    let snapshot = Snapshot::new();
     let text = |round: usize| format!("{}\n", round % 10).repeat(20_000);
-    desk.write("a.md", &text(0)).await;
-    let path = desk.inside().join("a.md");
+    snapshot.write("a.md", &text(0)).await;
+    let path = snapshot.inside().join("a.md");
     let done = AtomicBool::new(false);
     let read = thread::scope(|scope| {
         let reader = scope.spawn(|| {
@@ -102,8 +102,8 @@ async fn a_reader_sees_the_old_text_or_the_new_one() {
         tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(async {
                 for round in 0..100 {
-                    desk.write("a.md", &text(round)).await;
-                    assert_eq!(desk.read("a.md").await, text(round));
+                    snapshot.write("a.md", &text(round)).await;
+                    assert_eq!(snapshot.read("a.md").await, text(round));
                 }
             });
         });
@@ -115,17 +115,17 @@ async fn a_reader_sees_the_old_text_or_the_new_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_writers_of_one_file_leave_one_whole_text() {
-    let desk = std::sync::Arc::new(Desk::new());
+    let snapshot = std::sync::Arc::new(Snapshot::new());
     let writers: Vec<_> = (0..32)
         .map(|number| {
-            let desk = std::sync::Arc::clone(&desk);
-            tokio::spawn(async move { desk.write("deep/down/a.md", &format!("{number}\n").repeat(5000)).await })
+            let snapshot = std::sync::Arc::clone(&snapshot);
+            tokio::spawn(async move { snapshot.write("deep/down/a.md", &format!("{number}\n").repeat(5000)).await })
         })
         .collect();
     for writer in writers {
         writer.await.unwrap();
     }
-    let text = desk.read("deep/down/a.md").await;
+    let text = snapshot.read("deep/down/a.md").await;
     let first = text.lines().next().unwrap();
     assert_eq!(text, format!("{first}\n").repeat(5000));
 }

@@ -3,7 +3,7 @@
 use planwright_core::actor::ActorKind;
 use planwright_core::event::Event;
 use planwright_core::journal::Entry;
-use planwright_core::workbook::{Judged, Which};
+use planwright_core::workbook::{DocumentKind, Judged};
 use planwright_engine::agent::{Progress, Watcher};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
@@ -102,7 +102,7 @@ async fn a_complete_one_makes_room_for_the_next() {
     let world = auto([Reply::call("write_plan", complete), done(), done(), done()]).await;
     world.say(REAL).await;
     world.say(TRIVIAL).await;
-    assert_eq!(world.reads(Which::TaskPlan).await, "# Old\n\nStatus: complete\n");
+    assert_eq!(world.reads(DocumentKind::TaskPlan).await, "# Old\n\nStatus: complete\n");
     assert!(world.model.last_request().system.contains("the plan says that it is complete"));
     world.say(&REAL.replace("vector", "graph")).await;
     let session = world.engine().session(&world.session).await.unwrap();

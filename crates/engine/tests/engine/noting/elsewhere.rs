@@ -2,7 +2,7 @@
 //! approved.
 
 use planwright_core::plan::PlanStatus;
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ async fn recorded_calls_that_are_carried_out_are_noted() {
     assert_eq!(world.notes().await, 0);
     world.hear("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
-    let (findings, progress) = (world.reads(Which::Findings).await, world.reads(Which::Progress).await);
+    let (findings, progress) = (world.reads(DocumentKind::Findings).await, world.reads(DocumentKind::Progress).await);
     assert!(findings.contains("from `read_file {\"path\":\"a.txt\"}`."), "{findings}");
     assert_eq!(findings.matches("### Entry").count(), 1);
     assert!(progress.contains("`read_file {\"path\":\"none\"}` | `") && progress.contains("| 1 |"), "{progress}");
@@ -40,7 +40,7 @@ async fn what_a_specialist_finds_and_fails_at_is_noted_and_its_step_goes_on() {
     scripted(&world, "researcher", [list(), read("a.txt"), read("none"), reported("done", "Looked.")]);
     world.hear("/plan approve").await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
-    let (findings, progress) = (world.reads(Which::Findings).await, world.reads(Which::Progress).await);
+    let (findings, progress) = (world.reads(DocumentKind::Findings).await, world.reads(DocumentKind::Progress).await);
     assert!(findings.contains("> What A says.\n"), "{findings}");
     assert!(progress.contains("`read_file {\"path\":\"none\"}`"), "{progress}");
     // The one that steps are given to is told what to do, and nothing about the conversation's workbook.

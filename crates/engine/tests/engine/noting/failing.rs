@@ -4,7 +4,7 @@
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::turn::TurnEnd;
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::props::{Act, Prop};
 async fn the_same_failure_counts_up_in_one_row_and_the_third_time_raises_a_hint() {
     let world = working([read("a.txt"), read("a.txt"), read("b.txt"), read("a.txt"), done()]).await;
     world.say("Read it").await;
-    let progress = world.reads(Which::Progress).await;
+    let progress = world.reads(DocumentKind::Progress).await;
     let rows: Vec<_> = progress.lines().filter(|line| line.contains("`read_file {")).collect();
     assert_eq!(rows.len(), 2, "{progress}");
     assert!(rows[0].contains("a.txt") && rows[0].ends_with("| 3 |") && rows[0].contains("NOT_FOUND: "), "{progress}");
@@ -86,7 +86,7 @@ async fn every_kind_of_failure_is_noted() {
     })
     .await;
     world.say("Try").await;
-    let progress = world.reads(Which::Progress).await;
+    let progress = world.reads(DocumentKind::Progress).await;
     for expected in [
         "`push {}` | `UNAVAILABLE: The ¦ net is down.` | 1 |",
         "`smash {}` | `INTERNAL: ",
@@ -113,7 +113,7 @@ async fn plan_and_workbook_tools_are_not_noted() {
     world.hear("/plan on").await;
     world.say("Try").await;
     assert_eq!(world.notes().await, 0);
-    assert_eq!(world.reads(Which::Findings).await, "# Mine\n");
+    assert_eq!(world.reads(DocumentKind::Findings).await, "# Mine\n");
 }
 
 #[tokio::test]
@@ -126,11 +126,11 @@ async fn a_note_that_is_refused_fails_nothing() {
     })
     .await;
     world.has_file("a.txt", &"much ".repeat(1_000));
-    let before = world.reads(Which::Findings).await;
+    let before = world.reads(DocumentKind::Findings).await;
     let outcome = world.say("Look").await;
     assert_eq!((outcome.end, outcome.reply.as_str()), (TurnEnd::Answered, "Done."));
-    assert_eq!(world.reads(Which::Findings).await, before);
-    assert!(world.reads(Which::Progress).await.contains("`read_file {"));
+    assert_eq!(world.reads(DocumentKind::Findings).await, before);
+    assert!(world.reads(DocumentKind::Progress).await.contains("`read_file {"));
 }
 
 #[cfg(unix)]

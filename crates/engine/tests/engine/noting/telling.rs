@@ -1,7 +1,7 @@
 //! What the model is told about the workbook: short, true, and the same in the same bytes while nothing changes.
 
 use planwright_core::model::{ModelMessage, ModelRequest};
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -60,7 +60,7 @@ async fn an_edit_on_disk_is_taken_in_before_the_model_is_asked_and_told() {
     let edited = "# Mine\n\n## Phases\n\n### My own phase\n\n- [ ] first thing\n";
     std::fs::write(&file, edited).unwrap();
     world.say("I changed it").await;
-    assert_eq!(world.reads(Which::TaskPlan).await, edited);
+    assert_eq!(world.reads(DocumentKind::TaskPlan).await, edited);
     let told = world.sent(2).system;
     assert!(
         told.contains("phase 1 of 1, `My own phase`\n- Next: `first thing`\n- The person edited the task plan"),
@@ -91,7 +91,7 @@ async fn it_is_there_after_compaction_and_notes_are_taken_before_it() {
     assert!(names.contains(&"compacted"), "{names:?}");
     let first_note = names.iter().position(|name| *name == "workbook_written").unwrap();
     assert!(first_note < names.iter().position(|name| *name == "compacted").unwrap());
-    assert!(world.reads(Which::Findings).await.contains("> lines of a file that matter\n"));
+    assert!(world.reads(DocumentKind::Findings).await.contains("> lines of a file that matter\n"));
     let last = world.model.last_request();
     assert!(last.system.contains("# Workbook `Move the shop`") && last.system.contains("phase 1 of 5"));
 }

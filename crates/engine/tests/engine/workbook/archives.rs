@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use planwright_core::workbook::{Which, Why};
+use planwright_core::workbook::{DocumentKind, WriteOrigin};
 use planwright_llm::scripted::ScriptedModel;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ async fn a_complete_workbook_is_archived_and_a_fresh_one_begun() {
     assert_eq!((&answer["begun"], &answer["archived"]), (&json!(true), &json!("plan-20300101-1200.md")));
     let archive = fs::read_to_string(world.plan_folder().join("archive/plan-20300101-1200.md")).unwrap();
     assert!(archive.contains("Status: complete") && archive.contains("what was found"), "{archive}");
-    assert!(world.on_disk(Which::TaskPlan).contains("Two"));
+    assert!(world.on_disk(DocumentKind::TaskPlan).contains("Two"));
     world.disk_agrees().await;
     world.is_sound().await;
 }
@@ -82,7 +82,7 @@ async fn names_of_archives_never_collide() {
 async fn a_persons_edit_is_in_the_archive() {
     let (world, _) = with_clock().await;
     world.call("init_plan", json!({ "task_title": "One" })).await;
-    world.save(Which::Progress, "edited just before");
+    world.save(DocumentKind::Progress, "edited just before");
     let answer = world.call("init_plan", json!({ "task_title": "Two", "force_new": true })).await;
     let archive = world.plan_folder().join("archive").join(answer["archived"].as_str().unwrap());
     assert!(fs::read_to_string(archive).unwrap().contains("edited just before"));
@@ -123,7 +123,7 @@ async fn a_version_of_an_archived_workbook_is_not_taken_for_one_of_the_next() {
         }
         Ok(format!("{text}\none more line\n"))
     };
-    engine.edit_document(&session, &super::agent(), Which::TaskPlan, Why::Tool, edit).await.unwrap();
+    engine.edit_document(&session, &super::agent(), DocumentKind::TaskPlan, WriteOrigin::Tool, edit).await.unwrap();
     assert_eq!(asked, 2, "the change was made again, from the newer text");
-    assert!(world.text(Which::TaskPlan).await.contains("Two"));
+    assert!(world.text(DocumentKind::TaskPlan).await.contains("Two"));
 }

@@ -104,5 +104,5 @@ async fn a_specialist_that_is_asked_may_only_read() {
     assert_eq!(workbook_tools(tool_names(&world.sent(2))), ["read_plan", "list_plans"]);
     let outcomes = statuses(&world.events().await);
     assert_eq!(outcomes[..2], [ToolStatus::Done, ToolStatus::Refused]);
-    assert_eq!(world.workbook().await.document(planwright_core::workbook::Which::Findings).version, 1);
+    assert_eq!(world.workbook().await.document(planwright_core::workbook::DocumentKind::Findings).version, 1);
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ async fn the_file_tools_do_not_reach_the_workbook() {
     for path in ["../plan/findings.md", "link/findings.md", "findings-link.md", "absolute.md", "../plan/new.md"] {
         file_tool(&world, "write_file", json!({ "path": path, "content": "overwritten" })).await;
     }
-    assert_eq!(world.on_disk(Which::Findings), "# hidden-words");
+    assert_eq!(world.on_disk(DocumentKind::Findings), "# hidden-words");
     assert!(!world.plan_folder().join("new.md").exists());
     world.disk_agrees().await;
 }

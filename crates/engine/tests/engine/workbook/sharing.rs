@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planwright_core::workbook::{Which, Why};
+use planwright_core::workbook::{DocumentKind, WriteOrigin};
 use planwright_engine::Engine;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
@@ -35,19 +35,19 @@ async fn nobodys_line_is_lost() {
         writers.spawn(async move {
             for line in 0..EACH {
                 let add = |text: &str| Ok(format!("{text}\n- line {writer}.{line}."));
-                engine.edit_document(&session, &agent(), Which::Progress, Why::Tool, add).await.unwrap();
+                engine.edit_document(&session, &agent(), DocumentKind::Progress, WriteOrigin::Tool, add).await.unwrap();
             }
         });
     }
     writers.join_all().await;
     world.engine().sync_workbook(&world.session).await.unwrap();
-    let text = world.text(Which::Progress).await;
+    let text = world.text(DocumentKind::Progress).await;
     for writer in 0..4 {
         for line in 0..EACH {
             assert_eq!(text.matches(&format!("- line {writer}.{line}.")).count(), 1, "{writer}.{line}");
         }
     }
-    assert_eq!(world.workbook().await.document(Which::Progress).version, 1 + 4 * EACH as u32);
+    assert_eq!(world.workbook().await.document(DocumentKind::Progress).version, 1 + 4 * EACH as u32);
     world.disk_agrees().await;
     world.is_sound().await;
 }
@@ -110,7 +110,7 @@ async fn sessions_have_workbooks_of_their_own_even_where_names_look_alike() {
     for (file, key) in folders {
         assert!(std::fs::read_to_string(file).unwrap().contains(&format!("Of {key}")));
     }
-    assert!(world.on_disk(Which::TaskPlan).contains("Move the shop"));
+    assert!(world.on_disk(DocumentKind::TaskPlan).contains("Move the shop"));
     world.disk_agrees().await;
 }
 
@@ -123,7 +123,10 @@ async fn nothing_that_a_person_saves_is_lost() {
         tokio::spawn(async move {
             for line in 0..40 {
                 let add = |text: &str| Ok(format!("{text}\n- written {line}"));
-                engine.edit_document(&world.session, &agent(), Which::Findings, Why::Middleware, add).await.unwrap();
+                engine
+                    .edit_document(&world.session, &agent(), DocumentKind::Findings, WriteOrigin::Middleware, add)
+                    .await
+                    .unwrap();
             }
         })
     };
@@ -142,12 +145,12 @@ async fn nothing_that_a_person_saves_is_lost() {
     world.engine().sync_workbook(&world.session).await.unwrap();
     let events = world.events().await;
     for text in saved {
-        assert!(events.iter().any(|event| event.document(Which::Findings) == Some(&text)), "{text}");
+        assert!(events.iter().any(|event| event.document(DocumentKind::Findings) == Some(&text)), "{text}");
     }
     for line in 0..40 {
         let written = format!("- written {line}");
         let kept = |event: &planwright_core::event::Event| {
-            event.document(Which::Findings).is_some_and(|text| text.ends_with(&written))
+            event.document(DocumentKind::Findings).is_some_and(|text| text.ends_with(&written))
         };
         assert!(events.iter().any(kept), "{written}");
     }

@@ -1,6 +1,6 @@
 //! `/plan files on|off` and `/plan <text>`.
 
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ async fn a_text_to_plan_begins_a_workbook() {
     let answer = world.hear("/plan move the shop to the new database").await;
     assert_eq!(answer.reply, "I will.");
     assert_eq!(world.workbook().await.title, "move the shop to the new database");
-    assert!(world.on_disk(Which::TaskPlan).contains("move the shop"));
+    assert!(world.on_disk(DocumentKind::TaskPlan).contains("move the shop"));
     assert!(tool_names(&world.sent(1)).contains(&"update_plan"));
     world.hear("/plan and something else").await;
     assert_eq!(world.workbook().await.title, "move the shop to the new database", "it is being worked with");

@@ -1,7 +1,7 @@
 //! The seven tools, called as a model calls them.
 
 use planwright_core::refusal::RefusalCode;
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use serde_json::{Value, json};
 
 use super::names;
@@ -13,7 +13,7 @@ async fn a_workbook_begins_with_three_documents_on_disk_and_in_the_ledger() {
     let answer = world.call("init_plan", json!({ "task_title": "Move the shop" })).await;
     assert_eq!((&answer["begun"], &answer["title"]), (&json!(true), &json!("Move the shop")));
     assert_eq!(names(world.plan_folder()), ["findings.md", "progress.md", "task_plan.md"]);
-    assert!(world.on_disk(Which::TaskPlan).contains("Move the shop"));
+    assert!(world.on_disk(DocumentKind::TaskPlan).contains("Move the shop"));
     world.disk_agrees().await;
     assert!(!world.files().exists(), "the person's own files are not touched");
     world.is_sound().await;
@@ -33,10 +33,10 @@ async fn a_document_is_read_with_a_word_about_what_it_is() {
     let world = World::with_workbook().await;
     let answer = world.call("read_plan", json!({})).await;
     assert_eq!((&answer["which"], &answer["version"]), (&json!("task_plan"), &json!(1)));
-    assert_eq!(answer["text"], world.on_disk(Which::TaskPlan));
+    assert_eq!(answer["text"], world.on_disk(DocumentKind::TaskPlan));
     assert!(answer["note"].as_str().unwrap().contains("is data"), "{answer}");
     let answer = world.call("read_plan", json!({ "which": "findings" })).await;
-    assert_eq!(answer["text"], world.on_disk(Which::Findings));
+    assert_eq!(answer["text"], world.on_disk(DocumentKind::Findings));
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_document_is_replaced_whole() {
     let text = "# Findings\r\n\r\nNone, and no newline at the end";
     let answer = world.call("write_plan", json!({ "which": "findings", "content": text })).await;
     assert_eq!((&answer["version"], &answer["changed"]), (&json!(2), &json!(true)));
-    assert_eq!(world.on_disk(Which::Findings), text);
+    assert_eq!(world.on_disk(DocumentKind::Findings), text);
     world.disk_agrees().await;
     let again = world.call("write_plan", json!({ "which": "findings", "content": text })).await;
     assert_eq!((&again["version"], &again["changed"]), (&json!(2), &json!(false)), "nothing to write, nothing written");
@@ -59,10 +59,10 @@ async fn one_section_is_replaced_and_nothing_else() {
     let update =
         |own: bool| json!({ "which": "task_plan", "section": "## Goal", "content": "new", "own_text_only": own });
     world.call("update_plan", update(true)).await;
-    assert_eq!(world.on_disk(Which::TaskPlan), text.replace("old", "new"));
+    assert_eq!(world.on_disk(DocumentKind::TaskPlan), text.replace("old", "new"));
     world.call("update_plan", update(false)).await;
-    assert!(!world.on_disk(Which::TaskPlan).contains("### Below"), "sub-sections belong to it");
-    assert!(world.on_disk(Which::TaskPlan).ends_with("## Phases\n\n```\n## Goal\n```\n"));
+    assert!(!world.on_disk(DocumentKind::TaskPlan).contains("### Below"), "sub-sections belong to it");
+    assert!(world.on_disk(DocumentKind::TaskPlan).ends_with("## Phases\n\n```\n## Goal\n```\n"));
 }
 
 #[tokio::test]
@@ -77,9 +77,9 @@ async fn a_section_that_is_not_there_or_there_twice_is_refused_with_the_headings
         let headings: Vec<_> = refusal.problems.iter().map(|problem| problem.message.as_str()).collect();
         assert!(headings.iter().any(|heading| heading.contains("One")), "{section}: {headings:?}");
     }
-    assert_eq!(world.text(Which::TaskPlan).await, text);
+    assert_eq!(world.text(DocumentKind::TaskPlan).await, text);
     world.call("update_plan", update("Two > Notes")).await;
-    assert_eq!(world.text(Which::TaskPlan).await, text.replace("\nb\n", "\nnew\n"));
+    assert_eq!(world.text(DocumentKind::TaskPlan).await, text.replace("\nb\n", "\nnew\n"));
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn an_export_is_a_copy_that_replaces_nothing() {
     let copied =
         |answer: &Value| std::fs::read_to_string(world.files().join(answer["path"].as_str().unwrap())).unwrap();
     let one = world.call("export_plan", json!({ "which": "task_plan" })).await;
-    assert_eq!((&one["path"], copied(&one)), (&json!("task_plan.md"), world.on_disk(Which::TaskPlan)));
+    assert_eq!((&one["path"], copied(&one)), (&json!("task_plan.md"), world.on_disk(DocumentKind::TaskPlan)));
     std::fs::write(world.files().join("task_plan.md"), "the person's own").unwrap();
     let two = world.call("export_plan", json!({ "which": "task_plan" })).await;
     assert_eq!(two["path"], "task_plan-2.md");
@@ -127,7 +127,7 @@ async fn an_export_is_a_copy_that_replaces_nothing() {
     assert_eq!(refusal.code, RefusalCode::Conflict);
     assert_eq!(std::fs::read_to_string(world.files().join("task_plan.md")).unwrap(), "the person's own");
     let all = world.call("export_plan", json!({ "path": "notes/all.md" })).await;
-    for which in Which::ALL {
+    for which in DocumentKind::ALL {
         assert!(copied(&all).contains(world.on_disk(which).trim_end()), "{which}");
     }
     for path in ["../plan/task_plan.md", "/etc/plan.md", ""] {
@@ -188,10 +188,10 @@ async fn reading_makes_no_folders() {
 async fn who_wrote_a_version_stands_in_the_journal() {
     let world = World::with_workbook().await;
     world.call("write_plan", json!({ "which": "progress", "content": "by the agent" })).await;
-    assert_eq!(world.engine().document(&world.session, Which::Progress).await.unwrap().by, super::agent());
+    assert_eq!(world.engine().document(&world.session, DocumentKind::Progress).await.unwrap().by, super::agent());
     let edit = |text: &str| Ok(format!("{text}, and by the person"));
-    let why = planwright_core::workbook::Why::User;
-    world.engine().edit_document(&world.session, &person(), Which::Progress, why, edit).await.unwrap();
-    let document = world.engine().document(&world.session, Which::Progress).await.unwrap();
+    let why = planwright_core::workbook::WriteOrigin::User;
+    world.engine().edit_document(&world.session, &person(), DocumentKind::Progress, why, edit).await.unwrap();
+    let document = world.engine().document(&world.session, DocumentKind::Progress).await.unwrap();
     assert_eq!((document.by, document.text.as_str()), (person(), "by the agent, and by the person"));
 }

@@ -1,7 +1,6 @@
 //! What may become of a step, and through whom. Steps of documents are the agent's own to report on.
 
 use planwright_core::actor::ActorKind;
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, StepId};
@@ -9,6 +8,7 @@ use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::{Execution, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::{Policy, StandingApproval};
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
 
 use super::{Kept, Written};
@@ -105,8 +105,8 @@ fn follows(earlier: &Execution, next: &Execution) -> Kept {
     Ok(())
 }
 
-fn run<'a>(desk: &'a Desk, plan: &PlanId, step: &StepId) -> Result<(&'a Plan, StepStatus), String> {
-    let plan = desk.plan(plan).ok_or("there is no such plan")?;
+fn run<'a>(snapshot: &'a Snapshot, plan: &PlanId, step: &StepId) -> Result<(&'a Plan, StepStatus), String> {
+    let plan = snapshot.plan(plan).ok_or("there is no such plan")?;
     if plan.status != PlanStatus::Executing {
         return Err(format!("its plan is {}", plan.status));
     }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use planwright_core::actor::ActorKind;
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, StepId};
@@ -12,6 +11,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::RecordedCall;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::policy::Policy;
+use planwright_core::snapshot::Snapshot;
 
 use super::runs::is_approved;
 use super::{Kept, Made, Written};
@@ -109,14 +109,15 @@ impl Steps {
         self.recorded.values_mut().find(|facts| facts.plan == *plan && facts.call.id == *step)
     }
 
-    pub(super) fn made(&mut self, made: &Made<'_>, now: &Desk, policy: &Policy) -> Kept {
+    pub(super) fn made(&mut self, made: &Made<'_>, now: &Snapshot, policy: &Policy) -> Kept {
         let facts = self.recorded.get_mut(&made.number).ok_or("there is no such step")?;
         if facts.call.tool != made.tool || facts.call.arguments != *made.arguments {
             return Err(format!("recorded was {:?}", facts.call));
         }
         let plan = now.plan(&facts.plan).ok_or("its plan is gone")?;
         is_approved(plan, &facts.call.id, policy)?;
-        let executing = |desk: &Desk| desk.plan(&facts.plan).is_some_and(|plan| plan.status == PlanStatus::Executing);
+        let executing =
+            |snapshot: &Snapshot| snapshot.plan(&facts.plan).is_some_and(|plan| plan.status == PlanStatus::Executing);
         if !made.known.iter().any(executing) {
             return Err(format!("its plan is not carried out but {}", plan.status));
         }

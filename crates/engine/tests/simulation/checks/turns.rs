@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::TurnId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Purpose, ToolStatus};
 use serde_json::Value;
 
@@ -157,8 +157,8 @@ impl Turns {
     /// What the turn is for in which it was made.
     pub(super) fn made(&mut self, made: &Made<'_>) -> Result<Purpose, String> {
         let call = self.calls.get(&made.number).ok_or("nobody asked for it")?;
-        let is_open = |desk: &Desk| {
-            let open = desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let is_open = |snapshot: &Snapshot| {
+            let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
             open.is_some_and(|open| open.named(&call.turn).is_some())
         };
         if !made.known.iter().any(is_open) {
@@ -186,8 +186,8 @@ impl Turns {
 }
 
 /// A turn that works on a plan begins while the plan is carried out.
-fn has_work(desk: &Desk, purpose: &Purpose) -> Kept {
-    let Some(plan) = purpose.plan().and_then(|plan| desk.plan(plan)) else { return Ok(()) };
+fn has_work(snapshot: &Snapshot, purpose: &Purpose) -> Kept {
+    let Some(plan) = purpose.plan().and_then(|plan| snapshot.plan(plan)) else { return Ok(()) };
     if plan.status != PlanStatus::Executing {
         return Err(format!("plan {} is not carried out but {}", plan.number, plan.status));
     }

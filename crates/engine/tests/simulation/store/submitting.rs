@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use planwright_core::decide;
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::journal::{Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, Submission};
 
 use super::{Kept, State};
@@ -24,18 +24,18 @@ impl State {
         if let Some(kept) = self.sessions.get(&submission.session) {
             kept.admit(world, submission)?;
         }
-        let mut desk = self.desk(&submission.session, submission.command.subject());
-        let open = desk.session.as_ref().and_then(|session| session.turn.as_ref());
+        let mut snapshot = self.snapshot(&submission.session, submission.command.subject());
+        let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         if submission.turn.as_ref().is_some_and(|turn| open.is_none_or(|open| open.id != *turn)) {
             return Err(Refusal::wrong_status("This turn has ended.").into());
         }
-        let events = decide(&desk, &submission.command, &submission.stamp, &submission.policy)?;
+        let events = decide(&snapshot, &submission.command, &submission.stamp, &submission.policy)?;
         let before = self.sessions.get(&submission.session).map_or(0, |kept| kept.head.seq);
-        events.iter().zip(before + 1..).for_each(|(event, seq)| desk.apply(event, &submission.stamp, seq));
-        let seq = self.write(world, owner, submission, &desk, &events)?;
+        events.iter().zip(before + 1..).for_each(|(event, seq)| snapshot.apply(event, &submission.stamp, seq));
+        let seq = self.write(world, owner, submission, &snapshot, &events)?;
         let kept = self.kept_mut(&submission.session)?;
         let lease = kept.settle(world, submission);
-        Ok(Committed { events, seq, desk, lease })
+        Ok(Committed { events, seq, snapshot, lease })
     }
 
     /// The outcome of this very request, if it was carried out before.
@@ -48,9 +48,10 @@ impl State {
         let (from, last) = (first as usize - 1, first + count - 1);
         let entries = &self.kept(&session)?.entries[from..last as usize];
         let events: Vec<_> = entries.iter().map(|entry| entry.event.clone()).collect();
-        let desk = self.desk(&session, events.iter().filter_map(Event::plan).chain(submission.command.subject()));
+        let snapshot =
+            self.snapshot(&session, events.iter().filter_map(Event::plan).chain(submission.command.subject()));
         let lease = self.kept_mut(&session)?.settle_again(world, submission);
-        Ok(Some(Committed { events, seq: last, desk, lease }))
+        Ok(Some(Committed { events, seq: last, snapshot, lease }))
     }
 
     /// The journal's last number afterwards.
@@ -59,14 +60,14 @@ impl State {
         world: &World,
         owner: &str,
         submission: &Submission,
-        desk: &Desk,
+        snapshot: &Snapshot,
         events: &[Event],
     ) -> LedgerResult<u64> {
         let session = &submission.session;
         if events.is_empty() {
             return Ok(self.sessions.get(session).map_or(0, |kept| kept.head.seq));
         }
-        let Some(state) = desk.session.clone() else {
+        let Some(state) = snapshot.session.clone() else {
             return Err(LedgerError::Internal(format!("session {session} was written to and is not there")));
         };
         self.written += 1;
@@ -88,7 +89,7 @@ impl State {
             kept.entries.push(entry);
         }
         for id in events.iter().filter_map(Event::plan) {
-            if let Some((id, plan)) = desk.plans.get_key_value(id) {
+            if let Some((id, plan)) = snapshot.plans.get_key_value(id) {
                 kept.plans.insert(id.clone(), read_again(plan)?);
             }
         }
@@ -110,14 +111,14 @@ impl State {
         let Some(kept) = self.sessions.get_mut(&submission.session) else { return };
         kept.sealed.truncate(before as usize);
         kept.entries.truncate(before as usize);
-        let mut desk = Desk::new(submission.session.clone());
+        let mut snapshot = Snapshot::new(submission.session.clone());
         let mut head = Head::START;
         for (entry, sealed) in kept.entries.iter().zip(&kept.sealed) {
-            desk.apply(&entry.event, &entry.stamp(), entry.seq);
+            snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
             head = Head { seq: sealed.seq, hash: sealed.hash };
         }
-        if let Some(session) = desk.session {
-            (kept.session, kept.plans, kept.head) = (session, desk.plans, head);
+        if let Some(session) = snapshot.session {
+            (kept.session, kept.plans, kept.head) = (session, snapshot.plans, head);
         }
     }
 }

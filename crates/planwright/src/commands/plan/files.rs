@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use planwright_engine::workbook::Note;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn in_words(listed: &Value, folder: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-async fn show(context: &Context, session: &SessionIdentity, which: Which) -> Outcome {
+async fn show(context: &Context, session: &SessionIdentity, which: DocumentKind) -> Outcome {
     let notes = context.engine.sync_workbook(session).await?;
     let document = context.engine.document(session, which).await?;
     if context.screen.json {

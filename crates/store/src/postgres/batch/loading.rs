@@ -80,7 +80,7 @@ impl<'a> Batch<'a> {
             let end = ends.get(&id).unwrap_or(&JournalEnd::NOWHERE);
             match encode::set_damage_aside(rows::session(row, end, &identity)?)? {
                 Ok((session, head)) => {
-                    place.desk.session = Some(session);
+                    place.snapshot.session = Some(session);
                     place.head = head;
                 }
                 Err(damage) => place.damage = Some(damage),
@@ -111,14 +111,14 @@ impl<'a> Batch<'a> {
     fn wanted_plans(&self, submissions: &[&'a Submission]) -> Vec<String> {
         let subjects = submissions.iter().filter_map(|submission| submission.command.subject());
         let active = self.places.values().filter_map(Place::active);
-        let worked_on = self.places.values().filter_map(|place| place.desk.session.as_ref()?.worked_on());
+        let worked_on = self.places.values().filter_map(|place| place.snapshot.session.as_ref()?.worked_on());
         let recalled =
             self.done.values().filter_map(|done| done.events.as_ref().ok()).flatten().filter_map(Event::plan);
         let wanted: BTreeSet<_> = subjects.chain(active).chain(worked_on).chain(recalled).collect();
         wanted.into_iter().map(PlanId::to_string).collect()
     }
 
-    /// Puts each plan on the desk of its own session; a plan of a session that is not here is only known to exist.
+    /// Puts each plan on the snapshot of its own session; a plan of a session that is not here is only known to exist.
     fn lay_out_plans(&mut self, plans: &[Row]) -> Result<(), Failure> {
         let mut places: BTreeMap<i64, &mut Place> =
             self.places.values_mut().filter_map(|place| Some((place.id?, place))).collect();
@@ -129,8 +129,8 @@ impl<'a> Batch<'a> {
             self.loaded += row.try_get::<_, &str>("body")?.len() + runs.iter().map(|run| run.len()).sum::<usize>();
             self.homes.insert(id.clone(), home);
             let Some(place) = places.get_mut(&home) else { continue };
-            match encode::set_damage_aside(rows::plan(row, &place.desk.identity)?)? {
-                Ok(plan) => drop(place.desk.plans.insert(id, plan.into())),
+            match encode::set_damage_aside(rows::plan(row, &place.snapshot.identity)?)? {
+                Ok(plan) => drop(place.snapshot.plans.insert(id, plan.into())),
                 Err(damage) => drop(place.unreadable.insert(id, damage)),
             }
         }

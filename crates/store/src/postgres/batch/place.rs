@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use planwright_core::desk::Desk;
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::Head;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerResult, Submission};
 
 use crate::carry_out::Prepared;
@@ -22,7 +22,7 @@ pub(super) struct Place {
     /// The row was made in this transaction and goes again if the session is not begun after all.
     pub(super) fresh: bool,
     pub(super) head: Head,
-    pub(super) desk: Desk,
+    pub(super) snapshot: Snapshot,
     pub(super) damage: Option<DamagedRow>,
     pub(super) unreadable: BTreeMap<PlanId, DamagedRow>,
     /// Who has the lease, if somebody in the batch needs to know.
@@ -43,7 +43,7 @@ impl Place {
             id: None,
             fresh: false,
             head: Head::START,
-            desk: Desk::new(session.clone()),
+            snapshot: Snapshot::new(session.clone()),
             damage: None,
             unreadable: BTreeMap::new(),
             holder: None,
@@ -55,7 +55,7 @@ impl Place {
     }
 
     pub(super) fn active(&self) -> Option<&PlanId> {
-        self.desk.session.as_ref()?.plan_mode.active_plan.as_ref()
+        self.snapshot.session.as_ref()?.plan_mode.active_plan.as_ref()
     }
 
     pub(super) fn check_readable(&self) -> LedgerResult<()> {
@@ -70,10 +70,10 @@ impl Place {
     pub(super) fn check_active(&self) -> LedgerResult<()> {
         let Some(active) = self.active() else { return Ok(()) };
         self.check_plan(active)?;
-        if self.desk.plans.contains_key(active) {
+        if self.snapshot.plans.contains_key(active) {
             return Ok(());
         }
-        Err(LedgerError::damaged(format!("plan {active} of {}", self.desk.identity), "its row is missing"))
+        Err(LedgerError::damaged(format!("plan {active} of {}", self.snapshot.identity), "its row is missing"))
     }
 
     /// A plan can only be taken in if no other session has it.
@@ -111,7 +111,7 @@ impl Place {
 
     fn take(&mut self, owner: &str, ttl: Duration) -> Lease {
         let next = Holder { running: !ttl.is_zero(), ..Holder::next(self.holder.as_ref(), owner) };
-        let lease = next.lease(&self.desk.identity);
+        let lease = next.lease(&self.snapshot.identity);
         self.holder = Some(next);
         self.lease_runs = Some(ttl);
         lease
@@ -130,17 +130,18 @@ impl Place {
 
     /// What the caller is shown: the session, its active plan, the plan that is worked on, the plan it named and those it
     /// made or changed, no matter what else others in the batch needed.
-    pub(super) fn desk_after(&self, submission: &Submission, events: &[Event]) -> Desk {
-        let mut desk = Desk { session: self.desk.session.clone(), ..Desk::new(self.desk.identity.clone()) };
-        let worked_on = self.desk.session.as_ref().and_then(Session::worked_on);
+    pub(super) fn desk_after(&self, submission: &Submission, events: &[Event]) -> Snapshot {
+        let mut snapshot =
+            Snapshot { session: self.snapshot.session.clone(), ..Snapshot::new(self.snapshot.identity.clone()) };
+        let worked_on = self.snapshot.session.as_ref().and_then(Session::worked_on);
         let named = self.active().into_iter().chain(worked_on).chain(submission.command.subject());
         let shown = named.chain(events.iter().filter_map(Event::plan));
         for id in shown {
-            if let Some(plan) = self.desk.plans.get(id) {
-                desk.plans.entry(id.clone()).or_insert_with(|| plan.clone());
+            if let Some(plan) = self.snapshot.plans.get(id) {
+                snapshot.plans.entry(id.clone()).or_insert_with(|| plan.clone());
             }
         }
-        desk
+        snapshot
     }
 }
 

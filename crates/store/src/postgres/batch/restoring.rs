@@ -30,12 +30,12 @@ pub(in crate::postgres) async fn restore(
 }
 
 fn batch(session_id: i64, restored: &Restored) -> Batch<'_> {
-    let plans = restored.desk.plans.keys();
+    let plans = restored.snapshot.plans.keys();
     let place = Place {
         id: Some(session_id),
         fresh: true,
         head: restored.head,
-        desk: restored.desk.clone(),
+        snapshot: restored.snapshot.clone(),
         changed: plans.clone().map(|plan| (plan.clone(), Rewrite::everything())).collect(),
         made: plans.cloned().collect(),
         last_active: Some(restored.last_active),

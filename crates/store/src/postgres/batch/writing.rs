@@ -25,7 +25,7 @@ pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<
     let unbegun: Vec<_> = batch
         .places
         .values()
-        .filter(|place| place.fresh && place.desk.session.is_none())
+        .filter(|place| place.fresh && place.snapshot.session.is_none())
         .filter_map(|place| place.id)
         .collect();
     let leases = LeaseColumns::of(batch);
@@ -90,7 +90,7 @@ impl<'a> SessionColumns<'a> {
     fn of(batch: &'a Batch<'_>) -> LedgerResult<Self> {
         let mut columns = Self::default();
         for place in batch.places.values() {
-            let (Some(id), Some(session), Some(at)) = (place.id, &place.desk.session, place.last_active) else {
+            let (Some(id), Some(session), Some(at)) = (place.id, &place.snapshot.session, place.last_active) else {
                 continue;
             };
             columns.id.push(id);
@@ -126,7 +126,7 @@ impl<'a> Plans<'a> {
     fn add(&mut self, place: &'a Place) -> LedgerResult<()> {
         let Some(session_id) = place.id else { return Ok(()) };
         for (id, rewrite) in &place.changed {
-            let Some(plan) = place.desk.plan(id) else { continue };
+            let Some(plan) = place.snapshot.plan(id) else { continue };
             let rows = PlanRows::of(plan, rewrite)?;
             if let Some(execution) = rows.execution() {
                 self.executions.push(id, execution);

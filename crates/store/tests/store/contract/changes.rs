@@ -9,7 +9,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::ledger::Ledger;
-use planwright_engine::shared_ledger::{Change, SharedLedger};
+use planwright_engine::server_ledger::{Change, ServerLedger};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::timeout;
@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(600);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Follows a ledger, from the moment on at which nothing that others write is missed any more.
-pub(crate) async fn follow(ledger: &dyn SharedLedger) -> Receiver<Change> {
+pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<Change> {
     let mut changes = ledger.changes();
     assert_eq!(next(&mut changes).await, Change::Anywhere);
     changes

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use planwright_engine::shared_ledger::{Claim, ClaimedRequest, KeptAnswer};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 
 use crate::commands::at;
 use crate::stores::Store;
@@ -14,8 +14,8 @@ fn request(key: &str, fingerprint: &str) -> ClaimedRequest {
     ClaimedRequest { key: key.to_owned(), fingerprint: fingerprint.to_owned() }
 }
 
-fn answer(body: &str) -> KeptAnswer {
-    KeptAnswer { status: 201, body: body.to_owned() }
+fn answer(body: &str) -> StoredAnswer {
+    StoredAnswer { status: 201, body: body.to_owned() }
 }
 
 pub(crate) async fn a_request_is_new_once(store: &Store) {

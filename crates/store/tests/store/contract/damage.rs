@@ -112,7 +112,7 @@ pub(crate) async fn a_damaged_session_is_reported_and_never_overwritten(store: &
         let kept = store.look(&row).await;
 
         damaged(engine.ledger().session(&here()).await, "session cli:k3yk3y8x");
-        damaged(engine.desk(&here()).await, "session cli:k3yk3y8x");
+        damaged(engine.snapshot(&here()).await, "session cli:k3yk3y8x");
         for command in [open(), set("# More"), off(), reset(), import("old-plan")] {
             damaged(engine.submit(&here(), &person(), command).await, "session cli:k3yk3y8x");
         }

@@ -39,7 +39,7 @@ pub(crate) async fn a_deleted_session_is_gone_with_everything(store: &Store) {
     let chat = TransportChat("telegram:1".to_owned());
     engine.submit(&here(), &person(), begin("Hello")).await.unwrap();
     engine.ledger().point(&chat, &session(BYSTANDER)).await.unwrap();
-    let before = (other.desk(&session(BYSTANDER)).await.unwrap(), rows(store).await);
+    let before = (other.snapshot(&session(BYSTANDER)).await.unwrap(), rows(store).await);
     assert_eq!(before.1, ["2", "15", "4", "0", "1"]);
     engine.ledger().point(&chat, &here()).await.unwrap();
     let plan = other.active_plan(&here()).await.unwrap();
@@ -52,7 +52,7 @@ pub(crate) async fn a_deleted_session_is_gone_with_everything(store: &Store) {
         assert!(ledger.sessions_with_key(&here().conversation).await.unwrap().is_empty());
         let listed = ledger.sessions(None, 10).await.unwrap().items;
         assert_eq!(listed.iter().map(|stored| stored.session.identity.to_string()).collect::<Vec<_>>(), [BYSTANDER]);
-        assert!(ledger.desk(&here(), Some(&plan.id)).await.unwrap().session.is_none());
+        assert!(ledger.snapshot(&here(), Some(&plan.id)).await.unwrap().session.is_none());
         assert!(ledger.journal(&here(), 0, 100).await.unwrap().is_empty());
         assert!(ledger.conversation(&here(), 0, 100).await.unwrap().is_empty());
         assert!(ledger.plan_journal(&here(), &plan.id).await.unwrap().is_empty());
@@ -60,11 +60,11 @@ pub(crate) async fn a_deleted_session_is_gone_with_everything(store: &Store) {
         assert!(ledger.candidates(&here(), &PlanReference::Number(1)).await.unwrap().is_empty());
         assert_eq!(ledger.session_of(&plan.id).await.unwrap(), None);
         refused(engine.submit(&here(), &person(), on(PlanStyle::Document)).await, RefusalCode::NotFound);
-        assert_eq!(ledger.pointed(&chat).await.unwrap(), Some(session(BYSTANDER)));
+        assert_eq!(ledger.active_session(&chat).await.unwrap(), Some(session(BYSTANDER)));
         assert_eq!(ledger.orphans().await.unwrap(), []);
     }
     assert_eq!(rows(store).await, ["1", "4", "1", "0", "1"]);
-    assert_eq!(other.desk(&session(BYSTANDER)).await.unwrap(), before.0);
+    assert_eq!(other.snapshot(&session(BYSTANDER)).await.unwrap(), before.0);
     draft(&engine, &session(BYSTANDER), set("# Goes on")).await;
     assert_eq!(assert_whole(&engine).await.chains.len(), 1);
 }
@@ -123,7 +123,7 @@ pub(crate) async fn a_key_can_be_used_again_and_begins_anew(store: &Store) {
         let late = submission(&here(), "late", open());
         refused(engine.ledger().submit(holding(&held, late)).await, RefusalCode::Conflict);
     }
-    let fresh = engines[0].open(&here(), &person()).await.unwrap().desk.session.unwrap();
+    let fresh = engines[0].open(&here(), &person()).await.unwrap().snapshot.session.unwrap();
     assert!(fresh.turn.is_none() && fresh.topic.is_none() && fresh.plans_made == 0 && !fresh.plan_mode.enabled);
     assert_whole(&engines[1]).await;
 }

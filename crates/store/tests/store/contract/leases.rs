@@ -107,7 +107,7 @@ pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store
     let answer = engine.ledger().submit(sent.clone()).await.unwrap();
     engine.ledger().acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
     let again = engine.ledger().submit(sent.clone()).await.unwrap();
-    assert_eq!((again.events, again.seq, again.desk), (answer.events, answer.seq, answer.desk));
+    assert_eq!((again.events, again.seq, again.snapshot), (answer.events, answer.seq, answer.snapshot));
     // What was not carried out in time is not carried out now.
     sent.stamp.request = RequestId::new("too-late").unwrap();
     refused(engine.ledger().submit(sent).await, RefusalCode::Conflict);

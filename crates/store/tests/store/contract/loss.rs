@@ -44,7 +44,7 @@ async fn rows(store: &Store) -> Vec<String> {
 async fn is_damaged_and_kept(store: &Store, engine: &Engine) {
     let before = rows(store).await;
     damaged(engine.ledger().session(&here()).await, "session cli:k3yk3y8x");
-    damaged(engine.desk(&here()).await, "session cli:k3yk3y8x");
+    damaged(engine.snapshot(&here()).await, "session cli:k3yk3y8x");
     for command in attempts() {
         damaged(engine.submit(&here(), &agent(), command).await, "session cli:k3yk3y8x");
     }

@@ -7,7 +7,7 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Lease, Ledger, Page};
-use planwright_engine::shared_ledger::{Census, PlanAnywhere, SharedLedger, Unfinished};
+use planwright_engine::server_ledger::{Census, PlanAnywhere, ServerLedger, Unfinished};
 use tokio::time::timeout;
 
 use super::concurrency::any_mix_of_commands;
@@ -125,7 +125,7 @@ async fn end_turn(ledger: &dyn Ledger, lease: &Lease) {
 }
 
 /// Waits until a lease that runs for next to no time has run out, by the clock that counts.
-async fn left(ledger: &dyn SharedLedger, sessions: usize) -> Vec<Unfinished> {
+async fn left(ledger: &dyn ServerLedger, sessions: usize) -> Vec<Unfinished> {
     let waiting = async {
         loop {
             let found = ledger.unfinished(100).await.unwrap();
@@ -219,7 +219,7 @@ pub(crate) async fn everything_is_counted(store: &Store) {
 }
 
 /// What stands in columns of its own is what the sessions say.
-pub(crate) async fn assert_counts_agree(store: &Store, ledger: &dyn SharedLedger, engine: &Engine) {
+pub(crate) async fn assert_counts_agree(store: &Store, ledger: &dyn ServerLedger, engine: &Engine) {
     let mut counted = Census::default();
     for stored in ledger.sessions(None, 100).await.unwrap().items {
         let (session, name) = (&stored.session, &stored.session.identity.conversation);

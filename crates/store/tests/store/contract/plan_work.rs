@@ -67,7 +67,7 @@ pub(crate) async fn a_parked_draft_that_is_revised_is_worked_on_again(store: &St
         let revised = decide(&engine, ask(&plan.id, "look at the tests, too")).await;
         assert_eq!((revised.number, revised.status), (1, PlanStatus::Collecting));
         assert_eq!(revised.feedback.as_ref().unwrap().text, "look at the tests, too");
-        let mode = engine.desk(&here()).await.unwrap().session.unwrap().plan_mode;
+        let mode = engine.snapshot(&here()).await.unwrap().session.unwrap().plan_mode;
         assert_eq!((mode.enabled, mode.style, mode.active_plan), (true, style, Some(plan.id.clone())));
         assert_eq!(engine.plans(&here(), None, 10).await.unwrap().items.len(), 1);
         assert_whole(&engine).await;
@@ -161,13 +161,13 @@ pub(crate) async fn a_turn_for_a_step_of_a_parked_plan_has_the_plan_at_hand(stor
     let purpose = Purpose::Step { plan: plan.id.clone(), execution, step, agent: "coder".to_owned() };
     let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose };
     let begun = engine.submit(&here(), &agent(), Command::Turn(begin)).await.unwrap();
-    assert!(begun.desk.plan(&plan.id).is_some());
-    let turn = begun.desk.session.unwrap().turn.unwrap().id;
+    assert!(begun.snapshot.plan(&plan.id).is_some());
+    let turn = begun.snapshot.session.unwrap().turn.unwrap().id;
     let reply = ModelReply { text: "Hm.".to_owned(), ..ModelReply::default() };
     let (inputs, ending) = (vec![TurnInput::Replied { reply, tokens: 1 }], None);
     let record = TurnCommand::Record { turn, inputs, ending };
     let recorded = engine.submit(&here(), &agent(), Command::Turn(record)).await.unwrap();
-    assert!(recorded.desk.plan(&plan.id).is_some(), "what the turn may do depends on it");
+    assert!(recorded.snapshot.plan(&plan.id).is_some(), "what the turn may do depends on it");
     let stopped = store.engine().await.submit(&here(), &person(), Command::Turn(TurnCommand::Stop)).await.unwrap();
     assert_eq!(names(&stopped.events), ["step_ended", "turn_ended"]);
     assert_whole(&engine).await;

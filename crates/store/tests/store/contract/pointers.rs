@@ -33,15 +33,15 @@ pub(crate) async fn the_session_chosen_last_is_meant(store: &Store) {
     let (engine, other) = (store.engine().await, store.ledger().await);
     let [one, two, three] = opened(&engine).await;
     let (here, there) = (chat("telegram:12345"), chat("telegram:1234"));
-    assert_eq!(other.pointed(&here).await.unwrap(), None);
+    assert_eq!(other.active_session(&here).await.unwrap(), None);
     for session in [&one, &two, &three, &one, &one, &two] {
         engine.ledger().point(&here, session).await.unwrap();
-        assert_eq!(other.pointed(&here).await.unwrap().as_ref(), Some(session));
-        assert_eq!(other.pointed(&there).await.unwrap(), None);
+        assert_eq!(other.active_session(&here).await.unwrap().as_ref(), Some(session));
+        assert_eq!(other.active_session(&there).await.unwrap(), None);
     }
     other.point(&there, &three).await.unwrap();
-    assert_eq!(engine.ledger().pointed(&there).await.unwrap(), Some(three));
-    assert_eq!(store.engine().await.ledger().pointed(&here).await.unwrap(), Some(two));
+    assert_eq!(engine.ledger().active_session(&there).await.unwrap(), Some(three));
+    assert_eq!(store.engine().await.ledger().active_session(&here).await.unwrap(), Some(two));
     assert_whole(&engine).await;
 }
 
@@ -53,20 +53,20 @@ pub(crate) async fn a_pointer_falls_back_when_its_session_is_deleted(store: &Sto
         engine.ledger().point(&here, session).await.unwrap();
     }
     engine.ledger().point(&there, &three).await.unwrap();
-    let pointed = async |chat: &TransportChat| engine.ledger().pointed(chat).await.unwrap();
+    let active_session = async |chat: &TransportChat| engine.ledger().active_session(chat).await.unwrap();
     delete(&engine, &three).await;
-    assert_eq!((pointed(&here).await.as_ref(), pointed(&there).await), (Some(&two), None));
+    assert_eq!((active_session(&here).await.as_ref(), active_session(&there).await), (Some(&two), None));
     // One of the same name is another session, and nobody has chosen it.
     engine.open(&three, &person()).await.unwrap();
-    assert_eq!((pointed(&here).await.as_ref(), pointed(&there).await), (Some(&two), None));
+    assert_eq!((active_session(&here).await.as_ref(), active_session(&there).await), (Some(&two), None));
     delete(&engine, &one).await;
-    assert_eq!(pointed(&here).await, Some(two.clone()));
+    assert_eq!(active_session(&here).await, Some(two.clone()));
     engine.ledger().point(&here, &three).await.unwrap();
-    assert_eq!(pointed(&here).await, Some(three.clone()));
+    assert_eq!(active_session(&here).await, Some(three.clone()));
     for session in [&three, &two] {
         delete(&engine, session).await;
     }
-    assert_eq!(pointed(&here).await, None);
+    assert_eq!(active_session(&here).await, None);
 }
 
 pub(crate) async fn a_session_that_is_not_there_cannot_be_chosen(store: &Store) {
@@ -78,7 +78,7 @@ pub(crate) async fn a_session_that_is_not_there_cannot_be_chosen(store: &Store) 
     for nowhere in [&elsewhere, &nth_session(7)] {
         refused(engine.ledger().point(&here, nowhere).await, RefusalCode::NotFound);
     }
-    assert_eq!(engine.ledger().pointed(&here).await.unwrap(), Some(one));
+    assert_eq!(engine.ledger().active_session(&here).await.unwrap(), Some(one));
 }
 
 pub(crate) async fn a_transport_may_have_any_name_that_fits(store: &Store) {
@@ -88,16 +88,16 @@ pub(crate) async fn a_transport_may_have_any_name_that_fits(store: &Store) {
         ["", " ", "-100200", "a:b", "A:B", "żółć 🧑‍🚀\u{202e}", "'; DROP TABLE pointer; --", "%", "_", "line\nend\u{1}"];
     let longest = "é".repeat(100);
     for name in names.into_iter().chain([longest.as_str()]) {
-        assert_eq!(engine.ledger().pointed(&chat(name)).await.unwrap(), None, "{name:?}");
+        assert_eq!(engine.ledger().active_session(&chat(name)).await.unwrap(), None, "{name:?}");
         engine.ledger().point(&chat(name), &one).await.unwrap();
         engine.ledger().point(&chat(name), &two).await.unwrap();
-        assert_eq!(engine.ledger().pointed(&chat(name)).await.unwrap().as_ref(), Some(&two), "{name:?}");
+        assert_eq!(engine.ledger().active_session(&chat(name)).await.unwrap().as_ref(), Some(&two), "{name:?}");
     }
     for (name, code) in
         [(format!("{longest}x"), RefusalCode::LimitExceeded), ("a\0b".to_owned(), RefusalCode::InvalidArgument)]
     {
         refused(engine.ledger().point(&chat(&name), &one).await, code);
-        assert_eq!(engine.ledger().pointed(&chat(&name)).await.unwrap(), None);
+        assert_eq!(engine.ledger().active_session(&chat(&name)).await.unwrap(), None);
     }
 }
 
@@ -110,11 +110,11 @@ pub(crate) async fn many_can_choose_at_once(store: &Store) {
         tokio::spawn(async move { engine.ledger().point(&here, &session).await.unwrap() })
     });
     join_all(chosen).await.into_iter().for_each(Result::unwrap);
-    let pointed = engines[1].ledger().pointed(&here).await.unwrap().unwrap();
-    assert!(sessions.contains(&pointed));
+    let active_session = engines[1].ledger().active_session(&here).await.unwrap().unwrap();
+    assert!(sessions.contains(&active_session));
     for session in &sessions {
         engines[0].ledger().point(&here, session).await.unwrap();
-        assert_eq!(engines[1].ledger().pointed(&here).await.unwrap().as_ref(), Some(session));
+        assert_eq!(engines[1].ledger().active_session(&here).await.unwrap().as_ref(), Some(session));
     }
 }
 
@@ -141,8 +141,8 @@ pub(crate) async fn every_choice_is_told_in_its_order(store: &Store) {
     for (transport, session) in &told {
         restored.point(transport, session).await.unwrap();
     }
-    assert_eq!(restored.pointed(&here).await.unwrap(), Some(one.clone()));
+    assert_eq!(restored.active_session(&here).await.unwrap(), Some(one.clone()));
     delete(&engine, &one).await;
-    assert_eq!(restored.pointed(&here).await.unwrap(), Some(three));
+    assert_eq!(restored.active_session(&here).await.unwrap(), Some(three));
     assert_eq!(restored.pointers().await.unwrap().len(), 3);
 }

@@ -19,8 +19,8 @@ pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Stor
     assert!(ledger.session(&nowhere).await.unwrap().is_none());
     assert!(ledger.sessions(None, 10).await.unwrap().items.is_empty());
     assert!(ledger.sessions_with_key(&nowhere.conversation).await.unwrap().is_empty());
-    let desk = ledger.desk(&nowhere, Some(&plan)).await.unwrap();
-    assert!(desk.session.is_none() && desk.plans.is_empty());
+    let snapshot = ledger.snapshot(&nowhere, Some(&plan)).await.unwrap();
+    assert!(snapshot.session.is_none() && snapshot.plans.is_empty());
     assert!(ledger.candidates(&nowhere, &PlanReference::Number(1)).await.unwrap().is_empty());
     assert!(ledger.session_of(&plan).await.unwrap().is_none());
     let plans = ledger.plans(&nowhere, None, 10).await.unwrap();

@@ -22,12 +22,16 @@ pub(crate) async fn the_same_request_is_carried_out_once(store: &Store) {
         let submission = submission(&here, request, command);
         let first = ledger.submit(submission.clone()).await.unwrap();
         let again = ledger.submit(submission.clone()).await.unwrap();
-        assert_eq!((&again.events, again.seq, &again.desk), (&first.events, first.seq, &first.desk), "{request}");
+        assert_eq!(
+            (&again.events, again.seq, &again.snapshot),
+            (&first.events, first.seq, &first.snapshot),
+            "{request}"
+        );
         // Another process has forgotten nothing either.
         let elsewhere = store.ledger().await.submit(submission).await.unwrap();
         assert_eq!(
-            (elsewhere.events, elsewhere.seq, elsewhere.desk),
-            (first.events, first.seq, first.desk),
+            (elsewhere.events, elsewhere.seq, elsewhere.snapshot),
+            (first.events, first.seq, first.snapshot),
             "{request}"
         );
     }

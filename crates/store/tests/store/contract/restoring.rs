@@ -8,7 +8,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::shared_ledger::{Change, SharedLedger};
+use planwright_engine::server_ledger::{Change, ServerLedger};
 
 use super::changes::{follow, next};
 use super::concurrency::any_mix_of_commands;
@@ -52,7 +52,7 @@ pub(crate) async fn rich(store: &Store) -> Engine {
     engine
 }
 
-pub(crate) async fn journal(ledger: &dyn SharedLedger, session: &SessionIdentity) -> Vec<SealedEntry> {
+pub(crate) async fn journal(ledger: &dyn ServerLedger, session: &SessionIdentity) -> Vec<SealedEntry> {
     ledger.journal(session, 0, 100_000).await.unwrap()
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn assert_same(one: &Store, other: &Store, session: &SessionIde
     assert_eq!((before.head, before.last_active.as_microsecond()), (after.head, after.last_active.as_microsecond()));
     let (plans, damaged) = one.stored_plans(session).await.unwrap();
     assert_eq!((&plans, &damaged), (&other.stored_plans(session).await.unwrap().0, &Vec::new()));
-    assert_eq!(one.desk(session, None).await.unwrap(), other.desk(session, None).await.unwrap());
+    assert_eq!(one.snapshot(session, None).await.unwrap(), other.snapshot(session, None).await.unwrap());
     let listed = one.plans(session, None, 1_000).await.unwrap().items;
     assert_eq!(listed.len(), plans.len());
     assert_eq!(listed, other.plans(session, None, 1_000).await.unwrap().items);
@@ -76,8 +76,8 @@ pub(crate) async fn assert_same(one: &Store, other: &Store, session: &SessionIde
     );
     for plan in plans.keys() {
         assert_eq!(
-            one.desk(session, Some(plan)).await.unwrap().plans.get(plan),
-            other.desk(session, Some(plan)).await.unwrap().plans.get(plan)
+            one.snapshot(session, Some(plan)).await.unwrap().plans.get(plan),
+            other.snapshot(session, Some(plan)).await.unwrap().plans.get(plan)
         );
         assert_eq!(one.plan_journal(session, plan).await.unwrap(), other.plan_journal(session, plan).await.unwrap());
         assert_eq!(other.session_of(plan).await.unwrap().as_ref(), Some(session));

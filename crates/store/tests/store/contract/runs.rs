@@ -23,7 +23,7 @@ pub(crate) async fn executing(engine: &Engine, steps: usize) -> Plan {
     let plan = engine.active_plan(&here()).await.unwrap();
     engine.submit(&here(), &person(), approve(&plan)).await.unwrap();
     let started = engine.submit(&here(), &person(), resume(&plan.id)).await.unwrap();
-    started.desk.plan(&plan.id).unwrap().clone()
+    started.snapshot.plan(&plan.id).unwrap().clone()
 }
 
 fn nth(n: usize) -> StepId {
@@ -56,7 +56,7 @@ fn end(plan: &Plan, n: usize, note: &str) -> Command {
 pub(crate) async fn carry_out(engine: &Engine, plan: &Plan, n: usize, note: &str) -> Plan {
     engine.submit(&here(), &agent(), begin(plan, n)).await.unwrap();
     let ended = engine.submit(&here(), &agent(), end(plan, n, note)).await.unwrap();
-    ended.desk.plan(&plan.id).unwrap().clone()
+    ended.snapshot.plan(&plan.id).unwrap().clone()
 }
 
 async fn count(store: &Store, what: &str) -> String {
@@ -186,7 +186,7 @@ pub(crate) async fn an_execution_may_have_fewer_steps_than_the_one_before(store:
     assert_eq!((count(store, "step_run").await, assert_whole(&engine).await.chains.len()), ("3".to_owned(), 1));
     let resumed = engine.submit(&here(), &person(), resume(&id)).await.unwrap();
     assert_eq!(count(store, "step_run").await, "1");
-    assert_eq!(*store.engine().await.plan(&here(), &id).await.unwrap(), *resumed.desk.plan(&id).unwrap());
+    assert_eq!(*store.engine().await.plan(&here(), &id).await.unwrap(), *resumed.snapshot.plan(&id).unwrap());
     assert_whole(&engine).await;
 }
 

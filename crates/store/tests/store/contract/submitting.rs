@@ -33,7 +33,7 @@ pub(crate) async fn opening_again_finds_everything(store: &Store) {
     let before = (
         engine.ledger().session(&here).await.unwrap().unwrap(),
         engine.ledger().journal(&here, 0, 100).await.unwrap(),
-        engine.ledger().desk(&here, None).await.unwrap(),
+        engine.ledger().snapshot(&here, None).await.unwrap(),
     );
     drop(engine);
 
@@ -44,7 +44,7 @@ pub(crate) async fn opening_again_finds_everything(store: &Store) {
         (before.0.session, before.0.head, before.0.last_active)
     );
     assert_eq!(engine.ledger().journal(&here, 0, 100).await.unwrap(), before.1);
-    assert_eq!(engine.ledger().desk(&here, None).await.unwrap(), before.2);
+    assert_eq!(engine.ledger().snapshot(&here, None).await.unwrap(), before.2);
     assert_eq!(engine.active_plan(&here).await.unwrap().status, PlanStatus::Approved);
     assert_whole(&engine).await;
 }
@@ -104,14 +104,14 @@ pub(crate) async fn the_desk_afterwards_has_the_active_and_the_named_plan(store:
     assert_ne!(parked.id, second.id);
 
     let committed = engine.submit(&here, &person(), approve(&parked)).await.unwrap();
-    assert_eq!(committed.desk.active().unwrap().id, second.id);
-    assert_eq!(committed.desk.plan(&parked.id).unwrap().status, PlanStatus::Approved);
+    assert_eq!(committed.snapshot.active().unwrap().id, second.id);
+    assert_eq!(committed.snapshot.plan(&parked.id).unwrap().status, PlanStatus::Approved);
     assert_eq!(names(&committed.events), ["plan_approved"]);
 
     let committed = engine.submit(&here, &person(), revise(&parked.id)).await.unwrap();
-    let successor = committed.desk.active().unwrap();
+    let successor = committed.snapshot.active().unwrap();
     assert_eq!(successor.supersedes.as_ref(), Some(&parked.id));
-    assert_eq!(committed.desk.plan(&parked.id).unwrap().superseded_by.as_ref(), Some(&successor.id));
+    assert_eq!(committed.snapshot.plan(&parked.id).unwrap().superseded_by.as_ref(), Some(&successor.id));
     assert_eq!(engine.active_plan(&here).await.unwrap().id, successor.id);
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn a_plan_of_another_session_is_not_found(store: &Store) {
         refused(engine.submit(&here, &person(), command).await, RefusalCode::NotFound);
     }
     refused(engine.plan(&here, &plan.id).await, RefusalCode::NotFound);
-    assert!(engine.ledger().desk(&here, Some(&plan.id)).await.unwrap().plans.is_empty());
+    assert!(engine.ledger().snapshot(&here, Some(&plan.id)).await.unwrap().plans.is_empty());
     assert!(engine.ledger().plan_journal(&here, &plan.id).await.unwrap().is_empty());
     assert!(engine.ledger().candidates(&here, &plan.id.as_str().parse().unwrap()).await.unwrap().is_empty());
     assert_eq!(engine.plan(&there, &plan.id).await.unwrap(), plan);
@@ -136,7 +136,7 @@ pub(crate) async fn an_import_opens_its_session(store: &Store) {
     let committed = engine.submit(&old, &person(), import("old-plan")).await.unwrap();
     assert_eq!(names(&committed.events), ["session_opened", "plan_imported"]);
     assert_eq!(committed.seq, 2);
-    let plan = engine.plan(&old, &committed.desk.plans.keys().next().unwrap().clone()).await.unwrap();
+    let plan = engine.plan(&old, &committed.snapshot.plans.keys().next().unwrap().clone()).await.unwrap();
     assert_eq!(plan.title.as_deref(), Some("from before"));
     refused(engine.submit(&old, &person(), import("old-plan")).await, RefusalCode::Conflict);
     assert_eq!(assert_no_gaps(&engine, &old).await, 2);

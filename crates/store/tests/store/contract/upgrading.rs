@@ -7,7 +7,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::TransportChat;
 use planwright_engine::ledger::Lease;
-use planwright_engine::shared_ledger::{Census, Unfinished};
+use planwright_engine::server_ledger::{Census, Unfinished};
 
 use super::damage::{BYSTANDER, here};
 use super::runs::carry_out;
@@ -46,7 +46,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 3);
     let lease = engine.ledger().acquire_lease(&here(), "deleting", LONG).await.unwrap().unwrap();
     engine.ledger().delete_session(&lease).await.unwrap();
-    assert_eq!(engine.ledger().pointed(&chat).await.unwrap(), Some(session(BYSTANDER)));
+    assert_eq!(engine.ledger().active_session(&chat).await.unwrap(), Some(session(BYSTANDER)));
     assert_eq!(assert_no_gaps(&engine, &session(BYSTANDER)).await, 5);
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
 }

@@ -4,7 +4,7 @@ use futures::future::join_all;
 use planwright_core::command::Command;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{Documents, Which, Why, WorkbookCommand};
+use planwright_core::workbook::{DocumentKind, Documents, WorkbookCommand, WriteOrigin};
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::workbook::Beginning;
@@ -26,7 +26,12 @@ fn beginning(title: &str) -> Beginning {
 
 fn write(base_version: u32, content: &str) -> Command {
     let content = content.to_owned();
-    Command::Workbook(WorkbookCommand::Write { which: Which::Findings, base_version, content, why: Why::Tool })
+    Command::Workbook(WorkbookCommand::Write {
+        which: DocumentKind::Findings,
+        base_version,
+        content,
+        why: WriteOrigin::Tool,
+    })
 }
 
 pub(crate) async fn every_character_of_a_document_comes_back(store: &Store) {
@@ -36,7 +41,7 @@ pub(crate) async fn every_character_of_a_document_comes_back(store: &Store) {
     for (version, text) in [(1, odd.as_str()), (2, "x"), (3, &odd[3..])] {
         engine.submit(&here, &agent(), write(version, text)).await.unwrap();
         let elsewhere = store.engine().await;
-        let document = elsewhere.document(&here, Which::Findings).await.unwrap();
+        let document = elsewhere.document(&here, DocumentKind::Findings).await.unwrap();
         assert_eq!((document.version, document.by), (version + 1, agent()));
         assert!(document.text == text, "version {version}");
     }
@@ -52,7 +57,9 @@ pub(crate) async fn of_many_who_write_at_once_nobody_loses_a_line(store: &Store)
         for line in 0..EACH {
             let add = |text: &str| Ok(format!("{text}\n- {writer}.{line};"));
             let by = agent();
-            while let Err(error) = engine.edit_document(&here, &by, Which::Progress, Why::Middleware, add).await {
+            while let Err(error) =
+                engine.edit_document(&here, &by, DocumentKind::Progress, WriteOrigin::Middleware, add).await
+            {
                 // Whoever is overtaken too often may give up, and nothing was written.
                 assert_eq!(error.code(), RefusalCode::Conflict, "{error}");
             }
@@ -60,7 +67,7 @@ pub(crate) async fn of_many_who_write_at_once_nobody_loses_a_line(store: &Store)
     }))
     .await;
     let engine = store.engine().await;
-    let text = engine.document(&here, Which::Progress).await.unwrap().text;
+    let text = engine.document(&here, DocumentKind::Progress).await.unwrap().text;
     for (writer, line) in (0..WRITERS).flat_map(|writer| (0..EACH).map(move |line| (writer, line))) {
         assert_eq!(text.matches(&format!("- {writer}.{line};")).count(), 1, "{writer}.{line}");
     }
@@ -77,7 +84,7 @@ pub(crate) async fn a_repeated_edit_is_made_once(store: &Store) {
     assert_eq!((again.events, again.seq), (first.events, first.seq));
     let late = engine.ledger().submit(submission(&here, "another", write(1, "late"))).await;
     refused(late, RefusalCode::Conflict);
-    assert_eq!(engine.document(&here, Which::Findings).await.unwrap().text, "three");
+    assert_eq!(engine.document(&here, DocumentKind::Findings).await.unwrap().text, "three");
 }
 
 pub(crate) async fn one_of_many_begins_the_workbook(store: &Store) {
@@ -100,7 +107,7 @@ pub(crate) async fn a_changed_document_is_found(store: &Store) {
     engine.submit(&here, &agent(), write(1, "what was written")).await.unwrap();
     let tampered = store.tamper("UPDATE journal SET body = replace(body, 'was written', 'was forged!')").await;
     assert_eq!(tampered, 3, "the other entries are as they were");
-    let read = engine.document(&here, Which::Findings).await;
+    let read = engine.document(&here, DocumentKind::Findings).await;
     assert!(matches!(read, Err(LedgerError::Damaged { .. })), "{read:?}");
     assert!(!verify(&engine).await.is_whole());
 }

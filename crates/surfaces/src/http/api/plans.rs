@@ -154,7 +154,7 @@ async fn done(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>
 }
 
 fn plan_work(session: &SessionIdentity, committed: &Committed) -> Answered<Json<PlanWork>> {
-    let plan_mode = (&committed.desk.opened()?.plan_mode).into();
+    let plan_mode = (&committed.snapshot.opened()?.plan_mode).into();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))
 }

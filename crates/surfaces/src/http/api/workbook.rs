@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_core::workbook::Which;
+use planwright_core::workbook::DocumentKind;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -89,8 +89,8 @@ async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> Answered<J
     let current = match opened.current_workbook() {
         None => None,
         Some(workbook) => {
-            let mut documents = Vec::with_capacity(Which::ALL.len());
-            for which in Which::ALL {
+            let mut documents = Vec::with_capacity(DocumentKind::ALL.len());
+            for which in DocumentKind::ALL {
                 let document = engine.document(&session, which).await?;
                 documents.push(DocumentView {
                     which: which.as_str(),

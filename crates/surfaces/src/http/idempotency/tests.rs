@@ -84,7 +84,7 @@ async fn what_was_written_before_is_not_written_again() {
     let seq = world.seq().await;
     let (status, ..) = world.post("/api/plans/enable", &body).await;
     assert_eq!((status, world.seq().await), (StatusCode::OK, seq));
-    assert_eq!(before.desk.session.unwrap().plans_made, 1);
+    assert_eq!(before.snapshot.session.unwrap().plans_made, 1);
 }
 
 #[tokio::test]

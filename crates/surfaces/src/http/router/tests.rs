@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::shared_ledger::SharedLedger;
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::rehearsal::RehearsalModel;
@@ -36,7 +36,7 @@ async fn every_place_is_described_or_listed() {
 /// Every place of the real router, which tells them only where it describes itself for debugging.
 async fn known() -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
-    let ledger: Arc<dyn SharedLedger> = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
+    let ledger: Arc<dyn ServerLedger> = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
     let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
     let files = FileTools::new(folder.path().join("users"), FileLimits::default());
     let model = Arc::new(RehearsalModel::default());

@@ -79,21 +79,21 @@ pub enum Claim {
     Begun {
         at: Timestamp,
     },
-    Answered(KeptAnswer),
+    Answered(StoredAnswer),
     /// The same name was used for something else.
     Other,
 }
 
 /// An answer as a client got it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptAnswer {
+pub struct StoredAnswer {
     pub status: u16,
     pub body: String,
 }
 
 /// The ledger as one of several processes that share it.
 #[async_trait]
-pub trait SharedLedger: Ledger {
+pub trait ServerLedger: Ledger {
     /// What is written from now on, whoever writes it: in this process at once, elsewhere within 200 milliseconds. Whoever
     /// reads too slowly is told so and has to look at everything it follows.
     fn changes(&self) -> broadcast::Receiver<Change>;
@@ -119,7 +119,7 @@ pub trait SharedLedger: Ledger {
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim>;
 
     /// Keeps the answer to a request that was claimed.
-    async fn keep_answer(&self, key: &str, answer: &KeptAnswer) -> LedgerResult<()>;
+    async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()>;
 
     /// Forgets a request that came to nothing, so that it may be sent again.
     async fn forget_claim(&self, key: &str) -> LedgerResult<()>;

@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::session::{Session, SessionIdentity};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Desk {
+pub struct Snapshot {
     pub identity: SessionIdentity,
     /// `None` until the session is opened.
     pub session: Option<Session>,
@@ -22,15 +22,15 @@ pub struct Desk {
 }
 
 /// When and by whom a command was given. Time and ids come from outside, so that the same command on the same
-/// desk always decides the same.
+/// snapshot always decides the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub struct CommandContext {
     pub at: Timestamp,
     pub by: Actor,
     pub request: RequestId,
 }
 
-impl Desk {
+impl Snapshot {
     pub fn new(identity: SessionIdentity) -> Self {
         Self { identity, session: None, plans: BTreeMap::new() }
     }
