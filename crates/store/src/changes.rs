@@ -9,9 +9,9 @@ const KEPT: usize = 4096;
 
 /// A cheap handle; clones tell the same readers.
 #[derive(Debug, Clone)]
-pub(crate) struct Teller(broadcast::Sender<Change>);
+pub(crate) struct ChangeBroadcaster(broadcast::Sender<Change>);
 
-impl Teller {
+impl ChangeBroadcaster {
     pub(crate) fn new() -> Self {
         Self(broadcast::Sender::new(KEPT))
     }
@@ -21,7 +21,7 @@ impl Teller {
     }
 
     /// Tells of each session once, if anybody listens.
-    pub(crate) fn tell(&self, mut sessions: Vec<SessionIdentity>) {
+    pub(crate) fn notify(&self, mut sessions: Vec<SessionIdentity>) {
         if self.0.receiver_count() == 0 {
             return;
         }
@@ -33,7 +33,7 @@ impl Teller {
     }
 
     /// Tells that it is not known what was written.
-    pub(crate) fn tell_anywhere(&self) {
+    pub(crate) fn notify_unknown(&self) {
         let _ = self.0.send(Change::Anywhere);
     }
 }

@@ -19,14 +19,14 @@ pub(crate) fn cutoff(now: Timestamp, keep: Duration) -> i64 {
 
 /// What is stored of a request.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct ClaimRow {
     pub(crate) fingerprint: String,
     pub(crate) at: i64,
     pub(crate) status: Option<i64>,
     pub(crate) body: Option<String>,
 }
 
-impl Known {
+impl ClaimRow {
     /// What it means for whoever sends it again.
     pub(crate) fn claim(self, request: &ClaimedRequest) -> LedgerResult<Claim> {
         let what = || format!("the claimed request {}", request.key);

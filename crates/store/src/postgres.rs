@@ -2,7 +2,7 @@
 //!
 //! - `connect`, `connection`: what the URL says; a pool for readers, a connection of its own for each writer
 //! - `schema`, `moving`: migrations
-//! - `lanes`: the writers, and what they do when the database goes away
+//! - `writers`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
 //! - `readers`, `overview`: everything that only looks, at one session and at all of them
 //! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the database is well
@@ -10,26 +10,26 @@
 //! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
-//! without being it can take its place.
+//! without being it can take its session.
 
 mod batch;
 mod changes;
-mod checking;
 mod claims;
-mod connect;
-mod connection;
-mod deleting;
+mod data_migrations;
+mod delete;
 mod errors;
-mod lanes;
+mod health;
+pub(crate) mod inspect;
 mod leases;
-pub(crate) mod looking;
-mod moving;
 mod overview;
 mod pointers;
 mod readers;
-mod restoring;
+mod restore;
 mod rows;
 mod schema;
+mod target;
+mod writer_connection;
+mod writer_pool;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -51,19 +51,19 @@ use planwright_engine::server_ledger::{
 };
 use tokio::sync::broadcast;
 
-use crate::restoring::go_through;
+use crate::restore::replay_journal;
 use changes::Changes;
-use connect::Target;
-use lanes::Lanes;
 use readers::Readers;
-use restoring::Restoring;
+use restore::RestoreConnection;
+use target::Target;
+use writer_pool::WriterPool;
 
 #[derive(Debug)]
 pub struct PostgresLedger {
-    lanes: Lanes,
+    writers: WriterPool,
     readers: Readers,
     changes: Changes,
-    restoring: Restoring,
+    restoring: RestoreConnection,
 }
 
 impl PostgresLedger {
@@ -73,16 +73,16 @@ impl PostgresLedger {
         let client = target.connect().await.map_err(|failure| failure.to_error())?;
         schema::migrate(&client).await.map_err(|failure| failure.to_error())?;
         let changes = Changes::new(&client, &target).await.map_err(|failure| failure.to_error())?;
-        let lanes = Lanes::start(&target, &changes);
-        let restoring = Restoring::new(&target, &changes);
-        Ok(Self { lanes, readers: Readers::new(&target)?, changes, restoring })
+        let writers = WriterPool::start(&target, &changes);
+        let restoring = RestoreConnection::new(&target, &changes);
+        Ok(Self { writers, readers: Readers::new(&target)?, changes, restoring })
     }
 }
 
 #[async_trait]
 impl Ledger for PostgresLedger {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
-        self.lanes.submit(submission).await
+        self.writers.submit(submission).await
     }
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
@@ -155,7 +155,7 @@ impl Ledger for PostgresLedger {
         leases::release(&self.readers, lease).await
     }
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
-        deleting::delete(&self.readers, &self.changes, lease).await
+        delete::delete(&self.readers, &self.changes, lease).await
     }
 
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
@@ -191,7 +191,7 @@ impl ServerLedger for PostgresLedger {
     }
 
     async fn check(&self) -> LedgerResult<StoreFacts> {
-        checking::check(&self.lanes, &self.readers, &self.changes).await
+        health::check(&self.writers, &self.readers, &self.changes).await
     }
 
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
@@ -207,7 +207,7 @@ impl ServerLedger for PostgresLedger {
     }
 
     async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
-        self.restoring.restore(&self.readers, &go_through(session, entries)?).await
+        self.restoring.restore(&self.readers, &replay_journal(session, entries)?).await
     }
 
     async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {

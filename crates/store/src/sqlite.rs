@@ -2,30 +2,30 @@
 //!
 //! - `connection`: the settings every connection has, and the schema
 //! - `writer`: the thread that commits many callers' work at once
-//! - `submitting`: one command inside the writer's transaction
+//! - `submit`: one command inside the writer's transaction
 //! - `cache`: sessions the writer keeps in memory
 //! - `changes`: what other processes write
 //! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
-//! - `runs`: how the steps of plans went
+//! - `executions`: how the steps of plans went
 //! - `reading`, `overview`: everything that only looks, at one session and at all of them
 //! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the file is well
 
 mod changes;
-mod checking;
 mod claims;
 mod connection;
-mod deleting;
+mod delete;
 mod errors;
+mod executions;
+mod health;
+pub(crate) mod inspect;
 mod leases;
-pub(crate) mod looking;
 mod overview;
 mod pointers;
-mod reading;
-mod restoring;
+mod queries;
+mod restore;
 mod rows;
-mod runs;
 mod session_cache;
-mod submitting;
+mod submit;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -50,11 +50,11 @@ use planwright_engine::server_ledger::{
 };
 use tokio::sync::broadcast;
 
-use crate::changes::Teller;
-use crate::restoring::go_through;
+use crate::changes::ChangeBroadcaster;
+use crate::restore::replay_journal;
 use crate::transport;
 use changes::Changes;
-use reading::Readers;
+use queries::Readers;
 use writer::Writer;
 
 #[derive(Debug)]
@@ -101,9 +101,9 @@ impl SqliteLedger {
             }
             make_private(&path);
             let connection = connection::open(&path)?;
-            let teller = Teller::new();
-            let writer = Writer::start(connection, path.clone(), teller.clone())?;
-            Ok(Self { writer, readers: Readers::new(path.clone()), changes: Changes::new(path, teller) })
+            let broadcaster = ChangeBroadcaster::new();
+            let writer = Writer::start(connection, path.clone(), broadcaster.clone())?;
+            Ok(Self { writer, readers: Readers::new(path.clone()), changes: Changes::new(path, broadcaster) })
         };
         tokio::task::spawn_blocking(open)
             .await
@@ -129,31 +129,31 @@ impl Ledger for SqliteLedger {
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
         let session = session.clone();
-        self.readers.glance(move |connection| reading::session(connection, &session)).await
+        self.readers.read_inline(move |connection| queries::session(connection, &session)).await
     }
 
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        self.readers.read(move |connection| reading::sessions(connection, after, limit)).await
+        self.readers.read(move |connection| queries::sessions(connection, after, limit)).await
     }
 
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let key = key.clone();
-        self.readers.read(move |connection| reading::sessions_with_key(connection, &key)).await
+        self.readers.read(move |connection| queries::sessions_with_key(connection, &key)).await
     }
 
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         let (session, plan) = (session.clone(), plan.cloned());
-        self.readers.glance(move |connection| reading::snapshot(connection, &session, plan.as_ref())).await
+        self.readers.read_inline(move |connection| queries::snapshot(connection, &session, plan.as_ref())).await
     }
 
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
         let (session, reference) = (session.clone(), reference.clone());
-        self.readers.read(move |connection| reading::candidates(connection, &session, &reference)).await
+        self.readers.read(move |connection| queries::candidates(connection, &session, &reference)).await
     }
 
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
         let plan = plan.clone();
-        self.readers.glance(move |connection| reading::session_of(connection, &plan)).await
+        self.readers.read_inline(move |connection| queries::session_of(connection, &plan)).await
     }
 
     async fn plans(
@@ -163,31 +163,31 @@ impl Ledger for SqliteLedger {
         limit: u32,
     ) -> LedgerResult<Page<PlanSummary>> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::plans(connection, &session, before, limit)).await
+        self.readers.read(move |connection| queries::plans(connection, &session, before, limit)).await
     }
 
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::journal(connection, &session, after, limit)).await
+        self.readers.read(move |connection| queries::journal(connection, &session, after, limit)).await
     }
 
     async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::conversation(connection, &session, from, limit)).await
+        self.readers.read(move |connection| queries::conversation(connection, &session, from, limit)).await
     }
 
     async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
         let (session, plan) = (session.clone(), plan.clone());
-        self.readers.read(move |connection| reading::plan_journal(connection, &session, &plan)).await
+        self.readers.read(move |connection| queries::plan_journal(connection, &session, &plan)).await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::stored_plans(connection, &session)).await
+        self.readers.read(move |connection| queries::stored_plans(connection, &session)).await
     }
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
-        self.readers.read(reading::orphans).await
+        self.readers.read(queries::orphans).await
     }
 
     async fn acquire_lease(
@@ -251,7 +251,7 @@ impl ServerLedger for SqliteLedger {
     }
 
     async fn check(&self) -> LedgerResult<StoreFacts> {
-        checking::check(&self.writer, &self.readers).await
+        health::check(&self.writer, &self.readers).await
     }
 
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
@@ -270,7 +270,7 @@ impl ServerLedger for SqliteLedger {
     }
 
     async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
-        let restored = go_through(session, entries)?;
+        let restored = replay_journal(session, entries)?;
         self.writer.ask(move |state| state.restore(&restored)).await
     }
 

@@ -1,6 +1,6 @@
 //! What happened to a plan: every version, decision and execution, read from the journal.
 
-mod replaying;
+mod replay;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
@@ -15,7 +15,7 @@ use planwright_core::session::{Channel, SessionIdentity};
 use super::Engine;
 use crate::ledger::LedgerResult;
 
-pub(super) use replaying::Replay;
+pub(super) use replay::Replay;
 
 #[derive(Debug, Clone, Default)]
 pub struct History {

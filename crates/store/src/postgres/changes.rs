@@ -3,7 +3,7 @@
 //! A notification is sent behind the commit, in the same round trip, and is no part of it: PostgreSQL lets no two
 //! transactions that notify be flushed to disk at the same time.
 
-mod listening;
+mod listener;
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
@@ -18,9 +18,9 @@ use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 use tokio_postgres::{Client, Error};
 
-use super::connect::Target;
-use super::errors::{Failure, Remedy, words};
-use crate::changes::Teller;
+use super::errors::{Failure, RetryPolicy, words};
+use super::target::Target;
+use crate::changes::ChangeBroadcaster;
 
 /// PostgreSQL takes less than 8,000 bytes at once.
 const MOST_BYTES: usize = 7_900;
@@ -32,7 +32,7 @@ pub(super) struct Changes(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     target: Target,
-    teller: Teller,
+    broadcaster: ChangeBroadcaster,
     /// Where this schema's changes are announced; `None` if the database has no such thing.
     channel: Option<String>,
     /// Tells what this process has announced from what others have.
@@ -55,7 +55,7 @@ impl Changes {
     pub(super) async fn new(client: &Client, target: &Target) -> Result<Self, Failure> {
         let shared = Shared {
             target: target.clone(),
-            teller: Teller::new(),
+            broadcaster: ChangeBroadcaster::new(),
             channel: find_channel(client).await?,
             own_name: format!("{:016x}", RandomState::new().hash_one(std::process::id())),
             runtime: Handle::current(),
@@ -77,12 +77,12 @@ impl Changes {
     /// The first thing that is told is [`Change::Anywhere`], once the listening has begun: what others wrote until then is
     /// not known.
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
-        let Shared { target, teller, channel, own_name, .. } = &*self.0;
-        let changes = teller.subscribe();
+        let Shared { target, broadcaster, channel, own_name, .. } = &*self.0;
+        let changes = broadcaster.subscribe();
         self.0.listening.get_or_init(|| {
-            let listener = listening::Listener {
+            let listener = listener::Listener {
                 target: target.clone(),
-                teller: teller.clone(),
+                broadcaster: broadcaster.clone(),
                 channel: channel.clone(),
                 own_name: own_name.clone(),
             };
@@ -107,17 +107,17 @@ impl Changes {
                 }
             }
         }
-        self.tell_here(sessions);
+        self.notify_here(sessions);
         Ok(())
     }
 
     /// Tells everybody in this process of sessions to which something was committed.
-    pub(super) fn tell_here(&self, sessions: Vec<SessionIdentity>) {
-        self.0.teller.tell(sessions);
+    pub(super) fn notify_here(&self, sessions: Vec<SessionIdentity>) {
+        self.0.broadcaster.notify(sessions);
     }
 
     /// Tells all other processes.
-    pub(super) async fn tell_others(&self, client: &Client, sessions: &[SessionIdentity]) {
+    pub(super) async fn notify_others(&self, client: &Client, sessions: &[SessionIdentity]) {
         let Some(announcement) = self.announcement(sessions) else { return };
         if let Err(error) = client.batch_execute(&announcement).await {
             not_told(&error);
@@ -151,7 +151,7 @@ async fn find_channel(client: &Client) -> Result<Option<String>, Failure> {
     };
     match attempt.await.map_err(Failure::Database) {
         Ok(channel) => Ok(Some(channel)),
-        Err(failure) if failure.remedy() == Remedy::Reconnect => Err(failure),
+        Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect => Err(failure),
         Err(failure) => {
             tracing::info!(error = %failure.to_error(), "the database tells nobody of changes; they are looked for");
             Ok(None)
@@ -178,7 +178,7 @@ fn payloads(own_name: &str, sessions: &[SessionIdentity]) -> Vec<String> {
 /// The sessions that somebody else has written to; `None` if the payload cannot be understood.
 fn heard(own_name: &str, payload: &str) -> Option<Vec<SessionIdentity>> {
     let mut words = payload.split_ascii_whitespace();
-    if words.next().is_none_or(|teller| teller == own_name) {
+    if words.next().is_none_or(|broadcaster| broadcaster == own_name) {
         return Some(Vec::new());
     }
     words.map(|name| name.parse().ok()).collect()

@@ -10,7 +10,7 @@ use tokio_postgres::{Error, Row};
 
 use super::errors::Failure;
 use super::readers::Readers;
-use crate::claims::{FORGOTTEN_AT_ONCE, Known, cutoff};
+use crate::claims::{ClaimRow, FORGOTTEN_AT_ONCE, cutoff};
 
 /// How often somebody else may forget the same request between two looks at it.
 const ATTEMPTS: u32 = 5;
@@ -42,9 +42,9 @@ pub(super) async fn claim(
     Err(LedgerError::Unavailable("others claim and forget the same request all the time".to_owned()))
 }
 
-fn known(row: &Row) -> Result<Known, Error> {
+fn known(row: &Row) -> Result<ClaimRow, Error> {
     let body: Option<Vec<u8>> = row.try_get("body")?;
-    Ok(Known {
+    Ok(ClaimRow {
         fingerprint: row.try_get("fingerprint")?,
         at: row.try_get("at")?,
         status: row.try_get("status")?,

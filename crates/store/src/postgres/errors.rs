@@ -25,7 +25,7 @@ pub(super) enum Failure {
 
 /// What to do about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Remedy {
+pub(super) enum RetryPolicy {
     /// Others were in the way; at once again.
     Again,
     /// The connection is of no use any more. Whether the work was done is not known.
@@ -49,12 +49,12 @@ impl From<LedgerError> for Failure {
 }
 
 impl Failure {
-    pub(super) fn remedy(&self) -> Remedy {
+    pub(super) fn retry_policy(&self) -> RetryPolicy {
         match self {
-            Self::Database(error) => remedy(error),
-            Self::TimedOut | Self::Unreachable(_) => Remedy::Reconnect,
-            Self::Overtaken => Remedy::Again,
-            Self::Ledger(_) => Remedy::None,
+            Self::Database(error) => retry_policy(error),
+            Self::TimedOut | Self::Unreachable(_) => RetryPolicy::Reconnect,
+            Self::Overtaken => RetryPolicy::Again,
+            Self::Ledger(_) => RetryPolicy::None,
         }
     }
 
@@ -100,19 +100,19 @@ fn again(error: &LedgerError) -> LedgerError {
     }
 }
 
-fn remedy(error: &Error) -> Remedy {
+fn retry_policy(error: &Error) -> RetryPolicy {
     let Some(code) = error.code() else {
         // What the driver itself cannot encode or decode says nothing about the connection.
-        return if error.is_closed() || is_io(error) { Remedy::Reconnect } else { Remedy::None };
+        return if error.is_closed() || is_io(error) { RetryPolicy::Reconnect } else { RetryPolicy::None };
     };
     match code.code() {
-        "40001" | "40P01" => Remedy::Again,
+        "40001" | "40P01" => RetryPolicy::Again,
         // The server is going down, coming up, or has ended this connection.
-        "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => Remedy::Reconnect,
-        code if code.starts_with("08") => Remedy::Reconnect,
+        "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => RetryPolicy::Reconnect,
+        code if code.starts_with("08") => RetryPolicy::Reconnect,
         // Out of disk, memory or connections; read-only; damaged.
-        code if code.starts_with("53") || code.starts_with("58") || code == "25006" => Remedy::Wait,
-        _ => Remedy::None,
+        code if code.starts_with("53") || code.starts_with("58") || code == "25006" => RetryPolicy::Wait,
+        _ => RetryPolicy::None,
     }
 }
 
@@ -133,9 +133,11 @@ pub(super) fn is_already_made(error: &Error) -> bool {
 pub(super) fn translate(error: &Error) -> LedgerError {
     let words = words(error);
     let Some(code) = error.code() else {
-        return match remedy(error) {
-            Remedy::Reconnect => LedgerError::Unavailable(format!("the connection to the database broke: {words}")),
-            Remedy::Again | Remedy::Wait | Remedy::None => LedgerError::Internal(words),
+        return match retry_policy(error) {
+            RetryPolicy::Reconnect => {
+                LedgerError::Unavailable(format!("the connection to the database broke: {words}"))
+            }
+            RetryPolicy::Again | RetryPolicy::Wait | RetryPolicy::None => LedgerError::Internal(words),
         };
     };
     match code.code() {
@@ -148,10 +150,10 @@ pub(super) fn translate(error: &Error) -> LedgerError {
         "42501" => LedgerError::Unavailable(format!("the database user lacks a permission ({words})")),
         "40001" | "40P01" => LedgerError::Unavailable(format!("too many others write at the same time ({words})")),
         "23505" => LedgerError::Refused(Refusal::conflict("The store already holds something with this id.")),
-        _ => match remedy(error) {
-            Remedy::Reconnect => LedgerError::Unavailable(format!("the database ended the connection: {words}")),
-            Remedy::Wait => LedgerError::Unavailable(words),
-            Remedy::Again | Remedy::None => LedgerError::Internal(words),
+        _ => match retry_policy(error) {
+            RetryPolicy::Reconnect => LedgerError::Unavailable(format!("the database ended the connection: {words}")),
+            RetryPolicy::Wait => LedgerError::Unavailable(words),
+            RetryPolicy::Again | RetryPolicy::None => LedgerError::Internal(words),
         },
     }
 }

@@ -15,9 +15,9 @@ use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Row};
 
-use super::connect::Target;
-use super::errors::{Failure, Remedy, words};
+use super::errors::{Failure, RetryPolicy, words};
 use super::rows;
+use super::target::Target;
 use crate::encode;
 
 const READ: Duration = Duration::from_secs(30);
@@ -125,16 +125,16 @@ impl Readers {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match self.try_desk(session, plan).await {
+            match self.try_snapshot(session, plan).await {
                 Err(failure) if is_stale(&failure) && attempts < ATTEMPTS => {}
                 outcome => return outcome.map_err(|failure| failure.to_error()),
             }
         }
     }
 
-    async fn try_desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, Failure> {
+    async fn try_snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, Failure> {
         let mut client = self.client().await?;
-        let outcome = timeout(READ, read_desk(&mut client, session, plan)).await.unwrap_or(Err(Failure::TimedOut));
+        let outcome = timeout(READ, read_snapshot(&mut client, session, plan)).await.unwrap_or(Err(Failure::TimedOut));
         give_back(client, &outcome);
         outcome
     }
@@ -277,7 +277,11 @@ impl Readers {
 
 /// The session and its plans as they were at one moment, whoever writes meanwhile. A damaged active plan is left off,
 /// unless it is what was asked for.
-async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, Failure> {
+async fn read_snapshot(
+    client: &mut Object,
+    session: &SessionIdentity,
+    plan: Option<&PlanId>,
+) -> Result<Snapshot, Failure> {
     let find_session = select_sessions!("WHERE session.conversation = $1 AND session.channel = $2");
     let find_plans = select_plans!("WHERE plan.session_id = $1 AND plan.id = ANY($2::text[])");
     let mut snapshot = Snapshot::new(session.clone());
@@ -306,7 +310,7 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
 
 /// Whether a connection turned out to be dead that the pool took for alive.
 pub(super) fn is_stale(failure: &Failure) -> bool {
-    matches!(failure, Failure::Database(_)) && failure.remedy() == Remedy::Reconnect
+    matches!(failure, Failure::Database(_)) && failure.retry_policy() == RetryPolicy::Reconnect
 }
 
 /// A connection on which something may still be under way does not go back into the pool.

@@ -3,8 +3,8 @@
 use planwright_engine::ledger::LedgerError;
 use tokio_postgres::{Client, Error};
 
+use super::data_migrations::{fill_session_columns, move_runs_out};
 use super::errors::{Failure, is_already_made, is_undefined_table};
-use super::moving::{fill_session_columns, move_runs_out};
 
 const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/001.sql"),

@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 
 use super::connection;
 use super::errors::translate;
-use crate::changes::Teller;
+use crate::changes::ChangeBroadcaster;
 
 const PAUSE: Duration = Duration::from_millis(25);
 /// How long a file that cannot be read is left alone.
@@ -27,7 +27,7 @@ const LAST_ENTRY: &str = "SELECT coalesce(max(id), 0) FROM journal";
 #[derive(Debug)]
 pub(super) struct Changes {
     path: PathBuf,
-    teller: Teller,
+    broadcaster: ChangeBroadcaster,
     looking: OnceLock<Option<Looking>>,
 }
 
@@ -39,19 +39,19 @@ struct Looking {
 }
 
 impl Changes {
-    pub(super) fn new(path: PathBuf, teller: Teller) -> Self {
-        Self { path, teller, looking: OnceLock::new() }
+    pub(super) fn new(path: PathBuf, broadcaster: ChangeBroadcaster) -> Self {
+        Self { path, broadcaster, looking: OnceLock::new() }
     }
 
     /// The first thing that is told is [`Change::Anywhere`], once the looking has begun: what others wrote until then is
     /// not known.
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
-        let changes = self.teller.subscribe();
+        let changes = self.broadcaster.subscribe();
         self.looking.get_or_init(|| {
             let (ending, ended) = mpsc::channel();
-            let (path, teller) = (self.path.clone(), self.teller.clone());
+            let (path, broadcaster) = (self.path.clone(), self.broadcaster.clone());
             let thread = std::thread::Builder::new().name("ledger-changes".to_owned());
-            match thread.spawn(move || look_until(&path, &teller, &ended)) {
+            match thread.spawn(move || look_until(&path, &broadcaster, &ended)) {
                 Ok(thread) => Some(Looking { ending: Some(ending), thread: Some(thread) }),
                 Err(error) => {
                     tracing::error!(%error, "what other processes write cannot be looked for");
@@ -72,15 +72,15 @@ impl Drop for Looking {
     }
 }
 
-fn look_until(path: &Path, teller: &Teller, ended: &mpsc::Receiver<()>) {
+fn look_until(path: &Path, broadcaster: &ChangeBroadcaster, ended: &mpsc::Receiver<()>) {
     let mut seen = None;
     loop {
         let looked = match &mut seen {
             None => Seen::begin(path).map(|begun| {
                 seen = Some(begun);
-                teller.tell_anywhere();
+                broadcaster.notify_unknown();
             }),
-            Some(seen) => seen.look(teller).map_err(|error| translate(path, &error)),
+            Some(seen) => seen.look(broadcaster).map_err(|error| translate(path, &error)),
         };
         let pause = match looked {
             Ok(()) => PAUSE,
@@ -108,7 +108,7 @@ struct Seen {
 }
 
 /// What is new.
-struct News {
+struct NewChanges {
     entry: i64,
     deletion: i64,
     /// `None` if it is not known.
@@ -130,21 +130,21 @@ impl Seen {
         Ok(Self { connection, version, entry, deletion })
     }
 
-    fn look(&mut self, teller: &Teller) -> rusqlite::Result<()> {
+    fn look(&mut self, broadcaster: &ChangeBroadcaster) -> rusqlite::Result<()> {
         let version = data_version(&self.connection)?;
         if version == self.version {
             return Ok(());
         }
         let news = self.news()?;
         match news.sessions {
-            Some(sessions) => teller.tell(sessions),
-            None => teller.tell_anywhere(),
+            Some(sessions) => broadcaster.notify(sessions),
+            None => broadcaster.notify_unknown(),
         }
         (self.version, self.entry, self.deletion) = (version, news.entry, news.deletion);
         Ok(())
     }
 
-    fn news(&self) -> rusqlite::Result<News> {
+    fn news(&self) -> rusqlite::Result<NewChanges> {
         let moment = Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let (mut from, mut deletion, mut names, mut sure) = (self.entry, self.deletion, Vec::new(), true);
         let sql = "SELECT id, name, journal_end FROM deleted_session WHERE id > ?1 ORDER BY id";
@@ -170,7 +170,7 @@ impl Seen {
             names.push(row.get(0)?);
         }
         let sessions = names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<_>>>();
-        Ok(News { entry, deletion, sessions: sessions.filter(|_| sure) })
+        Ok(NewChanges { entry, deletion, sessions: sessions.filter(|_| sure) })
     }
 }
 

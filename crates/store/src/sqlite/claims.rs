@@ -8,7 +8,7 @@ use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Fault;
-use crate::claims::{FORGOTTEN_AT_ONCE, Known, cutoff};
+use crate::claims::{ClaimRow, FORGOTTEN_AT_ONCE, cutoff};
 
 pub(super) fn claim(
     connection: &Connection,
@@ -27,7 +27,7 @@ pub(super) fn claim(
     }
     let sql = "SELECT fingerprint, at, status, body FROM claimed_request WHERE key = ?1";
     let known = connection.prepare_cached(sql)?.query_row([&request.key], |row| {
-        Ok(Known { fingerprint: row.get(0)?, at: row.get(1)?, status: row.get(2)?, body: row.get(3)? })
+        Ok(ClaimRow { fingerprint: row.get(0)?, at: row.get(1)?, status: row.get(2)?, body: row.get(3)? })
     });
     let known = known.optional()?.ok_or_else(|| LedgerError::Internal("a claimed request is gone".to_owned()))?;
     Ok(known.claim(request)?)

@@ -8,8 +8,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::errors::{is_busy, translate};
+use super::executions::move_runs_out;
 use super::rows::fill_session_columns;
-use super::runs::move_runs_out;
 
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -131,7 +131,7 @@ mod tests {
 
     use super::open;
     use crate::SqliteLedger;
-    use crate::sqlite::reading;
+    use crate::sqlite::queries;
     use crate::sqlite::rows::{select_plans, select_sessions};
 
     #[tokio::test]
@@ -147,7 +147,7 @@ mod tests {
             engine.enable_plan_mode(session, &by, PlanStyle::Document).await.unwrap();
         }
         for session in sessions.iter().cycle().take(6) {
-            assert_eq!(reading::snapshot(&connection, session, None).unwrap().plans.len(), 1);
+            assert_eq!(queries::snapshot(&connection, session, None).unwrap().plans.len(), 1);
         }
         for sql in [
             select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"),

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::Fault;
 use super::leases::{self, now};
-use super::reading::summary;
+use super::queries::summary;
 use super::rows::{number, read_session, select_sessions, text};
 use crate::encode;
 use crate::overview::{in_hand, in_one_of};

@@ -10,9 +10,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Fault;
-use super::runs::{read_execution, read_runs};
+use super::executions::{read_execution, read_runs};
 use crate::encode::{self, PlanRow, SessionState};
-use crate::runs::put_together;
+use crate::plan_rows::assemble_plan;
 
 /// A session's row, and the end of its journal.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub(super) fn read_plan(
     let columns = PlanRow { id: &id, session, number: position, status: &status, style: &style, title: &title };
     encode::check_plan_row(what, &plan, &columns)?;
     let (execution, changed) = read_execution(row, 7, what)?.unzip();
-    let plan = put_together(what, plan, execution.as_ref(), read_runs(connection, &id, what)?)?;
+    let plan = assemble_plan(what, plan, execution.as_ref(), read_runs(connection, &id, what)?)?;
     Ok((plan, number(row, 5, what)?.unsigned_abs().max(changed.unwrap_or(0))))
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Fault;
 use super::errors::{is_busy, translate};
 use super::session_cache::SessionCache;
-use crate::changes::Teller;
+use crate::changes::ChangeBroadcaster;
 
 /// The most that is committed at once. Of many callers, some can prepare their next call while others are written.
 const BATCH: usize = 128;
@@ -27,12 +27,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, path: PathBuf, teller: Teller) -> LedgerResult<Self> {
+    pub(super) fn start(connection: Connection, path: PathBuf, broadcaster: ChangeBroadcaster) -> LedgerResult<Self> {
         let (inbox, mut waiting) = mpsc::channel(WAITING);
         let mut state = WriterState {
             connection,
             path,
-            teller,
+            broadcaster,
             cache: SessionCache::default(),
             careful: false,
             data_version: None,
@@ -79,7 +79,7 @@ impl Drop for Writer {
 pub(super) struct WriterState {
     pub(super) connection: Connection,
     path: PathBuf,
-    teller: Teller,
+    broadcaster: ChangeBroadcaster,
     pub(super) cache: SessionCache,
     /// Whether requests are looked up before they are carried out.
     pub(super) careful: bool,
@@ -129,10 +129,10 @@ impl WriterState {
     fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
         self.begin()?;
         for job in jobs {
-            job.carry_out(self)?;
+            job.apply_command(self)?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
-        self.teller.tell(std::mem::take(&mut self.written));
+        self.broadcaster.notify(std::mem::take(&mut self.written));
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl WriterState {
 /// Something to be done in the writer's transaction, and somebody who waits for it.
 trait Job: Send {
     /// An error undoes the whole batch; a refusal is an outcome.
-    fn carry_out(&mut self, state: &mut WriterState) -> rusqlite::Result<()>;
+    fn apply_command(&mut self, state: &mut WriterState) -> rusqlite::Result<()>;
     /// Gives the outcome to whoever waits, if they still do.
     fn tell(&mut self);
     fn fail(&mut self, error: LedgerError);
@@ -168,7 +168,7 @@ where
     T: Send,
     F: FnMut(&mut WriterState) -> Result<T, Fault> + Send,
 {
-    fn carry_out(&mut self, state: &mut WriterState) -> rusqlite::Result<()> {
+    fn apply_command(&mut self, state: &mut WriterState) -> rusqlite::Result<()> {
         // A defect in one command must not end the writing of all others.
         let act = AssertUnwindSafe(|| (self.act)(state));
         self.outcome = Some(match catch_unwind(act).map_err(|_| rusqlite::Error::UnwindingPanic)? {

@@ -7,7 +7,7 @@ use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::server_ledger::{ServerLedger, StoreFacts};
-use planwright_store::{Location, Looked};
+use planwright_store::{Inspection, Location};
 
 use super::Check;
 use super::places::others_may_look;
@@ -56,8 +56,8 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Ch
 
 async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Check>, LedgerError> {
     let location = &settings.location;
-    let looked = planwright_store::look(location).await?;
-    let Looked { schema, known, .. } = looked;
+    let looked = planwright_store::inspect(location).await?;
+    let Inspection { schema, known, .. } = looked;
     // Whoever opens an older store brings it up to date, and this only looks.
     if schema < known {
         let words = match schema {
@@ -72,7 +72,7 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     let ledger = planwright_store::open(location).await?;
     let facts = ledger.check().await?;
     let mut checks = vec![answers(location, &looked, &facts)];
-    if looked.open_road {
+    if looked.unencrypted_remote {
         checks.push(
             Check::notice("encryption", "the connection to the database is not encrypted, and it leaves this machine")
                 .hint("use a private network or a tunnel; this version cannot encrypt it yet"),
@@ -83,7 +83,7 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     Ok(checks)
 }
 
-fn answers(location: &Location, looked: &Looked, facts: &StoreFacts) -> Check {
+fn answers(location: &Location, looked: &Inspection, facts: &StoreFacts) -> Check {
     let StoreFacts { kind, schema, told_by_others } = facts;
     let words = format!("{location} reads and writes ({kind}, schema {schema})");
     match looked.write_ahead {

@@ -11,23 +11,23 @@ use planwright_core::refusal::Refusal;
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::Submission;
 
-use crate::runs::Rewrite;
+use crate::plan_rows::PlanRowChanges;
 
 /// What is to be written for one submission.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct AppliedCommand {
     pub(crate) events: Vec<Event>,
     pub(crate) entries: Vec<SealedEntry>,
     /// The plans whose stored form changes, and what of it.
-    pub(crate) plans: BTreeMap<PlanId, Rewrite>,
+    pub(crate) plans: BTreeMap<PlanId, PlanRowChanges>,
 }
 
 /// Decides and, if the command is not refused, moves `snapshot` and `head` on. A refusal leaves both as they were.
-pub(crate) fn carry_out(
+pub(crate) fn apply_command(
     snapshot: &mut Snapshot,
     head: &mut Head,
     submission: &Submission,
-) -> Result<Prepared, Refusal> {
+) -> Result<AppliedCommand, Refusal> {
     let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     if let Some(turn) = &submission.turn
         && open.is_none_or(|open| open.id != *turn)
@@ -36,7 +36,7 @@ pub(crate) fn carry_out(
     }
     let events = decide(snapshot, &submission.command, &submission.stamp, &submission.policy)?;
     let mut entries = Vec::with_capacity(events.len());
-    let mut plans = BTreeMap::<_, Rewrite>::new();
+    let mut plans = BTreeMap::<_, PlanRowChanges>::new();
     for event in &events {
         let entry = head.seal(&submission.session, &submission.stamp, event);
         snapshot.apply(event, &submission.stamp, entry.seq);
@@ -45,10 +45,10 @@ pub(crate) fn carry_out(
             plans.entry(plan.clone()).or_default().note(change);
         }
     }
-    Ok(Prepared { events, entries, plans })
+    Ok(AppliedCommand { events, entries, plans })
 }
 
-impl Prepared {
+impl AppliedCommand {
     /// What the outcomes of steps add to plans that were weighed before, at the most. `None` if a plan says something
     /// else now, so that it has to be weighed again.
     pub(crate) fn bytes_added(&self) -> Option<usize> {

@@ -11,7 +11,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 /// What is to be written of a session that comes back.
 #[derive(Debug)]
-pub(crate) struct Restored {
+pub(crate) struct RestoredSession {
     pub(crate) identity: SessionIdentity,
     pub(crate) session: Session,
     /// The snapshot with all of its plans.
@@ -34,7 +34,7 @@ pub(crate) struct RestoredEntry {
 }
 
 /// Goes through a journal from its beginning, checking and replaying.
-pub(crate) fn go_through(session: &SessionIdentity, sealed: &[SealedEntry]) -> LedgerResult<Restored> {
+pub(crate) fn replay_journal(session: &SessionIdentity, sealed: &[SealedEntry]) -> LedgerResult<RestoredSession> {
     let what = || format!("the journal of session {session}");
     let (mut head, mut snapshot) = (Head::START, Snapshot::new(session.clone()));
     let (mut entries, mut last_about) = (Vec::with_capacity(sealed.len()), BTreeMap::new());
@@ -54,7 +54,7 @@ pub(crate) fn go_through(session: &SessionIdentity, sealed: &[SealedEntry]) -> L
     match (snapshot.session.clone(), last_active) {
         (Some(opened), Some(last_active)) => {
             let identity = session.clone();
-            Ok(Restored { identity, session: opened, snapshot, head, last_active, entries, last_about })
+            Ok(RestoredSession { identity, session: opened, snapshot, head, last_active, entries, last_about })
         }
         (None, _) | (_, None) => Err(LedgerError::damaged(what(), "it does not begin with the opening of a session")),
     }

@@ -6,7 +6,7 @@ use planwright_core::session::SessionIdentity;
 
 use crate::ledger::Committed;
 
-pub(super) fn tell(session: &SessionIdentity, committed: &Committed) {
+pub(super) fn log_committed(session: &SessionIdentity, committed: &Committed) {
     if !tracing::enabled!(tracing::Level::INFO) {
         return;
     }

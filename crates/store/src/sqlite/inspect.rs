@@ -9,20 +9,20 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{check_owner, known_schema};
 use super::errors::translate;
-use crate::looking::Looked;
+use crate::inspect::Inspection;
 
-pub(crate) async fn look(path: PathBuf) -> LedgerResult<Looked> {
-    tokio::task::spawn_blocking(move || look_at(&path))
+pub(crate) async fn inspect(path: PathBuf) -> LedgerResult<Inspection> {
+    tokio::task::spawn_blocking(move || inspect_file(&path))
         .await
         .map_err(|error| LedgerError::Internal(format!("looking at the store failed: {error}")))?
 }
 
-fn look_at(path: &Path) -> LedgerResult<Looked> {
+fn inspect_file(path: &Path) -> LedgerResult<Inspection> {
     let connection = open(path).map_err(|error| translate(path, &error))?;
     check_owner(&connection, path)?;
-    let read = || -> rusqlite::Result<Looked> {
+    let read = || -> rusqlite::Result<Inspection> {
         let schema = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        Ok(Looked { schema, known: known_schema(), write_ahead: write_ahead(path), open_road: false })
+        Ok(Inspection { schema, known: known_schema(), write_ahead: write_ahead(path), unencrypted_remote: false })
     };
     read().map_err(|error| translate(path, &error))
 }

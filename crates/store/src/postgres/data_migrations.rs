@@ -3,7 +3,7 @@
 use tokio_postgres::{Client, Error};
 
 use crate::encode::SessionState;
-use crate::runs::{PlanRows, earlier_plan};
+use crate::plan_rows::{PlanRows, plan_before_version_3};
 
 /// Earlier versions kept the steps' outcomes in the plan's own row. What cannot be read is left as it is.
 pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
@@ -17,7 +17,7 @@ pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
     for row in client.query(candidates, &[]).await? {
         let id: &str = row.try_get(0)?;
         let Some(found) = client.query_opt(&find, &[&id]).await? else { continue };
-        let Some(plan) = earlier_plan(id, found.try_get(0)?) else { continue };
+        let Some(plan) = plan_before_version_3(id, found.try_get(0)?) else { continue };
         let Ok(rows) = PlanRows::all(&plan) else { continue };
         let Some(execution) = rows.execution() else { continue };
         let (positions, bodies): (Vec<_>, Vec<_>) = rows.runs.iter().map(|(at, body)| (*at, body.as_str())).unzip();

@@ -12,11 +12,11 @@ use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerResult, Submission};
 
-use crate::carry_out::Prepared;
+use crate::apply_command::AppliedCommand;
 use crate::leasing::{self, Holder, is_free_for};
-use crate::runs::Rewrite;
+use crate::plan_rows::PlanRowChanges;
 
-pub(super) struct Place {
+pub(super) struct BatchSession {
     /// `None` if there is no such session and nobody in the batch can begin it.
     pub(super) id: Option<i64>,
     /// The row was made in this transaction and goes again if the session is not begun after all.
@@ -30,13 +30,13 @@ pub(super) struct Place {
     /// How long the lease is to run from now on, if a command of the batch has changed it.
     pub(super) lease_runs: Option<Duration>,
     /// Plans of which something is to be written, and those among them that are new.
-    pub(super) changed: BTreeMap<PlanId, Rewrite>,
+    pub(super) changed: BTreeMap<PlanId, PlanRowChanges>,
     pub(super) made: BTreeSet<PlanId>,
     /// Set once something is to be written.
     pub(super) last_active: Option<Timestamp>,
 }
 
-impl Place {
+impl BatchSession {
     /// As long as nothing is known about it.
     pub(super) fn new(session: &SessionIdentity) -> Self {
         Self {
@@ -118,10 +118,10 @@ impl Place {
     }
 
     /// Remembers what is to be written for a command that was carried out here.
-    pub(super) fn note(&mut self, prepared: &Prepared, submission: &Submission) -> LedgerResult<i64> {
+    pub(super) fn note(&mut self, applied: &AppliedCommand, submission: &Submission) -> LedgerResult<i64> {
         let id = self.id.ok_or_else(|| LedgerError::Internal(format!("session {} has no row", submission.session)))?;
-        self.made.extend(prepared.made().cloned());
-        for (plan, rewrite) in &prepared.plans {
+        self.made.extend(applied.made().cloned());
+        for (plan, rewrite) in &applied.plans {
             self.changed.entry(plan.clone()).or_default().join(rewrite);
         }
         self.last_active = Some(submission.stamp.at);
@@ -130,7 +130,7 @@ impl Place {
 
     /// What the caller is shown: the session, its active plan, the plan that is worked on, the plan it named and those it
     /// made or changed, no matter what else others in the batch needed.
-    pub(super) fn desk_after(&self, submission: &Submission, events: &[Event]) -> Snapshot {
+    pub(super) fn snapshot_after(&self, submission: &Submission, events: &[Event]) -> Snapshot {
         let mut snapshot =
             Snapshot { session: self.snapshot.session.clone(), ..Snapshot::new(self.snapshot.identity.clone()) };
         let worked_on = self.snapshot.session.as_ref().and_then(Session::worked_on);

@@ -4,16 +4,16 @@ use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
 
 use super::Fault;
+use super::executions::write_runs;
 use super::rows::session_id;
-use super::runs::write_runs;
-use super::submitting::EntryRow;
+use super::submit::EntryRow;
 use super::writer::WriterState;
 use crate::encode::SessionState;
-use crate::restoring::{Restored, RestoredEntry};
-use crate::runs::PlanRows;
+use crate::plan_rows::PlanRows;
+use crate::restore::{RestoredEntry, RestoredSession};
 
 impl WriterState {
-    pub(super) fn restore(&mut self, restored: &Restored) -> Result<(), Fault> {
+    pub(super) fn restore(&mut self, restored: &RestoredSession) -> Result<(), Fault> {
         let session = &restored.identity;
         if session_id(&self.connection, session)?.is_some() {
             return Err(Refusal::conflict(format!("There is a session {session} already.")).into());

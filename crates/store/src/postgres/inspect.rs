@@ -2,13 +2,13 @@
 
 use planwright_engine::ledger::LedgerResult;
 
-use super::connect::Target;
 use super::schema;
-use crate::looking::Looked;
+use super::target::Target;
+use crate::inspect::Inspection;
 
-pub(crate) async fn look(url: &str) -> LedgerResult<Looked> {
+pub(crate) async fn inspect(url: &str) -> LedgerResult<Inspection> {
     let target = Target::parse(url)?;
     let client = target.connect().await.map_err(|failure| failure.to_error())?;
     let (schema, known) = schema::versions(&client).await.map_err(|failure| failure.to_error())?;
-    Ok(Looked { schema, known, write_ahead: None, open_road: target.is_elsewhere() })
+    Ok(Inspection { schema, known, write_ahead: None, unencrypted_remote: target.is_elsewhere() })
 }

@@ -10,10 +10,10 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Statement};
 
 use super::heard;
-use crate::changes::Teller;
-use crate::postgres::connect::{Line, Target};
-use crate::postgres::errors::{Failure, Remedy};
+use crate::changes::ChangeBroadcaster;
+use crate::postgres::errors::{Failure, RetryPolicy};
 use crate::postgres::rows;
+use crate::postgres::target::{RawConnection, Target};
 
 /// How often is looked for what nobody told.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ const LONGEST_BREAK: Duration = Duration::from_secs(5);
 
 pub(super) struct Listener {
     pub(super) target: Target,
-    pub(super) teller: Teller,
+    pub(super) broadcaster: ChangeBroadcaster,
     pub(super) channel: Option<String>,
     pub(super) own_name: String,
 }
@@ -62,12 +62,12 @@ impl Listener {
     }
 
     /// Carries the connection's messages, and tells what is announced on it.
-    async fn hear(&self, mut line: Line) -> Failure {
+    async fn hear(&self, mut line: RawConnection) -> Failure {
         loop {
             match poll_fn(|context| line.poll_message(context)).await {
                 Some(Ok(AsyncMessage::Notification(announced))) => match heard(&self.own_name, announced.payload()) {
-                    Some(sessions) => self.teller.tell(sessions),
-                    None => self.teller.tell_anywhere(),
+                    Some(sessions) => self.broadcaster.notify(sessions),
+                    None => self.broadcaster.notify_unknown(),
                 },
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Failure::Database(error),
@@ -88,7 +88,7 @@ impl Listener {
         let Some(channel) = &self.channel else { return Ok(false) };
         match client.batch_execute(&format!("LISTEN {channel}")).await.map_err(Failure::Database) {
             Ok(()) => Ok(true),
-            Err(failure) if failure.remedy() == Remedy::Reconnect => Err(failure),
+            Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect => Err(failure),
             Err(failure) => {
                 tracing::warn!(error = %failure.to_error(), "announcements cannot be heard; changes are looked for");
                 Ok(false)
@@ -102,7 +102,7 @@ impl Listener {
         let mut looked = Instant::now();
         let mut seen = written(client, &lately).await?;
         // What happened before this is not known.
-        self.teller.tell_anywhere();
+        self.broadcaster.notify_unknown();
         loop {
             sleep(pause).await;
             let missed = looked.elapsed() > TOO_LONG;
@@ -110,8 +110,8 @@ impl Listener {
             let found = written(client, &lately).await?;
             let new: Option<Vec<_>> = found.difference(&seen).map(|(name, _)| name.parse().ok()).collect();
             match new.filter(|_| !missed) {
-                Some(sessions) => self.teller.tell(sessions),
-                None => self.teller.tell_anywhere(),
+                Some(sessions) => self.broadcaster.notify(sessions),
+                None => self.broadcaster.notify_unknown(),
             }
             seen = found;
         }

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::place::Place;
-use super::{Batch, NewEntry, writing};
+use super::session::BatchSession;
+use super::{Batch, NewEntry, write};
+use crate::plan_rows::PlanRowChanges;
 use crate::postgres::changes::Changes;
-use crate::postgres::connection::Connection;
 use crate::postgres::errors::Failure;
-use crate::restoring::Restored;
-use crate::runs::Rewrite;
+use crate::postgres::writer_connection::WriterConnection;
+use crate::restore::RestoredSession;
 
 /// Says whether the session was written; if not, there is one of this name.
 pub(in crate::postgres) async fn restore(
-    connection: &Connection,
+    connection: &WriterConnection,
     changes: &Changes,
-    restored: &Restored,
+    restored: &RestoredSession,
 ) -> Result<bool, Failure> {
     let session = &restored.identity;
     let (channel, conversation) = (vec![session.channel.as_str()], vec![session.conversation.as_str()]);
@@ -24,22 +24,22 @@ pub(in crate::postgres) async fn restore(
         connection.client.batch_execute("ROLLBACK").await?;
         return Ok(false);
     };
-    writing::write(connection, &batch(row.try_get(0)?, restored)).await?;
+    write::write(connection, &batch(row.try_get(0)?, restored)).await?;
     changes.commit(&connection.client, vec![session.clone()]).await?;
     Ok(true)
 }
 
-fn batch(session_id: i64, restored: &Restored) -> Batch<'_> {
+fn batch(session_id: i64, restored: &RestoredSession) -> Batch<'_> {
     let plans = restored.snapshot.plans.keys();
-    let place = Place {
+    let session = BatchSession {
         id: Some(session_id),
         fresh: true,
         head: restored.head,
         snapshot: restored.snapshot.clone(),
-        changed: plans.clone().map(|plan| (plan.clone(), Rewrite::everything())).collect(),
+        changed: plans.clone().map(|plan| (plan.clone(), PlanRowChanges::everything())).collect(),
         made: plans.cloned().collect(),
         last_active: Some(restored.last_active),
-        ..Place::new(&restored.identity)
+        ..BatchSession::new(&restored.identity)
     };
     let entries = restored.entries.iter().map(|entry| NewEntry {
         session_id,
@@ -50,7 +50,7 @@ fn batch(session_id: i64, restored: &Restored) -> Batch<'_> {
         hash: entry.hash.0,
     });
     Batch {
-        places: BTreeMap::from([(&restored.identity, place)]),
+        sessions: BTreeMap::from([(&restored.identity, session)]),
         done: HashMap::new(),
         homes: HashMap::new(),
         loaded: 0,

@@ -6,7 +6,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::server_ledger::StoreFacts;
 use tokio::time::timeout;
 
-use super::reading::Readers;
+use super::queries::Readers;
 use super::writer::Writer;
 
 /// Whoever asks wants to know it now.

@@ -10,33 +10,33 @@ use tokio::time::timeout;
 
 use super::batch;
 use super::changes::Changes;
-use super::connect::Target;
-use super::connection::Connection;
-use super::errors::{Failure, Remedy};
+use super::errors::{Failure, RetryPolicy};
 use super::readers::{ATTEMPTS, Readers};
-use crate::restoring::Restored;
+use super::target::Target;
+use super::writer_connection::WriterConnection;
+use crate::restore::RestoredSession;
 
 /// A long conversation has many entries.
 const RESTORATION: Duration = Duration::from_secs(120);
 
-pub(super) struct Restoring {
+pub(super) struct RestoreConnection {
     target: Target,
     changes: Changes,
-    connection: Mutex<Option<Connection>>,
+    connection: Mutex<Option<WriterConnection>>,
 }
 
-impl fmt::Debug for Restoring {
+impl fmt::Debug for RestoreConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Restoring").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("RestoreConnection").field("target", &self.target).finish_non_exhaustive()
     }
 }
 
-impl Restoring {
+impl RestoreConnection {
     pub(super) fn new(target: &Target, changes: &Changes) -> Self {
         Self { target: target.clone(), changes: changes.clone(), connection: Mutex::new(None) }
     }
 
-    pub(super) async fn restore(&self, readers: &Readers, restored: &Restored) -> LedgerResult<()> {
+    pub(super) async fn restore(&self, readers: &Readers, restored: &RestoredSession) -> LedgerResult<()> {
         let mut connection = self.connection.lock().await;
         let mut attempts = 0;
         loop {
@@ -45,24 +45,24 @@ impl Restoring {
                 Ok(true) => return Ok(()),
                 Ok(false) if attempts > 1 && is_there(readers, restored).await? => {
                     // The attempt before came through, and only its answer was lost.
-                    self.changes.tell_here(vec![restored.identity.clone()]);
+                    self.changes.notify_here(vec![restored.identity.clone()]);
                     return Ok(());
                 }
                 Ok(false) => {
                     let message = format!("There is a session {} already.", restored.identity);
                     return Err(Refusal::conflict(message).into());
                 }
-                Err(failure) if failure.remedy() == Remedy::Reconnect && attempts < ATTEMPTS => {}
+                Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect && attempts < ATTEMPTS => {}
                 Err(failure) => return Err(failure.to_error()),
             }
         }
     }
 
     /// Whether it was written; if not, there is such a session.
-    async fn attempt(&self, kept: &mut Option<Connection>, restored: &Restored) -> Result<bool, Failure> {
+    async fn attempt(&self, kept: &mut Option<WriterConnection>, restored: &RestoredSession) -> Result<bool, Failure> {
         let connection = match kept.take() {
             Some(connection) => connection,
-            None => Connection::open(&self.target).await?,
+            None => WriterConnection::open(&self.target).await?,
         };
         let work = batch::restore(&connection, &self.changes, restored);
         let outcome = timeout(RESTORATION, work).await.unwrap_or(Err(Failure::TimedOut));
@@ -74,6 +74,6 @@ impl Restoring {
     }
 }
 
-async fn is_there(readers: &Readers, restored: &Restored) -> LedgerResult<bool> {
+async fn is_there(readers: &Readers, restored: &RestoredSession) -> LedgerResult<bool> {
     Ok(readers.session(&restored.identity).await?.is_some_and(|stored| stored.head == restored.head))
 }

@@ -10,16 +10,19 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Leasing, LedgerResult, Submission};
 use tokio_postgres::{Error, Row};
 
-use super::place::Place;
+use super::session::BatchSession;
 use super::{Batch, Done};
-use crate::carry_out::may_open_session;
+use crate::apply_command::may_open_session;
 use crate::encode;
-use crate::postgres::connection::Connection;
 use crate::postgres::errors::Failure;
 use crate::postgres::leases;
 use crate::postgres::rows::{self, JournalEnd};
+use crate::postgres::writer_connection::WriterConnection;
 
-pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submission]) -> Result<Batch<'a>, Failure> {
+pub(super) async fn load<'a>(
+    connection: &WriterConnection,
+    submissions: &[&'a Submission],
+) -> Result<Batch<'a>, Failure> {
     let sessions: BTreeSet<_> = submissions.iter().map(|submission| &submission.session).collect();
     let opening: BTreeSet<_> =
         submissions.iter().filter(|s| may_open_session(&s.command)).map(|submission| &submission.session).collect();
@@ -41,13 +44,13 @@ pub(super) async fn load<'a>(connection: &Connection, submissions: &[&'a Submiss
         connection.query(requests.len(), &connection.find_requests, [&requests]),
     )?;
 
-    let places = sessions.into_iter().map(|session| (session, Place::new(session))).collect();
-    let mut batch = Batch { places, done: HashMap::new(), homes: HashMap::new(), loaded: 0, entries: Vec::new() };
+    let sessions = sessions.into_iter().map(|session| (session, BatchSession::new(session))).collect();
+    let mut batch = Batch { sessions, done: HashMap::new(), homes: HashMap::new(), loaded: 0, entries: Vec::new() };
     let fresh = fresh.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<i64>, Error>>()?;
     batch.lay_out_sessions(&locked, &ends, &fresh)?;
     batch.note_holders(&leases)?;
     // Such a session was there when it was to be made, and was deleted before it was locked.
-    if opening.iter().any(|session| batch.places.get(session).is_none_or(|place| place.id.is_none())) {
+    if opening.iter().any(|session| batch.sessions.get(session).is_none_or(|session| session.id.is_none())) {
         return Err(Failure::Overtaken);
     }
     for row in &repeated {
@@ -70,20 +73,20 @@ impl<'a> Batch<'a> {
         for row in locked {
             // The rows were asked for by these names.
             let Ok(identity) = rows::identity(row)? else { continue };
-            let Some(place) = self.places.get_mut(&identity) else { continue };
+            let Some(session) = self.sessions.get_mut(&identity) else { continue };
             let id = row.try_get("id")?;
-            place.id = Some(id);
-            place.fresh = fresh.contains(&id);
-            if place.fresh {
+            session.id = Some(id);
+            session.fresh = fresh.contains(&id);
+            if session.fresh {
                 continue;
             }
             let end = ends.get(&id).unwrap_or(&JournalEnd::NOWHERE);
             match encode::set_damage_aside(rows::session(row, end, &identity)?)? {
-                Ok((session, head)) => {
-                    place.snapshot.session = Some(session);
-                    place.head = head;
+                Ok((opened, head)) => {
+                    session.snapshot.session = Some(opened);
+                    session.head = head;
                 }
-                Err(damage) => place.damage = Some(damage),
+                Err(damage) => session.damage = Some(damage),
             }
         }
         Ok(())
@@ -92,7 +95,7 @@ impl<'a> Batch<'a> {
     /// Finds the events of a request that was carried out before.
     async fn recall(
         &mut self,
-        connection: &Connection,
+        connection: &WriterConnection,
         submissions: &[&'a Submission],
         row: &Row,
     ) -> Result<(), Failure> {
@@ -110,8 +113,8 @@ impl<'a> Batch<'a> {
 
     fn wanted_plans(&self, submissions: &[&'a Submission]) -> Vec<String> {
         let subjects = submissions.iter().filter_map(|submission| submission.command.subject());
-        let active = self.places.values().filter_map(Place::active);
-        let worked_on = self.places.values().filter_map(|place| place.snapshot.session.as_ref()?.worked_on());
+        let active = self.sessions.values().filter_map(BatchSession::active);
+        let worked_on = self.sessions.values().filter_map(|session| session.snapshot.session.as_ref()?.worked_on());
         let recalled =
             self.done.values().filter_map(|done| done.events.as_ref().ok()).flatten().filter_map(Event::plan);
         let wanted: BTreeSet<_> = subjects.chain(active).chain(worked_on).chain(recalled).collect();
@@ -120,18 +123,18 @@ impl<'a> Batch<'a> {
 
     /// Puts each plan on the snapshot of its own session; a plan of a session that is not here is only known to exist.
     fn lay_out_plans(&mut self, plans: &[Row]) -> Result<(), Failure> {
-        let mut places: BTreeMap<i64, &mut Place> =
-            self.places.values_mut().filter_map(|place| Some((place.id?, place))).collect();
+        let mut sessions: BTreeMap<i64, &mut BatchSession> =
+            self.sessions.values_mut().filter_map(|session| Some((session.id?, session))).collect();
         for row in plans {
             let Ok(id) = PlanId::new(row.try_get::<_, &str>("id")?) else { continue };
             let home: i64 = row.try_get("session_id")?;
             let runs: Vec<&str> = row.try_get("runs")?;
             self.loaded += row.try_get::<_, &str>("body")?.len() + runs.iter().map(|run| run.len()).sum::<usize>();
             self.homes.insert(id.clone(), home);
-            let Some(place) = places.get_mut(&home) else { continue };
-            match encode::set_damage_aside(rows::plan(row, &place.snapshot.identity)?)? {
-                Ok(plan) => drop(place.snapshot.plans.insert(id, plan.into())),
-                Err(damage) => drop(place.unreadable.insert(id, damage)),
+            let Some(session) = sessions.get_mut(&home) else { continue };
+            match encode::set_damage_aside(rows::plan(row, &session.snapshot.identity)?)? {
+                Ok(plan) => drop(session.snapshot.plans.insert(id, plan.into())),
+                Err(damage) => drop(session.unreadable.insert(id, damage)),
             }
         }
         Ok(())
@@ -141,8 +144,8 @@ impl<'a> Batch<'a> {
         for row in leases {
             let session_id: i64 = row.try_get("session_id")?;
             let holder = leases::holder_of(row)?;
-            if let Some(place) = self.places.values_mut().find(|place| place.id == Some(session_id)) {
-                place.holder = Some(holder);
+            if let Some(session) = self.sessions.values_mut().find(|session| session.id == Some(session_id)) {
+                session.holder = Some(holder);
             }
         }
         Ok(())

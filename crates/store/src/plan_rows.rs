@@ -14,7 +14,7 @@ use crate::encode;
 
 /// What of a plan's stored form changes.
 #[derive(Debug, Default)]
-pub(crate) struct Rewrite {
+pub(crate) struct PlanRowChanges {
     /// Whether the plan's own row does.
     plan: bool,
     runs: Runs,
@@ -34,7 +34,7 @@ impl Default for Runs {
     }
 }
 
-impl Rewrite {
+impl PlanRowChanges {
     /// As if nothing were stored.
     pub(crate) fn everything() -> Self {
         Self { plan: true, runs: Runs::All }
@@ -73,7 +73,7 @@ pub(crate) struct PlanRows<'a> {
 }
 
 impl<'a> PlanRows<'a> {
-    pub(crate) fn of(plan: &'a Plan, rewrite: &Rewrite) -> LedgerResult<Self> {
+    pub(crate) fn of(plan: &'a Plan, rewrite: &PlanRowChanges) -> LedgerResult<Self> {
         let body = rewrite.plan.then(|| encode::plan_to_text(plan)).transpose()?;
         let steps = plan.execution.iter().flat_map(|execution| &execution.steps);
         let changes = |run: &StepRun| match &rewrite.runs {
@@ -88,7 +88,7 @@ impl<'a> PlanRows<'a> {
 
     /// Everything of a plan, as if nothing of it were stored.
     pub(crate) fn all(plan: &'a Plan) -> LedgerResult<Self> {
-        Self::of(plan, &Rewrite::everything())
+        Self::of(plan, &PlanRowChanges::everything())
     }
 
     /// What is kept beside the runs, if the plan has an execution.
@@ -121,7 +121,7 @@ impl ExecutionRow {
 
 /// A plan put together from its rows: what its own says, how many runs there are, and the runs in order. None of them
 /// may be missing, and none may be there that does not belong to it.
-pub(crate) fn put_together<T: AsRef<str>>(
+pub(crate) fn assemble_plan<T: AsRef<str>>(
     what: impl Fn() -> String,
     mut plan: Plan,
     row: Option<&ExecutionRow>,
@@ -160,7 +160,7 @@ pub(crate) fn put_together<T: AsRef<str>>(
 
 /// A plan that has an execution, from the row that an earlier version of the program wrote, with everything in one
 /// text. `None` if there is nothing in it to be moved, or if it is damaged: then it stays as it is.
-pub(crate) fn earlier_plan(id: &str, body: &str) -> Option<Plan> {
+pub(crate) fn plan_before_version_3(id: &str, body: &str) -> Option<Plan> {
     let plan = encode::plan_from_text(String::new, body).ok()?;
     (plan.id.as_str() == id && plan.execution.is_some()).then_some(plan)
 }

@@ -16,7 +16,7 @@ const READERS: usize = 8;
 const WAIT_FOR_READER: Duration = Duration::from_secs(10);
 
 /// What carries a client's messages.
-pub(super) type Line = Connection<Socket, NoTlsStream>;
+pub(super) type RawConnection = Connection<Socket, NoTlsStream>;
 
 /// Which database. Its words never have the password in them.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ impl Target {
     }
 
     /// A client, and the line that has to be polled for it.
-    pub(super) async fn line(&self) -> Result<(Client, Line), Failure> {
+    pub(super) async fn line(&self) -> Result<(Client, RawConnection), Failure> {
         let attempt = tokio::time::timeout(2 * CONNECT, self.config.connect(NoTls)).await;
         let unreachable = |why: String| Failure::Unreachable(format!("{} cannot be reached: {why}", self.name));
         match attempt {

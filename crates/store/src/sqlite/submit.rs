@@ -10,15 +10,15 @@ use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
 use rusqlite::{OptionalExtension as _, params};
 
+use super::executions::write_runs;
 use super::rows::{find_session, load};
-use super::runs::write_runs;
 use super::session_cache::CachedSession;
 use super::writer::WriterState;
-use super::{Fault, leases, reading};
-use crate::carry_out::{Prepared, carry_out, needs_active_plan};
+use super::{Fault, leases, queries};
+use crate::apply_command::{AppliedCommand, apply_command, needs_active_plan};
 use crate::encode::SessionState;
 use crate::leasing::admit;
-use crate::runs::PlanRows;
+use crate::plan_rows::PlanRows;
 
 /// A row of the journal.
 pub(super) struct EntryRow<'a> {
@@ -51,15 +51,15 @@ impl WriterState {
             Some(found) => (found.snapshot, found.head, found.bytes),
             None => (Snapshot::new(submission.session.clone()), Head::START, None),
         };
-        let outcome = carry_out(&mut snapshot, &mut head, submission);
+        let outcome = apply_command(&mut snapshot, &mut head, submission);
         let written = match &outcome {
-            Ok(prepared) if !prepared.entries.is_empty() => {
+            Ok(applied) if !applied.entries.is_empty() => {
                 self.written.push(submission.session.clone());
-                Some(self.write(session_id, &snapshot, head, prepared, submission)?)
+                Some(self.write(session_id, &snapshot, head, applied, submission)?)
             }
             Ok(_) | Err(_) => None,
         };
-        let added = outcome.as_ref().map_or(Some(0), Prepared::bytes_added);
+        let added = outcome.as_ref().map_or(Some(0), AppliedCommand::bytes_added);
         let bytes = bytes.zip(added).map(|(bytes, added)| bytes + added);
         let kept = written.or(session_id).map(|session_id| CachedSession {
             session_id,
@@ -116,7 +116,7 @@ impl WriterState {
         let Some(found) = found.filter(|found| found.session_id == session_id) else {
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
         };
-        let entries = reading::entries_of_request(&self.connection, session_id, seq)?;
+        let entries = queries::entries_of_request(&self.connection, session_id, seq)?;
         let events: Vec<_> = entries.into_iter().map(|entry| entry.event).collect();
         let mut snapshot = found.snapshot.clone();
         for plan in events.iter().filter_map(Event::plan) {
@@ -133,17 +133,17 @@ impl WriterState {
         session_id: Option<i64>,
         snapshot: &Snapshot,
         head: Head,
-        prepared: &Prepared,
+        applied: &AppliedCommand,
         submission: &Submission,
     ) -> Result<i64, Fault> {
         // Whatever can fail without SQL fails here, before the first row is touched.
         // The rows of the session and of its active plan together name the last entry, so that one that is cut off is
         // missed. A change to any other plan is therefore noted with the session.
         let active = snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.as_ref());
-        let elsewhere = prepared.plans.keys().any(|plan| Some(plan) != active);
-        let changed = elsewhere || prepared.events.iter().any(Event::changes_session);
+        let elsewhere = applied.plans.keys().any(|plan| Some(plan) != active);
+        let changed = elsewhere || applied.events.iter().any(Event::changes_session);
         let state = snapshot.session.as_ref().filter(|_| changed).map(SessionState::of).transpose()?;
-        let plans = prepared
+        let plans = applied
             .plans
             .iter()
             .filter_map(|(id, rewrite)| Some(PlanRows::of(snapshot.plan(id)?, rewrite)))
@@ -151,7 +151,7 @@ impl WriterState {
         let seq = head.seq as i64;
         let session_id = self.write_session(session_id, state.as_ref(), seq, &submission.session)?;
         let mut request = Some(submission.stamp.request.as_str());
-        let entries = prepared.entries.iter().zip(&prepared.events).map(|(entry, event)| EntryRow {
+        let entries = applied.entries.iter().zip(&applied.events).map(|(entry, event)| EntryRow {
             seq: entry.seq,
             plan: event.plan().map(PlanId::as_str),
             request: request.take(),
@@ -161,7 +161,7 @@ impl WriterState {
         self.write_entries(session_id, entries)?;
         for rows in plans {
             if let Some(body) = &rows.body {
-                let new = prepared.made().any(|made| *made == rows.plan.id);
+                let new = applied.made().any(|made| *made == rows.plan.id);
                 self.write_plan(session_id, rows.plan, body, seq, new)?;
             }
             write_runs(&self.connection, &rows, seq)?;

@@ -7,14 +7,14 @@ use planwright_engine::server_ledger::StoreFacts;
 use tokio::time::timeout;
 
 use super::changes::Changes;
-use super::lanes::Lanes;
 use super::readers::{Readers, get};
+use super::writer_pool::WriterPool;
 
 /// Whoever asks wants to know it now.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-pub(super) async fn check(lanes: &Lanes, readers: &Readers, changes: &Changes) -> LedgerResult<StoreFacts> {
-    if !lanes.are_open() {
+pub(super) async fn check(writers: &WriterPool, readers: &Readers, changes: &Changes) -> LedgerResult<StoreFacts> {
+    if !writers.are_open() {
         return Err(LedgerError::Unavailable("the writer has stopped".to_owned()));
     }
     let ask = async {

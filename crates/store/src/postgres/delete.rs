@@ -55,7 +55,7 @@ pub(super) async fn delete(readers: &Readers, changes: &Changes, lease: &Lease) 
             Err(failure) => return Err(failure.to_error()),
             // Or the attempt before came through, and only its answer was lost.
             Ok(outcome) if outcome == Deletion::Done || attempts > 1 => {
-                changes.tell_here(vec![lease.session.clone()]);
+                changes.notify_here(vec![lease.session.clone()]);
                 return Ok(());
             }
             Ok(_) => {
@@ -88,7 +88,7 @@ async fn delete_with(client: &mut Object, changes: &Changes, lease: &Lease) -> R
     let statement = transaction.prepare_cached(FORGET_TRACES).await?;
     transaction.execute(&statement, &[]).await?;
     transaction.commit().await?;
-    changes.tell_others(client, std::slice::from_ref(&lease.session)).await;
+    changes.notify_others(client, std::slice::from_ref(&lease.session)).await;
     Ok(Deletion::Done)
 }
 

@@ -16,10 +16,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::errors::translate;
+use super::executions::read_execution;
 use super::rows::{
     SessionRow, find_session, load, number, read_plan, read_session, select_plans, select_sessions, text,
 };
-use super::runs::read_execution;
 use super::{Fault, connection};
 use crate::encode;
 
@@ -57,7 +57,7 @@ impl Readers {
 
     /// Reads a few rows by their keys, which takes less time than making way for others would. A connection that is open
     /// already waits for nobody: with a write-ahead log, readers and the writer are not in each other's way.
-    pub(super) async fn glance<T: Send + 'static>(
+    pub(super) async fn read_inline<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> LedgerResult<T> {

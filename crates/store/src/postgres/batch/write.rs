@@ -6,27 +6,27 @@ use planwright_core::plan::Plan;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use tokio_postgres::types::ToSql;
 
-use super::place::Place;
+use super::session::BatchSession;
 use super::{Batch, NewEntry};
 use crate::encode::{self, SessionState};
-use crate::postgres::connection::Connection;
+use crate::plan_rows::{ExecutionRow, PlanRows};
 use crate::postgres::errors::Failure;
 use crate::postgres::leases;
-use crate::runs::{ExecutionRow, PlanRows};
+use crate::postgres::writer_connection::WriterConnection;
 
-pub(super) async fn write(connection: &Connection, batch: &Batch<'_>) -> Result<(), Failure> {
+pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> Result<(), Failure> {
     let entries = EntryColumns::of(&batch.entries);
     let sessions = SessionColumns::of(batch)?;
     let mut plans = Plans::default();
-    for place in batch.places.values() {
-        plans.add(place)?;
+    for session in batch.sessions.values() {
+        plans.add(session)?;
     }
     let Plans { made, changed, executions, runs_anew, runs } = &plans;
     let unbegun: Vec<_> = batch
-        .places
+        .sessions
         .values()
-        .filter(|place| place.fresh && place.snapshot.session.is_none())
-        .filter_map(|place| place.id)
+        .filter(|session| session.fresh && session.snapshot.session.is_none())
+        .filter_map(|session| session.id)
         .collect();
     let leases = LeaseColumns::of(batch);
     let (_, _, plans, _, _, _, rows, _, _) = try_join!(
@@ -89,14 +89,15 @@ struct SessionColumns<'a> {
 impl<'a> SessionColumns<'a> {
     fn of(batch: &'a Batch<'_>) -> LedgerResult<Self> {
         let mut columns = Self::default();
-        for place in batch.places.values() {
-            let (Some(id), Some(session), Some(at)) = (place.id, &place.snapshot.session, place.last_active) else {
+        for session in batch.sessions.values() {
+            let (Some(id), Some(opened), Some(at)) = (session.id, &session.snapshot.session, session.last_active)
+            else {
                 continue;
             };
             columns.id.push(id);
-            columns.head_seq.push(place.head.seq as i64);
-            columns.head_hash.push(&place.head.hash.0);
-            let state = SessionState::of(session)?;
+            columns.head_seq.push(session.head.seq as i64);
+            columns.head_hash.push(&session.head.hash.0);
+            let state = SessionState::of(opened)?;
             columns.state.push(state.text);
             columns.last_active.push(at.as_microsecond());
             columns.turn_open.push(state.turn_open);
@@ -123,10 +124,10 @@ struct Plans<'a> {
 }
 
 impl<'a> Plans<'a> {
-    fn add(&mut self, place: &'a Place) -> LedgerResult<()> {
-        let Some(session_id) = place.id else { return Ok(()) };
-        for (id, rewrite) in &place.changed {
-            let Some(plan) = place.snapshot.plan(id) else { continue };
+    fn add(&mut self, session: &'a BatchSession) -> LedgerResult<()> {
+        let Some(session_id) = session.id else { return Ok(()) };
+        for (id, rewrite) in &session.changed {
+            let Some(plan) = session.snapshot.plan(id) else { continue };
             let rows = PlanRows::of(plan, rewrite)?;
             if let Some(execution) = rows.execution() {
                 self.executions.push(id, execution);
@@ -138,7 +139,7 @@ impl<'a> Plans<'a> {
                 self.runs.push(id, position, body);
             }
             if let Some(body) = rows.body {
-                let columns = if place.made.contains(id) { &mut self.made } else { &mut self.changed };
+                let columns = if session.made.contains(id) { &mut self.made } else { &mut self.changed };
                 columns.push(session_id, plan, body);
             }
         }
@@ -228,8 +229,10 @@ struct LeaseColumns<'a> {
 impl<'a> LeaseColumns<'a> {
     fn of(batch: &'a Batch<'_>) -> Self {
         let mut columns = Self::default();
-        for place in batch.places.values() {
-            let (Some(id), Some(holder), Some(runs)) = (place.id, &place.holder, place.lease_runs) else { continue };
+        for session in batch.sessions.values() {
+            let (Some(id), Some(holder), Some(runs)) = (session.id, &session.holder, session.lease_runs) else {
+                continue;
+            };
             columns.session_id.push(id);
             columns.owner.push(&holder.owner);
             columns.fence.push(holder.fence as i64);

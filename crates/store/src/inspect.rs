@@ -5,7 +5,7 @@ use planwright_engine::ledger::LedgerResult;
 use crate::{Location, postgres, sqlite};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
+pub struct Inspection {
     /// The version of the schema; 0 if there is none yet.
     pub schema: u32,
     /// The version that this program works with.
@@ -14,12 +14,12 @@ pub struct Looked {
     /// stores.
     pub write_ahead: Option<bool>,
     /// Whether others could listen on the way to it: a database on another machine, without encryption.
-    pub open_road: bool,
+    pub unencrypted_remote: bool,
 }
 
-pub async fn look(location: &Location) -> LedgerResult<Looked> {
+pub async fn inspect(location: &Location) -> LedgerResult<Inspection> {
     match location {
-        Location::Sqlite(path) => sqlite::looking::look(path.clone()).await,
-        Location::Postgres(url) => postgres::looking::look(url).await,
+        Location::Sqlite(path) => sqlite::inspect::inspect(path.clone()).await,
+        Location::Postgres(url) => postgres::inspect::inspect(url).await,
     }
 }

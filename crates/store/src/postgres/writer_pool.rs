@@ -12,9 +12,9 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::batch::{self, Outcomes};
 use super::changes::Changes;
-use super::connect::Target;
-use super::connection::Connection;
-use super::errors::{Failure, Remedy};
+use super::errors::{Failure, RetryPolicy};
+use super::target::Target;
+use super::writer_connection::WriterConnection;
 
 const LANES: usize = 4;
 /// The most that is committed at once; more only makes the first of them wait.
@@ -34,7 +34,7 @@ const COLLISIONS: u32 = 8;
 
 /// A handle on the writers. They end when it is dropped and everything waiting is done.
 #[derive(Debug)]
-pub(super) struct Lanes {
+pub(super) struct WriterPool {
     inboxes: Vec<mpsc::Sender<Job>>,
 }
 
@@ -44,20 +44,20 @@ struct Job {
     answer: oneshot::Sender<LedgerResult<Committed>>,
 }
 
-struct Lane {
+struct Writer {
     target: Target,
     changes: Changes,
-    connection: Option<Connection>,
+    connection: Option<WriterConnection>,
     /// How large the plans were that each command of the batch before had to read: a guess for the next one.
     plan_bytes: usize,
 }
 
-impl Lanes {
+impl WriterPool {
     pub(super) fn start(target: &Target, changes: &Changes) -> Self {
         let start = |_| {
             let (inbox, waiting) = mpsc::channel(WAITING);
             let (target, changes) = (target.clone(), changes.clone());
-            tokio::spawn(Lane { target, changes, connection: None, plan_bytes: 0 }.run(waiting));
+            tokio::spawn(Writer { target, changes, connection: None, plan_bytes: 0 }.run(waiting));
             inbox
         };
         Self { inboxes: (0..LANES).map(start).collect() }
@@ -80,7 +80,7 @@ impl Lanes {
     }
 }
 
-impl Lane {
+impl Writer {
     async fn run(mut self, mut inbox: mpsc::Receiver<Job>) {
         let mut waiting = Vec::with_capacity(BATCH);
         while inbox.recv_many(&mut waiting, BATCH).await > 0 {
@@ -108,19 +108,19 @@ impl Lane {
             }
             Err(failure) => failure,
         };
-        match failure.remedy() {
-            Remedy::Again | Remedy::None if jobs.len() > 1 => {
+        match failure.retry_policy() {
+            RetryPolicy::Again | RetryPolicy::None if jobs.len() > 1 => {
                 // One at a time, whoever caused it fails alone.
                 for job in jobs {
                     Box::pin(self.serve(vec![job])).await?;
                 }
                 Ok(())
             }
-            Remedy::Again | Remedy::None | Remedy::Wait => {
+            RetryPolicy::Again | RetryPolicy::None | RetryPolicy::Wait => {
                 jobs.into_iter().for_each(|job| job.tell_failure(&failure));
                 Ok(())
             }
-            Remedy::Reconnect => {
+            RetryPolicy::Reconnect => {
                 jobs.into_iter().for_each(|job| job.tell_failure(&failure));
                 Err(failure)
             }
@@ -141,17 +141,19 @@ impl Lane {
                 }
                 Err(failure) => failure,
             };
-            match failure.remedy() {
-                Remedy::Again if collisions < COLLISIONS => {
+            match failure.retry_policy() {
+                RetryPolicy::Again if collisions < COLLISIONS => {
                     collisions += 1;
                     sleep(FIRST_PAUSE * collisions).await;
                 }
-                Remedy::Reconnect if Instant::now() + pause < deadline => {
+                RetryPolicy::Reconnect if Instant::now() + pause < deadline => {
                     tracing::warn!(database = %self.target, error = %failure.to_error(), "trying to reach the database again");
                     sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
-                Remedy::Again | Remedy::Reconnect | Remedy::Wait | Remedy::None => return Err(failure),
+                RetryPolicy::Again | RetryPolicy::Reconnect | RetryPolicy::Wait | RetryPolicy::None => {
+                    return Err(failure);
+                }
             }
         }
     }
@@ -159,16 +161,16 @@ impl Lane {
     async fn attempt(&mut self, submissions: &[&Submission]) -> Result<Outcomes, Failure> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => Connection::open(&self.target).await?,
+            None => WriterConnection::open(&self.target).await?,
         };
         let outcome = timeout(ATTEMPT, batch::commit(&connection, &self.changes, submissions)).await;
         let outcome = outcome.unwrap_or(Err(Failure::TimedOut));
         // A connection is only kept if it is known to be out of the transaction.
         let usable = match &outcome {
             Ok(_) => true,
-            Err(failure) => match failure.remedy() {
-                Remedy::Reconnect => false,
-                Remedy::Again | Remedy::Wait | Remedy::None => {
+            Err(failure) => match failure.retry_policy() {
+                RetryPolicy::Reconnect => false,
+                RetryPolicy::Again | RetryPolicy::Wait | RetryPolicy::None => {
                     connection.client.batch_execute("ROLLBACK").await.is_ok()
                 }
             },

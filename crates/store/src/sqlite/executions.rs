@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::Fault;
 use super::rows::{number, text};
-use crate::runs::{ExecutionRow, PlanRows, earlier_plan};
+use crate::plan_rows::{ExecutionRow, PlanRows, plan_before_version_3};
 
 /// What the row of an execution says, from three columns of a row that has them if there is such a row: steps, seq,
 /// updated_at.
@@ -69,7 +69,7 @@ pub(super) fn move_runs_out(connection: &Connection) -> rusqlite::Result<()> {
         let column = |row: &Row<'_>, index| text(row, index, String::new).unwrap_or_default();
         let (id, body, seq) =
             find.query_row([row_id], |row| Ok((column(row, 0), column(row, 1), row.get::<_, i64>(2)?)))?;
-        let Some(plan) = earlier_plan(&id, &body) else { continue };
+        let Some(plan) = plan_before_version_3(&id, &body) else { continue };
         let Ok(rows) = PlanRows::all(&plan) else { continue };
         update.execute(params![row_id, rows.body])?;
         write_runs(connection, &rows, seq)?;

@@ -1,12 +1,12 @@
-//! A writer's own connection, with everything it says prepared.
+//! A writer's own connection, with everything it says applied.
 
 use futures::future::join_all;
 use futures::try_join;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::connect::Target;
-use super::errors::{Failure, Remedy};
+use super::errors::{Failure, RetryPolicy};
+use super::target::Target;
 
 /// A writer that hangs or dies must not hold others up for ever, unless the database's owner chose how long, and a
 /// commit is on disk when it is answered, whatever they chose. Every statement finds its rows by key, so it is planned
@@ -23,7 +23,7 @@ const SETTINGS: [&str; 7] = [
     "SET enable_mergejoin = off",
 ];
 
-pub(super) struct Connection {
+pub(super) struct WriterConnection {
     pub(super) client: Client,
     pub(super) make_sessions: Statement,
     pub(super) lock_sessions: Statement,
@@ -43,14 +43,14 @@ pub(super) struct Connection {
     pub(super) set_leases: Statement,
 }
 
-impl Connection {
+impl WriterConnection {
     pub(super) async fn open(target: &Target) -> Result<Self, Failure> {
         let client = target.connect().await?;
         let settings = join_all(SETTINGS.map(|setting| client.batch_execute(setting))).await;
         for (setting, outcome) in SETTINGS.iter().zip(settings) {
             if let Err(error) = outcome {
                 let failure = Failure::from(error);
-                if failure.remedy() == Remedy::Reconnect {
+                if failure.retry_policy() == RetryPolicy::Reconnect {
                     return Err(failure);
                 }
                 tracing::debug!(setting, error = %failure.to_error(), "the database does not take a setting");
