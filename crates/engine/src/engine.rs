@@ -31,7 +31,9 @@ use crate::tools::ToolDefinition;
 use crate::workbook::Copies;
 
 pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
-pub use history::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
+pub use history::{
+    DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion, VersionAuthor,
+};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
 pub use inbox::{Waiting, WaitingFor};
 pub use messages::{Message, MessageCall, MessageRole};

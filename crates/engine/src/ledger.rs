@@ -1,6 +1,6 @@
 //! The port to the store: the journal of every session, and what is read from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{ConversationKey, Session, SessionIdentity, TransportChat};
 use planwright_core::snapshot::{CommandContext, Snapshot};
+
+use crate::version_index::VersionIndexEntry;
 
 /// A command on its way into a session's journal.
 #[derive(Debug, Clone)]
@@ -111,8 +113,10 @@ pub enum LedgerError {
     /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// Another process has upgraded the store, before this one opened it or while it was working with it.
     #[error(
-        "the store was written by a newer Planwright (schema {found}, this program knows up to {known}); use that version"
+        "the store was upgraded by a newer Planwright (schema {found}; this program knows schema {known}); nothing was \
+         stored. Restart with the new program"
     )]
     TooNew { found: u32, known: u32 },
     #[error("{what} is damaged and was left as it is: {reason}; `planwright verify` tells more")]
@@ -161,8 +165,16 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>>;
 
-    /// The sessions, the most recently active first. `after` is the `next` of the page before.
+    /// The sessions, the most recently active first. `after` is the `next` of the page before. Sessions change places
+    /// while others are written, so this is for people who read one page; use [`Self::walk_sessions`] to visit them all.
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// The sessions in an order that never changes, for callers that visit every one of them. `after` is the `next` of the
+    /// page before. A session that exists during the whole walk is returned exactly once.
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// The number of sessions, readable or not.
+    async fn count_sessions(&self) -> LedgerResult<u64>;
 
     /// The sessions that have this key, one per channel at most.
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>>;
@@ -191,8 +203,23 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The entries from `from` on that are about no plan: what was said and done in the conversation, in order.
     async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>>;
 
-    /// Every entry about one plan, in order.
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>>;
+    /// Every entry about one plan, in order. An entry that cannot be read is named in its place.
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>>;
+
+    /// The entry that made this version of a plan, found without reading the other versions.
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>>;
+
+    /// Which entry made which version of the plans of a session, for comparison with the journal.
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>>;
 
     /// The stored form of all plans of a session, for comparison with the journal.
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)>;

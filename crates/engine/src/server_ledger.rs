@@ -115,6 +115,10 @@ pub trait ServerLedger: Ledger {
     /// Whether the store can be read and written now.
     async fn check(&self) -> LedgerResult<StoreFacts>;
 
+    /// Whether the store takes a write now: it fails when the disk is full, the store is read-only or the last writes
+    /// failed. Cheap enough for a readiness probe: the outcome of a real write is reused for a few seconds.
+    async fn check_writable(&self) -> LedgerResult<()>;
+
     /// Notes that this request is being carried out, unless it is known already. What is older than `keep` is forgotten.
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim>;
 

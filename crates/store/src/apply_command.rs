@@ -10,6 +10,7 @@ use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::refusal::Refusal;
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::Submission;
+use planwright_engine::version_index::apply_and_index;
 
 use crate::plan_rows::PlanRowChanges;
 
@@ -18,6 +19,8 @@ use crate::plan_rows::PlanRowChanges;
 pub(crate) struct AppliedCommand {
     pub(crate) events: Vec<Event>,
     pub(crate) entries: Vec<SealedEntry>,
+    /// The version of its plan that each entry made, if it made one.
+    pub(crate) versions: Vec<Option<u32>>,
     /// The plans whose stored form changes, and what of it.
     pub(crate) plans: BTreeMap<PlanId, PlanRowChanges>,
 }
@@ -36,16 +39,18 @@ pub(crate) fn apply_command(
     }
     let events = decide(snapshot, &submission.command, &submission.stamp, &submission.policy)?;
     let mut entries = Vec::with_capacity(events.len());
+    let mut versions = Vec::with_capacity(events.len());
     let mut plans = BTreeMap::<_, PlanRowChanges>::new();
     for event in &events {
         let entry = head.seal(&submission.session, &submission.stamp, event);
-        snapshot.apply(event, &submission.stamp, entry.seq);
+        let made = apply_and_index(snapshot, event, &submission.stamp, entry.seq);
+        versions.push(made.map(|made| made.version));
         entries.push(entry);
         if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
             plans.entry(plan.clone()).or_default().note(change);
         }
     }
-    Ok(AppliedCommand { events, entries, plans })
+    Ok(AppliedCommand { events, entries, versions, plans })
 }
 
 impl AppliedCommand {

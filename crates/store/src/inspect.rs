@@ -1,4 +1,4 @@
-//! What is at a location, without working there: nothing is made and nothing is brought up to date.
+//! What is stored at a location, without working there: nothing is made and nothing is upgraded.
 
 use planwright_engine::ledger::LedgerResult;
 
@@ -10,11 +10,22 @@ pub struct Inspection {
     pub schema: u32,
     /// The version that this program works with.
     pub known: u32,
-    /// Whether SQLite lets readers and a writer work side by side, as it does unless somebody changed it. Nothing on other
-    /// stores.
+    /// Whether SQLite lets readers and a writer work side by side, which is its setting unless it was changed by hand.
+    /// `None` on other stores.
     pub write_ahead: Option<bool>,
-    /// Whether others could listen on the way to it: a database on another machine, without encryption.
+    /// The database is on another machine and the connection to it is not encrypted.
     pub unencrypted_remote: bool,
+    pub pooler: Pooler,
+}
+
+/// A connection pooler, such as PgBouncer, in front of the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pooler {
+    None,
+    /// The URL names the server itself for `LISTEN`.
+    WithDirectListen,
+    /// What other processes write is found by polling.
+    WithoutListen,
 }
 
 pub async fn inspect(location: &Location) -> LedgerResult<Inspection> {

@@ -25,13 +25,15 @@ mod postgres;
 mod restore;
 mod sqlite;
 mod transport;
+mod version_backfill;
+mod write_health;
 
 use std::sync::Arc;
 
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::server_ledger::ServerLedger;
 
-pub use inspect::{Inspection, inspect};
+pub use inspect::{Inspection, Pooler, inspect};
 pub use location::Location;
 pub use postgres::PostgresLedger;
 pub use sqlite::SqliteLedger;

@@ -27,11 +27,13 @@ mod readers;
 mod restore;
 mod rows;
 mod schema;
+mod statement;
 mod target;
 mod writer_connection;
 mod writer_pool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -49,9 +51,11 @@ use planwright_engine::ledger::{
 use planwright_engine::server_ledger::{
     Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
 use crate::restore::replay_journal;
+use crate::write_health::WriteHealth;
 use changes::Changes;
 use readers::Readers;
 use restore::RestoreConnection;
@@ -69,13 +73,14 @@ pub struct PostgresLedger {
 impl PostgresLedger {
     /// Reaches the database and brings its schema up to date.
     pub async fn open(url: &str) -> LedgerResult<Self> {
-        let target = Target::parse(url)?;
-        let client = target.connect().await.map_err(|failure| failure.to_error())?;
-        schema::migrate(&client).await.map_err(|failure| failure.to_error())?;
-        let changes = Changes::new(&client, &target).await.map_err(|failure| failure.to_error())?;
-        let writers = WriterPool::start(&target, &changes);
+        let target = Target::find(url).await?;
+        let client = target.connect().await.map_err(|error| error.to_error())?;
+        schema::migrate(&client).await.map_err(|error| error.to_error())?;
+        let changes = Changes::new(&client, &target).await.map_err(|error| error.to_error())?;
+        let health = Arc::<WriteHealth>::default();
+        let writers = WriterPool::start(&target, &changes, &health);
         let restoring = RestoreConnection::new(&target, &changes);
-        Ok(Self { writers, readers: Readers::new(&target)?, changes, restoring })
+        Ok(Self { writers, readers: Readers::new(&target, &health)?, changes, restoring })
     }
 }
 
@@ -91,6 +96,14 @@ impl Ledger for PostgresLedger {
 
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
         self.readers.sessions(after, limit).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.readers.walk_sessions(after, limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.readers.count_sessions().await
     }
 
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
@@ -126,8 +139,25 @@ impl Ledger for PostgresLedger {
         self.readers.conversation(session, from, limit).await
     }
 
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         self.readers.plan_journal(session, plan).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        self.readers.version_entry(session, plan, version).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        self.readers.version_index(session).await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
@@ -192,6 +222,10 @@ impl ServerLedger for PostgresLedger {
 
     async fn check(&self) -> LedgerResult<StoreFacts> {
         health::check(&self.writers, &self.readers, &self.changes).await
+    }
+
+    async fn check_writable(&self) -> LedgerResult<()> {
+        health::check_writable(&self.writers, &self.readers).await
     }
 
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {

@@ -8,6 +8,7 @@ use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::version_index::apply_and_index;
 
 /// What is to be written of a session that comes back.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct RestoredEntry {
     pub(crate) plan: Option<PlanId>,
     /// Set on the first entry that a request led to.
     pub(crate) request: Option<RequestId>,
+    /// The version of its plan that the entry made, if it made one.
+    pub(crate) version: Option<u32>,
     pub(crate) body: String,
     pub(crate) hash: EntryHash,
 }
@@ -41,7 +44,7 @@ pub(crate) fn replay_journal(session: &SessionIdentity, sealed: &[SealedEntry]) 
     let (mut request_before, mut last_active) = (None, None);
     for sealed in sealed {
         let entry = head.check(session, sealed).map_err(|damage| LedgerError::damaged(what(), damage))?;
-        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        let made = apply_and_index(&mut snapshot, &entry.event, &entry.stamp(), entry.seq);
         let plan = entry.event.plan().cloned();
         if let Some(plan) = &plan {
             last_about.insert(plan.clone(), entry.seq);
@@ -49,7 +52,8 @@ pub(crate) fn replay_journal(session: &SessionIdentity, sealed: &[SealedEntry]) 
         let request = (request_before.as_ref() != Some(&entry.request)).then(|| entry.request.clone());
         request_before = Some(entry.request);
         last_active = Some(entry.at);
-        entries.push(RestoredEntry { seq: sealed.seq, plan, request, body: sealed.body.clone(), hash: sealed.hash });
+        let (version, body) = (made.map(|made| made.version), sealed.body.clone());
+        entries.push(RestoredEntry { seq: sealed.seq, plan, request, version, body, hash: sealed.hash });
     }
     match (snapshot.session.clone(), last_active) {
         (Some(opened), Some(last_active)) => {

@@ -22,13 +22,14 @@ mod leases;
 mod overview;
 mod pointers;
 mod queries;
+mod readers;
 mod restore;
 mod rows;
 mod session_cache;
 mod submit;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,13 +49,14 @@ use planwright_engine::ledger::{
 use planwright_engine::server_ledger::{
     Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
 use crate::changes::ChangeBroadcaster;
 use crate::restore::replay_journal;
 use crate::transport;
 use changes::Changes;
-use queries::Readers;
+use readers::Readers;
 use writer::Writer;
 
 #[derive(Debug)]
@@ -66,24 +68,24 @@ pub struct SqliteLedger {
 
 /// What can go wrong inside a transaction: an answer of ours, or SQLite's own trouble.
 #[derive(Debug)]
-enum Fault {
+enum TransactionError {
     Ledger(LedgerError),
     Sqlite(rusqlite::Error),
 }
 
-impl From<LedgerError> for Fault {
+impl From<LedgerError> for TransactionError {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error)
     }
 }
 
-impl From<Refusal> for Fault {
+impl From<Refusal> for TransactionError {
     fn from(refusal: Refusal) -> Self {
         Self::Ledger(refusal.into())
     }
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for TransactionError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
@@ -136,6 +138,14 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| queries::sessions(connection, after, limit)).await
     }
 
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.readers.read(move |connection| queries::walk_sessions(connection, after, limit)).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.readers.read(queries::count_sessions).await
+    }
+
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let key = key.clone();
         self.readers.read(move |connection| queries::sessions_with_key(connection, &key)).await
@@ -176,9 +186,28 @@ impl Ledger for SqliteLedger {
         self.readers.read(move |connection| queries::conversation(connection, &session, from, limit)).await
     }
 
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         let (session, plan) = (session.clone(), plan.clone());
         self.readers.read(move |connection| queries::plan_journal(connection, &session, &plan)).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        let (session, plan) = (session.clone(), plan.clone());
+        self.readers.read_inline(move |connection| queries::version_entry(connection, &session, &plan, version)).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        let session = session.clone();
+        self.readers.read(move |connection| queries::version_index(connection, &session)).await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
@@ -252,6 +281,10 @@ impl ServerLedger for SqliteLedger {
 
     async fn check(&self) -> LedgerResult<StoreFacts> {
         health::check(&self.writer, &self.readers).await
+    }
+
+    async fn check_writable(&self) -> LedgerResult<()> {
+        health::check_writable(&self.writer).await
     }
 
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {

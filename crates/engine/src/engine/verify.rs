@@ -1,6 +1,6 @@
-//! Walks every journal and says whether it is whole, and whether what is stored beside it says the same.
+//! Checks every journal, and whether what is stored beside it agrees with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use planwright_core::ids::PlanId;
@@ -11,6 +11,7 @@ use planwright_core::snapshot::Snapshot;
 
 use super::Engine;
 use crate::ledger::{DamagedRow, LedgerError, LedgerResult, StoredSession};
+use crate::version_index::{VersionIndexEntry, apply_and_index};
 
 const PAGE: u32 = 500;
 /// How often a session that is being written to is looked at again.
@@ -19,8 +20,13 @@ const PATIENCE: u32 = 10;
 #[derive(Debug, Clone, Default)]
 pub struct VerifyReport {
     pub chains: Vec<ChainReport>,
-    /// Sessions whose own row cannot be read, and rows that belong to none.
+    /// Sessions whose own row cannot be read, and rows that belong to no session.
     pub damaged: Vec<DamagedRow>,
+    /// The number of sessions that were checked, damaged ones included.
+    pub checked: u64,
+    /// The number of sessions in the store. While others open and delete sessions it is the smaller one of the numbers
+    /// before and after the check.
+    pub total: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -41,59 +47,74 @@ impl ChainReport {
 }
 
 impl VerifyReport {
+    /// Every session was checked and nothing is damaged.
     pub fn is_whole(&self) -> bool {
-        self.damaged.is_empty() && self.chains.iter().all(ChainReport::is_whole)
+        self.is_complete() && self.damaged.is_empty() && self.chains.iter().all(ChainReport::is_whole)
+    }
+
+    /// No session was left out.
+    pub fn is_complete(&self) -> bool {
+        self.checked >= self.total
     }
 }
 
 impl Engine {
-    /// Walks every session. `progress` is told of each one as it is done.
+    /// Checks every session. `progress` is called after each one.
     pub async fn verify(&self, mut progress: impl FnMut(&ChainReport)) -> LedgerResult<VerifyReport> {
-        let mut report = VerifyReport { chains: Vec::new(), damaged: self.ledger.orphans().await? };
+        let total = self.ledger.count_sessions().await?;
+        let mut report = VerifyReport { damaged: self.ledger.orphans().await?, ..VerifyReport::default() };
         let mut after = None;
         loop {
-            let page = self.ledger.sessions(after, PAGE).await?;
-            report.damaged.extend(page.damaged);
-            for stored in page.items {
-                let chain = match self.verify_session(&stored).await {
-                    Ok(None) => continue,
-                    // What cannot be read in one session does not keep the others from being walked.
-                    Err(LedgerError::Damaged { what, reason }) => {
-                        report.damaged.push(DamagedRow { what, reason });
-                        continue;
-                    }
-                    Ok(Some(chain)) => chain,
-                    Err(error) => return Err(error),
-                };
-                progress(&chain);
-                report.chains.push(chain);
-            }
+            let page = self.ledger.walk_sessions(after, PAGE).await?;
+            self.verify_page(page.items, page.damaged, &mut report, &mut progress).await?;
             match page.next {
                 Some(next) => after = Some(next),
-                None => return Ok(report),
+                None => break,
             }
         }
+        report.total = total.min(self.ledger.count_sessions().await?);
+        Ok(report)
     }
 
-    /// The same for so many sessions, those that were active last.
+    /// Checks the sessions that were active last.
     pub async fn verify_newest(&self, number: u32) -> LedgerResult<VerifyReport> {
         let page = self.ledger.sessions(None, number).await?;
-        let mut report = VerifyReport { chains: Vec::new(), damaged: page.damaged };
-        for stored in page.items {
+        let mut report = VerifyReport::default();
+        self.verify_page(page.items, page.damaged, &mut report, &mut |_| {}).await?;
+        report.total = report.checked;
+        Ok(report)
+    }
+
+    async fn verify_page(
+        &self,
+        sessions: Vec<StoredSession>,
+        damaged: Vec<DamagedRow>,
+        report: &mut VerifyReport,
+        progress: &mut impl FnMut(&ChainReport),
+    ) -> LedgerResult<()> {
+        report.checked += (sessions.len() + damaged.len()) as u64;
+        report.damaged.extend(damaged);
+        for stored in sessions {
             match self.verify_session(&stored).await {
-                Ok(chain) => report.chains.extend(chain),
+                Ok(Some(chain)) => {
+                    progress(&chain);
+                    report.chains.push(chain);
+                }
+                // The session was deleted meanwhile.
+                Ok(None) => {}
+                // A session that cannot be read does not keep the others from being checked.
                 Err(LedgerError::Damaged { what, reason }) => report.damaged.push(DamagedRow { what, reason }),
                 Err(error) => return Err(error),
             }
         }
-        Ok(report)
+        Ok(())
     }
 
     /// `None` if the session was deleted meanwhile.
     async fn verify_session(&self, stored: &StoredSession) -> LedgerResult<Option<ChainReport>> {
         let identity = &stored.session.identity;
-        let mut walk = Walk { head: Head::START, snapshot: Snapshot::new(identity.clone()) };
-        // Somebody may be writing meanwhile, so what is stored is only compared with a journal that stood still.
+        let mut walk = Walk { head: Head::START, snapshot: Snapshot::new(identity.clone()), versions: BTreeSet::new() };
+        // Another caller may write meanwhile, so what is stored is only compared with a journal that stood still.
         let mut promised = None;
         for _ in 0..PATIENCE {
             let walked = self.walk_on(&mut walk).await?;
@@ -133,7 +154,12 @@ impl Engine {
             }
             for sealed in entries {
                 match walk.head.check(&walk.snapshot.identity, &sealed) {
-                    Ok(entry) => walk.snapshot.apply(&entry.event, &entry.stamp(), entry.seq),
+                    Ok(entry) => walk.versions.extend(apply_and_index(
+                        &mut walk.snapshot,
+                        &entry.event,
+                        &entry.stamp(),
+                        entry.seq,
+                    )),
                     Err(damage) => return Ok(Err(damage)),
                 }
             }
@@ -152,6 +178,12 @@ impl Engine {
                 disagreements.push(disagreement(format!("session {session}")));
             }
             disagreements.extend(compare(&walk.snapshot.plans, &plans, &disagreements, session));
+            // A version that is missing from the index costs time only: it is found by replaying the journal.
+            let indexed = self.ledger.version_index(session).await?;
+            let wrong = indexed.difference(&walk.versions);
+            disagreements.extend(wrong.map(|wrong| {
+                disagreement(format!("the index of version {} of plan {} of {session}", wrong.version, wrong.plan))
+            }));
         }
         let damage = damage.map(|damage| damage.to_string());
         Ok(ChainReport { session: session.clone(), entries: walk.head.seq, damage, disagreements })
@@ -162,6 +194,7 @@ impl Engine {
 struct Walk {
     head: Head,
     snapshot: Snapshot,
+    versions: BTreeSet<VersionIndexEntry>,
 }
 
 /// Entries that were there when the walk began cannot have gone.

@@ -45,7 +45,7 @@ fn where_nothing_is_yet_everything_is_fine_and_nothing_is_made() {
     let data = world.path("not/yet");
     let looked = doctor(&world, &[("PLANWRIGHT_DATA", data.to_str().unwrap())]).done();
     says(&looked, "data folder", "fine", "not there yet");
-    says(&looked, "store", "fine", "not there yet");
+    says(&looked, "store", "fine", "does not exist yet");
     says(&looked, "token", "fine", "not there yet");
     says(&looked, "model", "notice", "rehearsal");
     says(&looked, "server", "fine", "nothing listens at 127.0.0.1:1");
@@ -61,7 +61,7 @@ fn a_store_in_use_is_looked_into() {
     let before = everything(&world);
     let looked = doctor(&world, &[]).done();
     says(&looked, "store", "fine", "SQLite 3.");
-    says(&looked, "journals", "fine", "1 session looked at and whole");
+    says(&looked, "journals", "fine", "1 session checked and whole");
     says(&looked, "disk", "fine", "MiB are free");
     says(&looked, "token", "fine", "only you can read it");
     says(&looked, "time", "fine", "was written at");

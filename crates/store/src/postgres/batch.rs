@@ -17,15 +17,15 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission};
 
 use super::changes::Changes;
-use super::errors::Failure;
+use super::errors::DatabaseError;
 use super::writer_connection::WriterConnection;
 use crate::apply_command::{apply_command, needs_active_plan};
 pub(super) use restore::restore;
 use session::BatchSession;
 
-/// What a batch came to.
 pub(super) struct Outcomes {
-    pub(super) told: Vec<LedgerResult<Committed>>,
+    /// The outcome of each submission. `None` if another transaction holds its session, so that nothing was done.
+    pub(super) of_each: Vec<Option<LedgerResult<Committed>>>,
     /// How large the plans were that it had to read.
     pub(super) loaded: usize,
 }
@@ -36,20 +36,21 @@ pub(super) async fn commit(
     connection: &WriterConnection,
     changes: &Changes,
     submissions: &[&Submission],
-) -> Result<Outcomes, Failure> {
+) -> Result<Outcomes, DatabaseError> {
     let mut batch = load::load(connection, submissions).await?;
     // A command that panics leaves the batch half done, so all of it is given up; one at a time, it fails alone.
-    let told = catch_unwind(AssertUnwindSafe(|| {
-        submissions.iter().map(|submission| batch.apply_command(submission)).collect()
-    }))
-    .map_err(|_| LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned()))?;
+    let of_each =
+        catch_unwind(AssertUnwindSafe(|| submissions.iter().map(|submission| batch.submit(submission)).collect()))
+            .map_err(|_| {
+                LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned())
+            })?;
     if batch.changes_nothing() {
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
         write::write(connection, &batch).await?;
         changes.commit(&connection.client, batch.written()).await?;
     }
-    Ok(Outcomes { told, loaded: batch.loaded })
+    Ok(Outcomes { of_each, loaded: batch.loaded })
 }
 
 /// Everything the commands need, and what they come to.
@@ -76,6 +77,8 @@ struct NewEntry<'a> {
     seq: u64,
     plan: Option<PlanId>,
     request: Option<&'a RequestId>,
+    /// The version of its plan that the entry made, if it made one.
+    version: Option<u32>,
     body: String,
     hash: [u8; 32],
 }
@@ -91,11 +94,16 @@ impl<'a> Batch<'a> {
         written.map(|(session, _)| (*session).clone()).collect()
     }
 
-    fn apply_command(&mut self, submission: &'a Submission) -> LedgerResult<Committed> {
+    fn submit(&mut self, submission: &'a Submission) -> Option<LedgerResult<Committed>> {
+        let busy = self.sessions.get(&submission.session).is_some_and(|session| session.busy);
+        (!busy).then(|| self.carry_out(submission))
+    }
+
+    fn carry_out(&mut self, submission: &'a Submission) -> LedgerResult<Committed> {
         let session = self
             .sessions
             .get_mut(&submission.session)
-            .ok_or_else(|| LedgerError::Internal(format!("session {} was not laid out", submission.session)))?;
+            .ok_or_else(|| LedgerError::Internal(format!("session {} was not loaded", submission.session)))?;
         session.check_readable()?;
         let request = &submission.stamp.request;
         if let Some(done) = self.done.get(request) {
@@ -121,10 +129,10 @@ impl<'a> Batch<'a> {
         let session_id = session.note(&applied, submission)?;
         let lease = session.settle(submission);
         let mut first = Some(request);
-        for (entry, event) in applied.entries.into_iter().zip(&applied.events) {
+        for ((entry, event), version) in applied.entries.into_iter().zip(&applied.events).zip(applied.versions) {
             let (plan, request) = (event.plan().cloned(), first.take());
             let (seq, body, hash) = (entry.seq, entry.body, entry.hash.0);
-            self.entries.push(NewEntry { session_id, seq, plan, request, body, hash });
+            self.entries.push(NewEntry { session_id, seq, plan, request, version, body, hash });
         }
         self.done.insert(request, Done { session_id, last: seq, events: Ok(applied.events.clone()) });
         Ok(Committed { events: applied.events, seq, snapshot, lease })

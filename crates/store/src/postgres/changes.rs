@@ -18,7 +18,8 @@ use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 use tokio_postgres::{Client, Error};
 
-use super::errors::{Failure, RetryPolicy, words};
+use super::errors::{DatabaseError, RetryPolicy, words};
+use super::statement;
 use super::target::Target;
 use crate::changes::ChangeBroadcaster;
 
@@ -52,7 +53,7 @@ impl Drop for Listening {
 
 impl Changes {
     /// Finds out whether the database can tell others.
-    pub(super) async fn new(client: &Client, target: &Target) -> Result<Self, Failure> {
+    pub(super) async fn new(client: &Client, target: &Target) -> Result<Self, DatabaseError> {
         let shared = Shared {
             target: target.clone(),
             broadcaster: ChangeBroadcaster::new(),
@@ -66,7 +67,7 @@ impl Changes {
 
     /// Whether other processes are told at once.
     pub(super) fn reach_others(&self) -> bool {
-        self.0.channel.is_some()
+        self.0.channel.is_some() && self.0.target.can_listen()
     }
 
     /// Tells apart what processes do at the same time.
@@ -83,7 +84,7 @@ impl Changes {
             let listener = listener::Listener {
                 target: target.clone(),
                 broadcaster: broadcaster.clone(),
-                channel: channel.clone(),
+                channel: channel.clone().filter(|_| target.can_listen()),
                 own_name: own_name.clone(),
             };
             Listening(self.0.runtime.spawn(listener.run()).abort_handle())
@@ -92,7 +93,7 @@ impl Changes {
     }
 
     /// Ends the transaction and tells everybody of the sessions it wrote to.
-    pub(super) async fn commit(&self, client: &Client, sessions: Vec<SessionIdentity>) -> Result<(), Failure> {
+    pub(super) async fn commit(&self, client: &Client, sessions: Vec<SessionIdentity>) -> Result<(), DatabaseError> {
         match self.announcement(&sessions) {
             None => client.batch_execute("COMMIT").await?,
             Some(announcement) => {
@@ -141,16 +142,18 @@ fn not_told(error: &Error) {
 }
 
 /// Notifications go to the whole database, so those of each schema have a name of their own.
-async fn find_channel(client: &Client) -> Result<Option<String>, Failure> {
+async fn find_channel(client: &Client) -> Result<Option<String>, DatabaseError> {
     let name = "SELECT 'planwright_' || md5(coalesce(current_schema(), ''))";
     let attempt = async {
-        let channel: String = client.query_one(name, &[]).await?.try_get(0)?;
+        let rows = statement::query(client, name, &[]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let channel: String = row.try_get(0)?;
         let attempt = format!("LISTEN {channel}; UNLISTEN {channel}; SELECT pg_notify('{channel}', '')");
         client.batch_execute(&attempt).await?;
-        Ok(channel)
+        Ok(Some(channel))
     };
-    match attempt.await.map_err(Failure::Database) {
-        Ok(channel) => Ok(Some(channel)),
+    match attempt.await.map_err(DatabaseError::Database) {
+        Ok(channel) => Ok(channel),
         Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect => Err(failure),
         Err(failure) => {
             tracing::info!(error = %failure.to_error(), "the database tells nobody of changes; they are looked for");

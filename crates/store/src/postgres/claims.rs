@@ -8,7 +8,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use tokio_postgres::{Error, Row};
 
-use super::errors::Failure;
+use super::errors::DatabaseError;
 use super::readers::Readers;
 use crate::claims::{ClaimRow, FORGOTTEN_AT_ONCE, cutoff};
 
@@ -27,16 +27,16 @@ pub(super) async fn claim(
     // A claim is known again when the connection broke before it was answered.
     let claim = format!("{process}-{}", CLAIMS.fetch_add(1, Ordering::Relaxed));
     let cutoff = cutoff(now, keep);
-    readers.query(include_str!("sql/forget_claims.sql"), &[&cutoff, &FORGOTTEN_AT_ONCE]).await?;
+    readers.write(include_str!("sql/forget_claims.sql"), &[&cutoff, &FORGOTTEN_AT_ONCE]).await?;
     let (key, fingerprint, at) = (&request.key, &request.fingerprint, now.as_microsecond());
     for _ in 0..ATTEMPTS {
-        let claimed = readers.query(include_str!("sql/claim.sql"), &[key, fingerprint, &at, &claim, &cutoff]).await?;
+        let claimed = readers.write(include_str!("sql/claim.sql"), &[key, fingerprint, &at, &claim, &cutoff]).await?;
         if !claimed.is_empty() {
             return Ok(Claim::New);
         }
         let sql = "SELECT fingerprint, at, status, body FROM claimed_request WHERE key = $1";
         if let Some(row) = readers.query(sql, &[key]).await?.first() {
-            return known(row).map_err(|error| Failure::from(error).to_error())?.claim(request);
+            return known(row).map_err(|error| DatabaseError::from(error).to_error())?.claim(request);
         }
     }
     Err(LedgerError::Unavailable("others claim and forget the same request all the time".to_owned()))
@@ -54,11 +54,11 @@ fn known(row: &Row) -> Result<ClaimRow, Error> {
 
 pub(super) async fn keep_answer(readers: &Readers, key: &str, answer: &StoredAnswer) -> LedgerResult<()> {
     let sql = "UPDATE claimed_request SET status = $2, body = $3 WHERE key = $1";
-    readers.query(sql, &[&key, &i64::from(answer.status), &answer.body.as_bytes()]).await?;
+    readers.write(sql, &[&key, &i64::from(answer.status), &answer.body.as_bytes()]).await?;
     Ok(())
 }
 
 pub(super) async fn forget(readers: &Readers, key: &str) -> LedgerResult<()> {
-    readers.query("DELETE FROM claimed_request WHERE key = $1", &[&key]).await?;
+    readers.write("DELETE FROM claimed_request WHERE key = $1", &[&key]).await?;
     Ok(())
 }

@@ -8,19 +8,14 @@ use planwright_engine::ledger::{Lease, LedgerResult};
 use tokio::time::timeout;
 
 use super::changes::Changes;
-use super::errors::Failure;
-use super::leases;
-use super::readers::{ATTEMPTS, Readers, give_back, is_stale};
+use super::errors::DatabaseError;
+use super::readers::{Readers, WRITE_SETTINGS, WriteRetry, give_back};
+use super::statement::{PooledClient as _, StatementMode};
+use super::{leases, schema};
 use crate::leasing::check_held;
 
 /// A long conversation has many entries.
 const DELETION: Duration = Duration::from_secs(120);
-
-/// A deletion that was answered is on disk, and it does not wait for ever for somebody who writes, unless the database's
-/// owner chose how long.
-const SETTINGS: &str = "
-    SELECT set_config('lock_timeout', '10s', true) WHERE current_setting('lock_timeout', true) = '0';
-    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit', true) = 'off'";
 
 /// The session's own row goes last, so that nothing is ever left without one.
 const EVERYTHING: [&str; 7] = [
@@ -43,59 +38,60 @@ const FORGET_TRACES: &str = "DELETE FROM deleted_session WHERE id IN (
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deletion {
     Done,
-    NotThere,
+    NotFound,
 }
 
 pub(super) async fn delete(readers: &Readers, changes: &Changes, lease: &Lease) -> LedgerResult<()> {
-    let mut attempts = 0;
+    let mut retry = WriteRetry::new();
     loop {
-        attempts += 1;
         match attempt(readers, changes, lease).await {
-            Err(failure) if is_stale(&failure) && attempts < ATTEMPTS => {}
-            Err(failure) => return Err(failure.to_error()),
-            // Or the attempt before came through, and only its answer was lost.
-            Ok(outcome) if outcome == Deletion::Done || attempts > 1 => {
+            Ok(Deletion::NotFound) if !retry.answer_lost => {
+                return Err(Refusal::not_found(format!("There is no session {}.", lease.session)).into());
+            }
+            // A session that is gone now was deleted by an attempt whose answer was lost.
+            Ok(Deletion::Done | Deletion::NotFound) => {
                 changes.notify_here(vec![lease.session.clone()]);
                 return Ok(());
             }
-            Ok(_) => {
-                return Err(Refusal::not_found(format!("There is no session {}.", lease.session)).into());
-            }
+            Err(error) => retry.before_next(error).await.map_err(|error| error.to_error())?,
         }
     }
 }
 
-async fn attempt(readers: &Readers, changes: &Changes, lease: &Lease) -> Result<Deletion, Failure> {
+async fn attempt(readers: &Readers, changes: &Changes, lease: &Lease) -> Result<Deletion, DatabaseError> {
     let mut client = readers.client().await?;
-    let outcome = timeout(DELETION, delete_with(&mut client, changes, lease)).await.unwrap_or(Err(Failure::TimedOut));
+    let work = delete_with(&mut client, readers.mode(), changes, lease);
+    let outcome = timeout(DELETION, work).await.unwrap_or(Err(DatabaseError::TimedOut));
     give_back(client, &outcome);
     outcome
 }
 
-/// Everybody who writes to the session waits for its row first, and so does this.
-async fn delete_with(client: &mut Object, changes: &Changes, lease: &Lease) -> Result<Deletion, Failure> {
+/// All writers of the session wait for its row first, and so does this.
+async fn delete_with(
+    client: &mut Object,
+    mode: StatementMode,
+    changes: &Changes,
+    lease: &Lease,
+) -> Result<Deletion, DatabaseError> {
     let transaction = client.transaction().await?;
-    transaction.batch_execute(SETTINGS).await?;
-    let Some(id) = lock(&transaction, lease).await? else { return Ok(Deletion::NotThere) };
-    check_held(leases::holder(&transaction, id).await?.as_ref(), lease)?;
+    transaction.batch_execute(WRITE_SETTINGS).await?;
+    let Some(id) = lock(&transaction, mode, lease).await? else { return Ok(Deletion::NotFound) };
+    schema::check_version(&transaction.query_as(mode, schema::VERSION, &[]).await?)?;
+    check_held(leases::holder(&transaction, mode, id).await?.as_ref(), lease)?;
     for sql in EVERYTHING {
-        let statement = transaction.prepare_cached(sql).await?;
-        transaction.execute(&statement, &[&id]).await?;
+        transaction.query_as(mode, sql, &[&id]).await?;
     }
     let (channel, conversation) = (lease.session.channel.as_str(), lease.session.conversation.as_str());
-    let statement = transaction.prepare_cached(LEAVE_A_TRACE).await?;
-    transaction.execute(&statement, &[&channel, &conversation]).await?;
-    let statement = transaction.prepare_cached(FORGET_TRACES).await?;
-    transaction.execute(&statement, &[]).await?;
+    transaction.query_as(mode, LEAVE_A_TRACE, &[&channel, &conversation]).await?;
+    transaction.query_as(mode, FORGET_TRACES, &[]).await?;
     transaction.commit().await?;
     changes.notify_others(client, std::slice::from_ref(&lease.session)).await;
     Ok(Deletion::Done)
 }
 
-async fn lock(transaction: &Transaction<'_>, lease: &Lease) -> Result<Option<i64>, Failure> {
+async fn lock(transaction: &Transaction<'_>, mode: StatementMode, lease: &Lease) -> Result<Option<i64>, DatabaseError> {
     let sql = "SELECT id FROM session WHERE conversation = $1 AND channel = $2 FOR UPDATE";
-    let statement = transaction.prepare_cached(sql).await?;
     let (conversation, channel) = (lease.session.conversation.as_str(), lease.session.channel.as_str());
-    let row = transaction.query_opt(&statement, &[&conversation, &channel]).await?;
-    Ok(row.map(|row| row.try_get(0)).transpose()?)
+    let rows = transaction.query_as(mode, sql, &[&conversation, &channel]).await?;
+    Ok(rows.first().map(|row| row.try_get(0)).transpose()?)
 }

@@ -20,7 +20,8 @@ pub(super) async fn plans_anywhere(
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
     let offset = after.unwrap_or(0);
-    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
+    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
+    // damaged time is brought into the range of what the database can print, so that it does not fail the whole list.
     let sql = format!(
         r#"SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
                execution.steps, execution.updated_at AS changed_at,
@@ -28,8 +29,8 @@ pub(super) async fn plans_anywhere(
            FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
            WHERE {wanted}
            ORDER BY coalesce(rtrim(execution.updated_at, 'Z'),
-               to_char(to_timestamp(greatest(plan.updated_at, 0) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
-               || '.' || lpad((greatest(plan.updated_at, 0) % 1000000)::text, 6, '0')) COLLATE "C" DESC, plan.id DESC
+               to_char(to_timestamp(least(greatest(plan.updated_at, 0), 253402300799000000) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
+               || '.' || lpad((least(greatest(plan.updated_at, 0), 253402300799000000) % 1000000)::text, 6, '0')) COLLATE "C" DESC, plan.id DESC
            LIMIT $1 OFFSET $2"#
     );
     let found = readers.query(&sql, &[&i64::from(limit), &small(offset)]).await?;

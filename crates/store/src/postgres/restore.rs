@@ -6,11 +6,11 @@ use std::time::Duration;
 use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::LedgerResult;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::batch;
 use super::changes::Changes;
-use super::errors::{Failure, RetryPolicy};
+use super::errors::{DatabaseError, RetryPolicy};
 use super::readers::{ATTEMPTS, Readers};
 use super::target::Target;
 use super::writer_connection::WriterConnection;
@@ -18,6 +18,8 @@ use crate::restore::RestoredSession;
 
 /// A long conversation has many entries.
 const RESTORATION: Duration = Duration::from_secs(120);
+const BUSY_ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct RestoreConnection {
     target: Target,
@@ -52,20 +54,32 @@ impl RestoreConnection {
                     let message = format!("There is a session {} already.", restored.identity);
                     return Err(Refusal::conflict(message).into());
                 }
-                Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect && attempts < ATTEMPTS => {}
-                Err(failure) => return Err(failure.to_error()),
+                Err(error) => match error.retry_policy() {
+                    RetryPolicy::Reconnect if attempts < ATTEMPTS => {}
+                    // Another transaction is opening a session of the same name right now.
+                    RetryPolicy::Busy if attempts < BUSY_ATTEMPTS => sleep(PAUSE).await,
+                    RetryPolicy::Reconnect
+                    | RetryPolicy::Busy
+                    | RetryPolicy::Again
+                    | RetryPolicy::Wait
+                    | RetryPolicy::None => return Err(error.to_error()),
+                },
             }
         }
     }
 
     /// Whether it was written; if not, there is such a session.
-    async fn attempt(&self, kept: &mut Option<WriterConnection>, restored: &RestoredSession) -> Result<bool, Failure> {
+    async fn attempt(
+        &self,
+        kept: &mut Option<WriterConnection>,
+        restored: &RestoredSession,
+    ) -> Result<bool, DatabaseError> {
         let connection = match kept.take() {
             Some(connection) => connection,
             None => WriterConnection::open(&self.target).await?,
         };
         let work = batch::restore(&connection, &self.changes, restored);
-        let outcome = timeout(RESTORATION, work).await.unwrap_or(Err(Failure::TimedOut));
+        let outcome = timeout(RESTORATION, work).await.unwrap_or(Err(DatabaseError::TimedOut));
         // A connection is only kept if it is known to be out of the transaction.
         if outcome.is_ok() {
             *kept = Some(connection);

@@ -7,7 +7,7 @@ use planwright_engine::ledger::LedgerError;
 use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::Fault;
+use super::TransactionError;
 use crate::claims::{ClaimRow, FORGOTTEN_AT_ONCE, cutoff};
 
 pub(super) fn claim(
@@ -15,7 +15,7 @@ pub(super) fn claim(
     request: &ClaimedRequest,
     now: Timestamp,
     keep: Duration,
-) -> Result<Claim, Fault> {
+) -> Result<Claim, TransactionError> {
     let cutoff = cutoff(now, keep);
     let sql = "DELETE FROM claimed_request WHERE key = ?3 AND at < ?1
                    OR key IN (SELECT key FROM claimed_request WHERE at < ?1 ORDER BY at LIMIT ?2)";
@@ -33,13 +33,13 @@ pub(super) fn claim(
     Ok(known.claim(request)?)
 }
 
-pub(super) fn keep_answer(connection: &Connection, key: &str, answer: &StoredAnswer) -> Result<(), Fault> {
+pub(super) fn keep_answer(connection: &Connection, key: &str, answer: &StoredAnswer) -> Result<(), TransactionError> {
     let sql = "UPDATE claimed_request SET status = ?2, body = ?3 WHERE key = ?1";
     connection.prepare_cached(sql)?.execute(params![key, answer.status, answer.body])?;
     Ok(())
 }
 
-pub(super) fn forget(connection: &Connection, key: &str) -> Result<(), Fault> {
+pub(super) fn forget(connection: &Connection, key: &str) -> Result<(), TransactionError> {
     connection.prepare_cached("DELETE FROM claimed_request WHERE key = ?1")?.execute([key])?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use planwright_engine::ledger::Lease;
 
 use super::rows::session_id;
 use super::writer::WriterState;
-use super::{Fault, leases};
+use super::{TransactionError, leases};
 use crate::leasing::check_held;
 
 /// How many deletions are remembered for processes that look for them many times a second.
@@ -23,7 +23,7 @@ const EVERYTHING: [&str; 7] = [
 ];
 
 impl WriterState {
-    pub(super) fn delete_session(&mut self, lease: &Lease) -> Result<(), Fault> {
+    pub(super) fn delete_session(&mut self, lease: &Lease) -> Result<(), TransactionError> {
         let session = &lease.session;
         let id = session_id(&self.connection, session)?
             .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;

@@ -4,7 +4,7 @@ use planwright_engine::ledger::LedgerResult;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
-use super::Fault;
+use super::TransactionError;
 use super::rows::{number, text};
 use crate::plan_rows::{ExecutionRow, PlanRows, plan_before_version_3};
 
@@ -27,7 +27,7 @@ pub(super) fn read_runs(
     connection: &Connection,
     plan: &str,
     what: impl Fn() -> String,
-) -> Result<Vec<(i64, String)>, Fault> {
+) -> Result<Vec<(i64, String)>, TransactionError> {
     let sql = "SELECT position, body FROM step_run WHERE plan_id = ?1 ORDER BY position";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([plan])?;

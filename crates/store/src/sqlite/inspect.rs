@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{check_owner, known_schema};
 use super::errors::translate;
-use crate::inspect::Inspection;
+use crate::inspect::{Inspection, Pooler};
 
 pub(crate) async fn inspect(path: PathBuf) -> LedgerResult<Inspection> {
     tokio::task::spawn_blocking(move || inspect_file(&path))
@@ -22,7 +22,13 @@ fn inspect_file(path: &Path) -> LedgerResult<Inspection> {
     check_owner(&connection, path)?;
     let read = || -> rusqlite::Result<Inspection> {
         let schema = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        Ok(Inspection { schema, known: known_schema(), write_ahead: write_ahead(path), unencrypted_remote: false })
+        Ok(Inspection {
+            schema,
+            known: known_schema(),
+            write_ahead: write_ahead(path),
+            unencrypted_remote: false,
+            pooler: Pooler::None,
+        })
     };
     read().map_err(|error| translate(path, &error))
 }

@@ -7,7 +7,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, Leasing, Submission};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::Fault;
+use super::TransactionError;
 use super::rows::find_session;
 use crate::leasing::{Holder, is_free_for};
 
@@ -25,14 +25,14 @@ pub(super) fn acquire(
     session: &SessionIdentity,
     owner: &str,
     ttl: Duration,
-) -> Result<Option<Lease>, Fault> {
+) -> Result<Option<Lease>, TransactionError> {
     let row = find_session(connection, session)?
         .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
     let holder = holder(connection, row.id)?;
     Ok(take_if_free(connection, row.id, session, holder.as_ref(), owner, ttl)?)
 }
 
-pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Fault> {
+pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), TransactionError> {
     let Some(row) = find_session(connection, &lease.session)? else { return Ok(()) };
     Ok(let_go(connection, row.id, lease)?)
 }
@@ -139,7 +139,7 @@ fn take(
     Ok(next.lease(session))
 }
 
-pub(super) fn renew(connection: &Connection, lease: &Lease, ttl: Duration) -> Result<bool, Fault> {
+pub(super) fn renew(connection: &Connection, lease: &Lease, ttl: Duration) -> Result<bool, TransactionError> {
     let Some(row) = find_session(connection, &lease.session)? else { return Ok(false) };
     // One that was given back has run out long ago.
     let sql = concat!(

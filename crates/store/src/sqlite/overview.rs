@@ -6,7 +6,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult, Page};
 use planwright_engine::server_ledger::{Census, PlanAnywhere, Unfinished};
 use rusqlite::{Connection, Row, params};
 
-use super::Fault;
+use super::TransactionError;
 use super::leases::{self, now};
 use super::queries::summary;
 use super::rows::{number, read_session, select_sessions, text};
@@ -18,7 +18,7 @@ pub(super) fn plans_anywhere(
     statuses: &[PlanStatus],
     after: Option<u64>,
     limit: u32,
-) -> Result<Page<PlanAnywhere>, Fault> {
+) -> Result<Page<PlanAnywhere>, TransactionError> {
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
     let offset = after.unwrap_or(0);
@@ -56,7 +56,7 @@ fn plan_anywhere(row: &Row<'_>) -> LedgerResult<PlanAnywhere> {
     Ok(PlanAnywhere { session, plan, active })
 }
 
-pub(super) fn unfinished(connection: &Connection, limit: u32) -> Result<Vec<Unfinished>, Fault> {
+pub(super) fn unfinished(connection: &Connection, limit: u32) -> Result<Vec<Unfinished>, TransactionError> {
     let sql = concat!(
         select_sessions!(
             "LEFT JOIN lease ON lease.session_id = s.id
@@ -82,7 +82,7 @@ pub(super) fn unfinished(connection: &Connection, limit: u32) -> Result<Vec<Unfi
     Ok(found)
 }
 
-pub(super) fn census(connection: &Connection) -> Result<Census, Fault> {
+pub(super) fn census(connection: &Connection) -> Result<Census, TransactionError> {
     let sql = concat!(
         "SELECT (SELECT count(*) FROM session),
              (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),

@@ -1,8 +1,6 @@
-//! Reading, beside the writer and never in its way.
+//! Everything that is read of one session, and the lists of sessions.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
 
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, EntryHash, SealedEntry};
@@ -11,98 +9,20 @@ use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
+use planwright_engine::version_index::VersionIndexEntry;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use tokio::runtime::{Handle, RuntimeFlavor};
-
-use super::errors::translate;
+use super::TransactionError;
 use super::executions::read_execution;
 use super::rows::{
     SessionRow, find_session, load, number, read_plan, read_session, select_plans, select_sessions, text,
 };
-use super::{Fault, connection};
 use crate::encode;
 
-/// Connections that are not in use wait here for the next reader.
-#[derive(Debug, Clone)]
-pub(super) struct Readers {
-    path: Arc<PathBuf>,
-    idle: Arc<Mutex<Vec<Connection>>>,
-}
-
-const MOST_IDLE: usize = 8;
-
-impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path: Arc::new(path), idle: Arc::default() }
-    }
-
-    pub(super) async fn read<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> LedgerResult<T> {
-        let readers = self.clone();
-        let work = move || {
-            let connection = readers.take()?;
-            readers.look(connection, look)
-        };
-        // Most reads are shorter than the way to another thread and back.
-        if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
-            return tokio::task::block_in_place(work);
-        }
-        tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|error| LedgerError::Internal(format!("a reader failed: {error}")))?
-    }
-
-    /// Reads a few rows by their keys, which takes less time than making way for others would. A connection that is open
-    /// already waits for nobody: with a write-ahead log, readers and the writer are not in each other's way.
-    pub(super) async fn read_inline<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> LedgerResult<T> {
-        let idle = self.idle().pop();
-        match idle {
-            Some(connection) => self.look(connection, look),
-            None => self.read(look).await,
-        }
-    }
-
-    fn look<T>(&self, connection: Connection, look: impl FnOnce(&Connection) -> Result<T, Fault>) -> LedgerResult<T> {
-        let outcome = in_one_moment(&connection, look);
-        self.put_back(connection);
-        outcome.map_err(|fault| match fault {
-            Fault::Ledger(error) => error,
-            Fault::Sqlite(error) => translate(&self.path, &error),
-        })
-    }
-
-    fn take(&self) -> LedgerResult<Connection> {
-        let idle = self.idle().pop();
-        idle.map_or_else(|| connection::open(&self.path), Ok)
-    }
-
-    fn put_back(&self, connection: Connection) {
-        let mut idle = self.idle();
-        if idle.len() < MOST_IDLE {
-            idle.push(connection);
-        }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Everything that is read belongs to the same commit.
-fn in_one_moment<T>(connection: &Connection, look: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
-    connection.prepare_cached("BEGIN DEFERRED")?.execute([])?;
-    let outcome = look(connection);
-    connection.prepare_cached("ROLLBACK")?.execute([])?;
-    outcome
-}
-
-pub(super) fn session(connection: &Connection, session: &SessionIdentity) -> Result<Option<StoredSession>, Fault> {
+pub(super) fn session(
+    connection: &Connection,
+    session: &SessionIdentity,
+) -> Result<Option<StoredSession>, TransactionError> {
     find_session(connection, session)?.map(|row| Ok(stored(row)?)).transpose()
 }
 
@@ -112,7 +32,12 @@ fn stored(row: SessionRow) -> LedgerResult<StoredSession> {
     Ok(StoredSession { session: row.session, head: row.head, last_active })
 }
 
-pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) -> Result<Page<StoredSession>, Fault> {
+/// The most recently active first.
+pub(super) fn sessions(
+    connection: &Connection,
+    after: Option<u64>,
+    limit: u32,
+) -> Result<Page<StoredSession>, TransactionError> {
     let offset = after.unwrap_or(0);
     // Entries are numbered over all sessions in the order they were written.
     let mut statement = connection.prepare_cached(select_sessions!("ORDER BY j.id DESC LIMIT ?1 OFFSET ?2"))?;
@@ -127,13 +52,42 @@ pub(super) fn sessions(connection: &Connection, after: Option<u64>, limit: u32) 
     Ok(page)
 }
 
-pub(super) fn sessions_with_key(connection: &Connection, key: &ConversationKey) -> Result<Vec<SessionIdentity>, Fault> {
+/// In the order of their row ids, which never change.
+pub(super) fn walk_sessions(
+    connection: &Connection,
+    after: Option<u64>,
+    limit: u32,
+) -> Result<Page<StoredSession>, TransactionError> {
+    let mut statement = connection.prepare_cached(select_sessions!("WHERE s.id > ?1 ORDER BY s.id LIMIT ?2"))?;
+    let mut rows = statement.query(params![after.map_or(i64::MIN, u64::cast_signed), limit])?;
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    let (mut count, mut last) = (0, None);
+    while let Some(row) = rows.next()? {
+        count += 1;
+        last = Some(row.get::<_, i64>(0)?.cast_unsigned());
+        encode::note(&mut page, read_session(row).and_then(stored))?;
+    }
+    page.next = last.filter(|_| count == limit);
+    Ok(page)
+}
+
+pub(super) fn count_sessions(connection: &Connection) -> Result<u64, TransactionError> {
+    let mut statement = connection.prepare_cached("SELECT count(*) FROM session")?;
+    Ok(statement.query_row([], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)?)
+}
+
+pub(super) fn sessions_with_key(
+    connection: &Connection,
+    key: &ConversationKey,
+) -> Result<Vec<SessionIdentity>, TransactionError> {
     let mut statement =
         connection.prepare_cached("SELECT channel FROM session WHERE conversation = ?1 ORDER BY channel")?;
-    let channels = statement.query_map([key.as_str()], |row| row.get::<_, String>(0))?;
+    let mut rows = statement.query([key.as_str()])?;
     let mut found = Vec::new();
-    for channel in channels {
-        found.push(SessionIdentity::new(channel?.parse().map_err(LedgerError::from)?, key.clone()));
+    while let Some(row) = rows.next()? {
+        // A row whose channel cannot be read does not hide the others; lists of sessions name it.
+        let channel = text(row, 0, String::new).ok().and_then(|channel| channel.parse().ok());
+        found.extend(channel.map(|channel| SessionIdentity::new(channel, key.clone())));
     }
     Ok(found)
 }
@@ -142,7 +96,7 @@ pub(super) fn snapshot(
     connection: &Connection,
     session: &SessionIdentity,
     plan: Option<&PlanId>,
-) -> Result<Snapshot, Fault> {
+) -> Result<Snapshot, TransactionError> {
     let mut snapshot = Snapshot::new(session.clone());
     if let Some(row) = find_session(connection, session)? {
         snapshot.session = Some(row.session);
@@ -155,23 +109,23 @@ pub(super) fn candidates(
     connection: &Connection,
     session: &SessionIdentity,
     reference: &PlanReference,
-) -> Result<Vec<Candidate>, Fault> {
+) -> Result<Vec<Candidate>, TransactionError> {
     let sql = "SELECT id, number FROM plan WHERE session_id = ?1 AND (number = ?2 OR instr(id, ?3) > 0)
                ORDER BY number = ?2 DESC, id = ?3 DESC, number LIMIT 10";
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![row.id, reference.number(), reference.piece()], |row| {
-        Ok((row.get::<_, String>(0)?, row.get(1)?))
-    })?;
+    let mut rows = statement.query(params![row.id, reference.number(), reference.piece()])?;
     let mut found = Vec::new();
-    for candidate in rows {
-        let (id, number) = candidate?;
-        found.push(Candidate { id: PlanId::new(id).map_err(LedgerError::from)?, number });
+    while let Some(row) = rows.next()? {
+        // A plan whose id or number cannot be read does not hide the others; the list of plans names it.
+        let id = text(row, 0, String::new).ok().and_then(|id| PlanId::new(id).ok());
+        let number = number(row, 1, String::new).ok().and_then(|number| u32::try_from(number).ok());
+        found.extend(id.zip(number).map(|(id, number)| Candidate { id, number }));
     }
     Ok(found)
 }
 
-pub(super) fn session_of(connection: &Connection, plan: &PlanId) -> Result<Option<SessionIdentity>, Fault> {
+pub(super) fn session_of(connection: &Connection, plan: &PlanId) -> Result<Option<SessionIdentity>, TransactionError> {
     let sql =
         "SELECT s.channel || ':' || s.conversation FROM plan p JOIN session s ON s.id = p.session_id WHERE p.id = ?1";
     let found: Option<String> =
@@ -184,7 +138,7 @@ pub(super) fn plans(
     session: &SessionIdentity,
     before: Option<u64>,
     limit: u32,
-) -> Result<Page<PlanSummary>, Fault> {
+) -> Result<Page<PlanSummary>, TransactionError> {
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(row) = find_session(connection, session)? else { return Ok(page) };
     let sql = "SELECT p.number, p.id, p.status, p.style, p.title, p.updated_at, e.steps, e.seq, e.updated_at
@@ -226,7 +180,7 @@ pub(super) fn journal(
     session: &SessionIdentity,
     after: u64,
     limit: u32,
-) -> Result<Vec<SealedEntry>, Fault> {
+) -> Result<Vec<SealedEntry>, TransactionError> {
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
     let sql = "SELECT seq, body, hash FROM journal WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
@@ -249,7 +203,7 @@ pub(super) fn conversation(
     session: &SessionIdentity,
     from: u64,
     limit: u32,
-) -> Result<Vec<Entry>, Fault> {
+) -> Result<Vec<Entry>, TransactionError> {
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
     let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND seq >= ?2 AND plan_id IS NULL
                ORDER BY seq LIMIT ?3";
@@ -261,15 +215,61 @@ pub(super) fn plan_journal(
     connection: &Connection,
     session: &SessionIdentity,
     plan: &PlanId,
-) -> Result<Vec<Entry>, Fault> {
+) -> Result<Vec<Result<Entry, DamagedRow>>, TransactionError> {
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
     let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND plan_id = ?2 ORDER BY seq";
     let mut statement = connection.prepare_cached(sql)?;
-    read_entries(statement.query(params![row.id, plan.as_str()])?)
+    let mut rows = statement.query(params![row.id, plan.as_str()])?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        entries.push(encode::set_damage_aside(read_entry(row))?);
+    }
+    Ok(entries)
+}
+
+/// The plus sign keeps SQLite from reading the whole journal of the session.
+pub(super) const VERSION_ENTRY: &str = "SELECT seq, body FROM journal
+    WHERE plan_id = ?1 AND version = ?2
+        AND +session_id = (SELECT id FROM session WHERE conversation = ?3 AND channel = ?4) LIMIT 1";
+
+pub(super) fn version_entry(
+    connection: &Connection,
+    session: &SessionIdentity,
+    plan: &PlanId,
+    version: u32,
+) -> Result<Option<Entry>, TransactionError> {
+    let mut statement = connection.prepare_cached(VERSION_ENTRY)?;
+    let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+    let mut rows = statement.query(params![plan.as_str(), version, conversation, channel])?;
+    Ok(rows.next()?.map(read_entry).transpose()?)
+}
+
+pub(super) fn version_index(
+    connection: &Connection,
+    session: &SessionIdentity,
+) -> Result<BTreeSet<VersionIndexEntry>, TransactionError> {
+    let Some(row) = find_session(connection, session)? else { return Ok(BTreeSet::new()) };
+    let sql = "SELECT plan_id, version, seq FROM journal WHERE session_id = ?1 AND version IS NOT NULL";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([row.id])?;
+    let mut index = BTreeSet::new();
+    while let Some(row) = rows.next()? {
+        let what = || format!("the index of versions of {session}");
+        let plan = text(row, 0, what)?;
+        let plan = PlanId::new(plan).map_err(|refusal| LedgerError::damaged(what(), refusal))?;
+        let (version, seq) = (number(row, 1, what)?, number(row, 2, what)?.unsigned_abs());
+        let version = u32::try_from(version).map_err(|error| LedgerError::damaged(what(), error))?;
+        index.insert(VersionIndexEntry { plan, version, seq });
+    }
+    Ok(index)
 }
 
 /// All entries that one request led to: from its first one up to the first one of the next request.
-pub(super) fn entries_of_request(connection: &Connection, session_id: i64, first: i64) -> Result<Vec<Entry>, Fault> {
+pub(super) fn entries_of_request(
+    connection: &Connection,
+    session_id: i64,
+    first: i64,
+) -> Result<Vec<Entry>, TransactionError> {
     let sql = "SELECT seq, body FROM journal WHERE session_id = ?1 AND seq >= ?2 AND seq < coalesce(
                    (SELECT seq FROM journal WHERE session_id = ?1 AND seq > ?2 AND request IS NOT NULL
                     ORDER BY seq LIMIT 1), 9223372036854775807)
@@ -278,20 +278,24 @@ pub(super) fn entries_of_request(connection: &Connection, session_id: i64, first
     read_entries(statement.query(params![session_id, first])?)
 }
 
-fn read_entries(mut rows: rusqlite::Rows<'_>) -> Result<Vec<Entry>, Fault> {
+fn read_entries(mut rows: rusqlite::Rows<'_>) -> Result<Vec<Entry>, TransactionError> {
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
-        let seq: i64 = row.get(0)?;
-        let what = || format!("journal entry {seq}");
-        entries.push(encode::entry_from_text(what, &text(row, 1, what)?)?);
+        entries.push(read_entry(row)?);
     }
     Ok(entries)
+}
+
+fn read_entry(row: &Row<'_>) -> LedgerResult<Entry> {
+    let seq = number(row, 0, || "a journal entry".to_owned())?;
+    let what = || format!("journal entry {seq}");
+    encode::entry_from_text(what, &text(row, 1, what)?)
 }
 
 pub(super) fn stored_plans(
     connection: &Connection,
     session: &SessionIdentity,
-) -> Result<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>), Fault> {
+) -> Result<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>), TransactionError> {
     let mut plans = BTreeMap::new();
     let mut damaged = Vec::new();
     let Some(row) = find_session(connection, session)? else { return Ok((plans, damaged)) };
@@ -300,15 +304,15 @@ pub(super) fn stored_plans(
     while let Some(row) = rows.next()? {
         match read_plan(connection, row, session) {
             Ok((plan, _)) => drop(plans.insert(plan.id.clone(), plan)),
-            Err(Fault::Ledger(error)) => damaged.extend(encode::set_damage_aside::<()>(Err(error))?.err()),
-            Err(fault) => return Err(fault),
+            Err(TransactionError::Ledger(error)) => damaged.extend(encode::set_damage_aside::<()>(Err(error))?.err()),
+            Err(error) => return Err(error),
         }
     }
     Ok((plans, damaged))
 }
 
 /// Rows that no session owns up to.
-pub(super) fn orphans(connection: &Connection) -> Result<Vec<DamagedRow>, Fault> {
+pub(super) fn orphans(connection: &Connection) -> Result<Vec<DamagedRow>, TransactionError> {
     let sql = "SELECT count(*) || ' journal entries' FROM journal WHERE session_id NOT IN (SELECT id FROM session)
                GROUP BY session_id
                UNION ALL SELECT 'plan ' || id FROM plan WHERE session_id NOT IN (SELECT id FROM session) LIMIT 20";

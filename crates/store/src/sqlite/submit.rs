@@ -14,7 +14,7 @@ use super::executions::write_runs;
 use super::rows::{find_session, load};
 use super::session_cache::CachedSession;
 use super::writer::WriterState;
-use super::{Fault, leases, queries};
+use super::{TransactionError, leases, queries};
 use crate::apply_command::{AppliedCommand, apply_command, needs_active_plan};
 use crate::encode::SessionState;
 use crate::leasing::admit;
@@ -26,12 +26,14 @@ pub(super) struct EntryRow<'a> {
     pub(super) plan: Option<&'a str>,
     /// Set on the first entry that a request led to.
     pub(super) request: Option<&'a str>,
+    /// The version of its plan that the entry made, if it made one.
+    pub(super) version: Option<u32>,
     pub(super) body: &'a str,
     pub(super) hash: &'a [u8; 32],
 }
 
 impl WriterState {
-    pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, Fault> {
+    pub(super) fn submit(&mut self, submission: &Submission) -> Result<Committed, TransactionError> {
         let found = self.load(submission)?;
         let session_id = found.as_ref().map(|found| found.session_id);
         let holder = leases::holder_for(&self.connection, session_id, submission)?;
@@ -85,7 +87,7 @@ impl WriterState {
     }
 
     /// The session with the plans that this command looks at; `None` if there is no such session.
-    fn load(&mut self, submission: &Submission) -> Result<Option<CachedSession>, Fault> {
+    fn load(&mut self, submission: &Submission) -> Result<Option<CachedSession>, TransactionError> {
         let mut kept = match self.cache.take(&submission.session) {
             Some(kept) => kept,
             None => {
@@ -107,7 +109,11 @@ impl WriterState {
 
     /// The outcome of this very request, if it was carried out before. Usually nobody asks: the index on requests
     /// fails a repeated one, and only then everything is looked at carefully.
-    fn already_done(&self, found: Option<&CachedSession>, submission: &Submission) -> Result<Option<Committed>, Fault> {
+    fn already_done(
+        &self,
+        found: Option<&CachedSession>,
+        submission: &Submission,
+    ) -> Result<Option<Committed>, TransactionError> {
         let request = submission.stamp.request.as_str();
         let mut statement = self.connection.prepare_cached("SELECT session_id, seq FROM journal WHERE request = ?1")?;
         let first: Option<(i64, i64)> =
@@ -135,7 +141,7 @@ impl WriterState {
         head: Head,
         applied: &AppliedCommand,
         submission: &Submission,
-    ) -> Result<i64, Fault> {
+    ) -> Result<i64, TransactionError> {
         // Whatever can fail without SQL fails here, before the first row is touched.
         // The rows of the session and of its active plan together name the last entry, so that one that is cut off is
         // missed. A change to any other plan is therefore noted with the session.
@@ -151,13 +157,17 @@ impl WriterState {
         let seq = head.seq as i64;
         let session_id = self.write_session(session_id, state.as_ref(), seq, &submission.session)?;
         let mut request = Some(submission.stamp.request.as_str());
-        let entries = applied.entries.iter().zip(&applied.events).map(|(entry, event)| EntryRow {
-            seq: entry.seq,
-            plan: event.plan().map(PlanId::as_str),
-            request: request.take(),
-            body: &entry.body,
-            hash: &entry.hash.0,
-        });
+        let entries =
+            applied.entries.iter().zip(&applied.events).zip(&applied.versions).map(|((entry, event), version)| {
+                EntryRow {
+                    seq: entry.seq,
+                    plan: event.plan().map(PlanId::as_str),
+                    request: request.take(),
+                    version: *version,
+                    body: &entry.body,
+                    hash: &entry.hash.0,
+                }
+            });
         self.write_entries(session_id, entries)?;
         for rows in plans {
             if let Some(body) = &rows.body {
@@ -175,7 +185,7 @@ impl WriterState {
         state: Option<&SessionState>,
         seq: i64,
         session: &SessionIdentity,
-    ) -> rusqlite::Result<i64> {
+    ) -> Result<i64, TransactionError> {
         match (id, state) {
             (Some(id), None) => Ok(id),
             (Some(id), Some(state)) => {
@@ -184,9 +194,10 @@ impl WriterState {
                 self.connection.prepare_cached(sql)?.execute(values)?;
                 Ok(id)
             }
-            (None, state) => {
-                let nothing = SessionState::default();
-                let state = state.unwrap_or(&nothing);
+            (None, None) => {
+                Err(LedgerError::Internal(format!("session {session} cannot be written: it has no state")).into())
+            }
+            (None, Some(state)) => {
                 // A number that rows of a lost session still carry is not given out again.
                 let sql =
                     "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq) VALUES (1 + max(
@@ -197,7 +208,7 @@ impl WriterState {
                                coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6)";
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
                 let values = params![channel, conversation, state.text, state.turn_open, state.planning, seq];
-                self.connection.prepare_cached(sql)?.insert(values)
+                Ok(self.connection.prepare_cached(sql)?.insert(values)?)
             }
         }
     }
@@ -207,10 +218,11 @@ impl WriterState {
         session_id: i64,
         entries: impl Iterator<Item = EntryRow<'a>>,
     ) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO journal (session_id, seq, plan_id, request, body, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let sql = "INSERT INTO journal (session_id, seq, plan_id, request, version, body, hash)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let mut statement = self.connection.prepare_cached(sql)?;
-        for EntryRow { seq, plan, request, body, hash } in entries {
-            statement.execute(params![session_id, seq as i64, plan, request, body, hash])?;
+        for EntryRow { seq, plan, request, version, body, hash } in entries {
+            statement.execute(params![session_id, seq as i64, plan, request, version, body, hash])?;
         }
         Ok(())
     }
@@ -239,7 +251,7 @@ impl WriterState {
 }
 
 /// What is stored beside the journal tells that entries are missing at its end. Nothing is written over them.
-fn not_cut_off(session: &SessionIdentity, recorded: u64, head: &Head) -> Result<(), Fault> {
+fn not_cut_off(session: &SessionIdentity, recorded: u64, head: &Head) -> Result<(), TransactionError> {
     if recorded <= head.seq {
         return Ok(());
     }

@@ -83,6 +83,10 @@ contract! {
         the_journal_is_read_in_pages,
         the_journal_of_a_plan_has_its_entries_and_no_others,
         the_history_of_a_plan_has_its_versions,
+        a_walk_visits_every_session_however_they_move,
+        a_check_under_writes_leaves_no_session_out,
+        the_author_and_the_last_change_are_found_without_the_earlier_versions,
+        a_changed_index_of_versions_is_found,
     }
     leases {
         a_lease_is_held_by_one_owner,
@@ -185,6 +189,8 @@ contract! {
         damaged_plans_of_the_second_version_stay_as_they_are,
         sessions_of_the_third_version_are_looked_into,
         damaged_sessions_of_the_third_version_stay_as_they_are,
+        a_process_older_than_the_schema_writes_nothing,
+        versions_of_earlier_stores_are_numbered,
     }
     damage {
         a_damaged_plan_is_reported_and_never_overwritten,
@@ -201,6 +207,8 @@ contract! {
         a_changed_plan_is_found,
         a_deleted_plan_is_found,
         a_newer_schema_is_refused_and_left_alone,
+        a_damaged_plan_hides_nothing_that_waits,
+        a_session_with_an_unreadable_name_hides_no_other,
     }
     runs {
         every_outcome_comes_back,

@@ -14,19 +14,20 @@ use super::session::BatchSession;
 use super::{Batch, Done};
 use crate::apply_command::may_open_session;
 use crate::encode;
-use crate::postgres::errors::Failure;
+use crate::postgres::errors::DatabaseError;
 use crate::postgres::leases;
 use crate::postgres::rows::{self, JournalEnd};
+use crate::postgres::schema;
 use crate::postgres::writer_connection::WriterConnection;
 
 pub(super) async fn load<'a>(
     connection: &WriterConnection,
     submissions: &[&'a Submission],
-) -> Result<Batch<'a>, Failure> {
+) -> Result<Batch<'a>, DatabaseError> {
     let sessions: BTreeSet<_> = submissions.iter().map(|submission| &submission.session).collect();
     let opening: BTreeSet<_> =
         submissions.iter().filter(|s| may_open_session(&s.command)).map(|submission| &submission.session).collect();
-    let requests: Vec<_> = submissions.iter().map(|submission| submission.stamp.request.as_str()).collect();
+    let requests: Vec<&str> = submissions.iter().map(|submission| submission.stamp.request.as_str()).collect();
     let leased = submissions.iter().filter(|s| s.leasing != Leasing::None).map(|submission| &submission.session);
     let leased: BTreeSet<_> = leased.collect();
     let (channels, conversations) = names(&sessions);
@@ -35,30 +36,33 @@ pub(super) async fn load<'a>(
 
     // Sent in one go, carried out one after the other: the requests are looked up once the sessions are locked, when
     // nobody else can be carrying them out any more.
-    let ((), fresh, locked, ends, leases, repeated) = try_join!(
-        connection.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
+    let ((), fresh, locked, version, ends, leases, repeated) = try_join!(
+        connection.begin(),
         connection.query(opening.len(), &connection.make_sessions, [&new_channels, &new_conversations]),
         connection.query(sessions.len(), &connection.lock_sessions, [&channels, &conversations]),
+        connection.query(1, &connection.schema_version, []),
         connection.query(sessions.len(), &connection.journal_ends, [&channels, &conversations]),
         connection.query(leased.len(), &connection.find_leases, [&leased_channels, &leased_conversations]),
         connection.query(requests.len(), &connection.find_requests, [&requests]),
     )?;
+    schema::check_version(&version)?;
 
     let sessions = sessions.into_iter().map(|session| (session, BatchSession::new(session))).collect();
     let mut batch = Batch { sessions, done: HashMap::new(), homes: HashMap::new(), loaded: 0, entries: Vec::new() };
     let fresh = fresh.iter().map(|row| row.try_get(0)).collect::<Result<BTreeSet<i64>, Error>>()?;
-    batch.lay_out_sessions(&locked, &ends, &fresh)?;
-    batch.note_holders(&leases)?;
-    // Such a session was there when it was to be made, and was deleted before it was locked.
-    if opening.iter().any(|session| batch.sessions.get(session).is_none_or(|session| session.id.is_none())) {
-        return Err(Failure::Overtaken);
+    batch.add_sessions(&locked, &ends, &fresh)?;
+    batch.add_lease_holders(&leases)?;
+    // Such a session existed when it was to be made, and was deleted before it was locked.
+    let is_gone = |session: &BatchSession| session.id.is_none() && !session.busy;
+    if opening.iter().any(|session| batch.sessions.get(session).is_none_or(is_gone)) {
+        return Err(DatabaseError::Overtaken);
     }
     for row in &repeated {
         batch.recall(connection, submissions, row).await?;
     }
     let plans = batch.wanted_plans(submissions);
     let plans = connection.query(plans.len(), &connection.find_plans, [&plans]).await?;
-    batch.lay_out_plans(&plans)?;
+    batch.add_plans(&plans)?;
     Ok(batch)
 }
 
@@ -67,7 +71,15 @@ fn names<'a>(sessions: &BTreeSet<&'a SessionIdentity>) -> (Vec<&'static str>, Ve
 }
 
 impl<'a> Batch<'a> {
-    fn lay_out_sessions(&mut self, locked: &[Row], ends: &[Row], fresh: &BTreeSet<i64>) -> Result<(), Failure> {
+    fn add_sessions(&mut self, locked: &[Row], ends: &[Row], fresh: &BTreeSet<i64>) -> Result<(), DatabaseError> {
+        for row in ends {
+            // A session that exists is busy unless it is among the locked ones.
+            if let Ok(identity) = rows::identity(row)?
+                && let Some(session) = self.sessions.get_mut(&identity)
+            {
+                session.busy = true;
+            }
+        }
         let end = |row: &Row| Ok((row.try_get("session_id")?, JournalEnd::of(row, "seq", "hash")?));
         let ends = ends.iter().map(end).collect::<Result<HashMap<i64, JournalEnd>, Error>>()?;
         for row in locked {
@@ -76,6 +88,7 @@ impl<'a> Batch<'a> {
             let Some(session) = self.sessions.get_mut(&identity) else { continue };
             let id = row.try_get("id")?;
             session.id = Some(id);
+            session.busy = false;
             session.fresh = fresh.contains(&id);
             if session.fresh {
                 continue;
@@ -98,11 +111,11 @@ impl<'a> Batch<'a> {
         connection: &WriterConnection,
         submissions: &[&'a Submission],
         row: &Row,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseError> {
         let (request, session_id, first): (&str, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
         let same = submissions.iter().find(|submission| submission.stamp.request.as_str() == request);
         let Some(submission) = same else { return Ok(()) };
-        let rows = connection.client.query(&connection.request_entries, &[&session_id, &first]).await?;
+        let rows = connection.query(1, &connection.request_entries, [&session_id, &first]).await?;
         let events = rows.iter().map(|row| rows::entry(row).map(|entry| entry.map(|entry| entry.event)));
         let events = events.collect::<Result<LedgerResult<Vec<Event>>, Error>>()?;
         let last = first.unsigned_abs() + rows.len() as u64 - 1;
@@ -122,7 +135,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Puts each plan on the snapshot of its own session; a plan of a session that is not here is only known to exist.
-    fn lay_out_plans(&mut self, plans: &[Row]) -> Result<(), Failure> {
+    fn add_plans(&mut self, plans: &[Row]) -> Result<(), DatabaseError> {
         let mut sessions: BTreeMap<i64, &mut BatchSession> =
             self.sessions.values_mut().filter_map(|session| Some((session.id?, session))).collect();
         for row in plans {
@@ -140,7 +153,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn note_holders(&mut self, leases: &[Row]) -> Result<(), Failure> {
+    fn add_lease_holders(&mut self, leases: &[Row]) -> Result<(), DatabaseError> {
         for row in leases {
             let session_id: i64 = row.try_get("session_id")?;
             let holder = leases::holder_of(row)?;

@@ -6,7 +6,8 @@ use super::session::BatchSession;
 use super::{Batch, NewEntry, write};
 use crate::plan_rows::PlanRowChanges;
 use crate::postgres::changes::Changes;
-use crate::postgres::errors::Failure;
+use crate::postgres::errors::DatabaseError;
+use crate::postgres::schema;
 use crate::postgres::writer_connection::WriterConnection;
 use crate::restore::RestoredSession;
 
@@ -15,11 +16,12 @@ pub(in crate::postgres) async fn restore(
     connection: &WriterConnection,
     changes: &Changes,
     restored: &RestoredSession,
-) -> Result<bool, Failure> {
+) -> Result<bool, DatabaseError> {
     let session = &restored.identity;
     let (channel, conversation) = (vec![session.channel.as_str()], vec![session.conversation.as_str()]);
-    connection.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
+    connection.begin().await?;
     let made = connection.query(1, &connection.make_sessions, [&channel, &conversation]).await?;
+    schema::check_version(&connection.query(1, &connection.schema_version, []).await?)?;
     let Some(row) = made.first() else {
         connection.client.batch_execute("ROLLBACK").await?;
         return Ok(false);
@@ -46,6 +48,7 @@ fn batch(session_id: i64, restored: &RestoredSession) -> Batch<'_> {
         seq: entry.seq,
         plan: entry.plan.clone(),
         request: entry.request.as_ref(),
+        version: entry.version,
         body: entry.body.clone(),
         hash: entry.hash.0,
     });

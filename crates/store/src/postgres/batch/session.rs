@@ -19,6 +19,8 @@ use crate::plan_rows::PlanRowChanges;
 pub(super) struct BatchSession {
     /// `None` if there is no such session and nobody in the batch can begin it.
     pub(super) id: Option<i64>,
+    /// Another transaction holds the session.
+    pub(super) busy: bool,
     /// The row was made in this transaction and goes again if the session is not begun after all.
     pub(super) fresh: bool,
     pub(super) head: Head,
@@ -41,6 +43,7 @@ impl BatchSession {
     pub(super) fn new(session: &SessionIdentity) -> Self {
         Self {
             id: None,
+            busy: false,
             fresh: false,
             head: Head::START,
             snapshot: Snapshot::new(session.clone()),

@@ -4,17 +4,17 @@ use futures::try_join;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
-use tokio_postgres::types::ToSql;
 
 use super::session::BatchSession;
 use super::{Batch, NewEntry};
 use crate::encode::{self, SessionState};
 use crate::plan_rows::{ExecutionRow, PlanRows};
-use crate::postgres::errors::Failure;
+use crate::postgres::errors::DatabaseError;
 use crate::postgres::leases;
+use crate::postgres::statement::Parameter;
 use crate::postgres::writer_connection::WriterConnection;
 
-pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> Result<(), Failure> {
+pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> Result<(), DatabaseError> {
     let entries = EntryColumns::of(&batch.entries);
     let sessions = SessionColumns::of(batch)?;
     let mut plans = Plans::default();
@@ -52,6 +52,7 @@ struct EntryColumns<'a> {
     seq: Vec<i64>,
     plan: Vec<Option<&'a str>>,
     request: Vec<Option<&'a str>>,
+    version: Vec<Option<i64>>,
     body: Vec<&'a str>,
     hash: Vec<&'a [u8]>,
 }
@@ -64,14 +65,15 @@ impl<'a> EntryColumns<'a> {
             columns.seq.push(entry.seq as i64);
             columns.plan.push(entry.plan.as_ref().map(PlanId::as_str));
             columns.request.push(entry.request.map(RequestId::as_str));
+            columns.version.push(entry.version.map(i64::from));
             columns.body.push(&entry.body);
             columns.hash.push(&entry.hash);
         }
         columns
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 6] {
-        [&self.session_id, &self.seq, &self.plan, &self.request, &self.body, &self.hash]
+    fn parameters(&self) -> [&dyn Parameter; 7] {
+        [&self.session_id, &self.seq, &self.plan, &self.request, &self.version, &self.body, &self.hash]
     }
 }
 
@@ -106,7 +108,7 @@ impl<'a> SessionColumns<'a> {
         Ok(columns)
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 7] {
+    fn parameters(&self) -> [&dyn Parameter; 7] {
         let Self { id, head_seq, head_hash, state, last_active, turn_open, planning } = self;
         [id, head_seq, head_hash, state, last_active, turn_open, planning]
     }
@@ -161,7 +163,7 @@ impl<'a> ExecutionColumns<'a> {
         self.updated_at.push(row.updated_at);
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 3] {
+    fn parameters(&self) -> [&dyn Parameter; 3] {
         [&self.plan, &self.steps, &self.updated_at]
     }
 }
@@ -180,7 +182,7 @@ impl<'a> RunColumns<'a> {
         self.body.push(body);
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 3] {
+    fn parameters(&self) -> [&dyn Parameter; 3] {
         [&self.plan, &self.position, &self.body]
     }
 }
@@ -209,11 +211,11 @@ impl<'a> PlanColumns<'a> {
         self.updated_at.push(plan.updated_at.as_microsecond());
     }
 
-    fn for_insert(&self) -> [&(dyn ToSql + Sync); 8] {
+    fn for_insert(&self) -> [&dyn Parameter; 8] {
         [&self.id, &self.session_id, &self.number, &self.status, &self.style, &self.title, &self.body, &self.updated_at]
     }
 
-    fn for_update(&self) -> [&(dyn ToSql + Sync); 6] {
+    fn for_update(&self) -> [&dyn Parameter; 6] {
         [&self.id, &self.session_id, &self.status, &self.title, &self.body, &self.updated_at]
     }
 }
@@ -241,7 +243,7 @@ impl<'a> LeaseColumns<'a> {
         columns
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 4] {
+    fn parameters(&self) -> [&dyn Parameter; 4] {
         [&self.session_id, &self.owner, &self.fence, &self.micros]
     }
 }

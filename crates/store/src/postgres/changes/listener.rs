@@ -7,12 +7,13 @@ use std::future::poll_fn;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
-use tokio_postgres::{AsyncMessage, Client, Statement};
+use tokio_postgres::{AsyncMessage, Client};
 
 use super::heard;
 use crate::changes::ChangeBroadcaster;
-use crate::postgres::errors::{Failure, RetryPolicy};
+use crate::postgres::errors::{DatabaseError, RetryPolicy};
 use crate::postgres::rows;
+use crate::postgres::statement::{FixedStatement, StatementMode};
 use crate::postgres::target::{RawConnection, Target};
 
 /// How often is looked for what nobody told.
@@ -50,8 +51,8 @@ impl Listener {
         }
     }
 
-    async fn listen(&self) -> Failure {
-        let (client, line) = match self.target.line().await {
+    async fn listen(&self) -> DatabaseError {
+        let (client, line) = match self.target.connect_to_listen().await {
             Ok(connected) => connected,
             Err(failure) => return failure,
         };
@@ -62,7 +63,7 @@ impl Listener {
     }
 
     /// Carries the connection's messages, and tells what is announced on it.
-    async fn hear(&self, mut line: RawConnection) -> Failure {
+    async fn hear(&self, mut line: RawConnection) -> DatabaseError {
         loop {
             match poll_fn(|context| line.poll_message(context)).await {
                 Some(Ok(AsyncMessage::Notification(announced))) => match heard(&self.own_name, announced.payload()) {
@@ -70,13 +71,13 @@ impl Listener {
                     None => self.broadcaster.notify_unknown(),
                 },
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Failure::Database(error),
-                None => return Failure::Unreachable("the connection has ended".to_owned()),
+                Some(Err(error)) => return DatabaseError::Database(error),
+                None => return DatabaseError::Unreachable("the connection has ended".to_owned()),
             }
         }
     }
 
-    async fn look(&self, client: Client) -> Failure {
+    async fn look(&self, client: Client) -> DatabaseError {
         match self.keep_looking(&client).await {
             Ok(never) => match never {},
             Err(failure) => failure,
@@ -84,9 +85,9 @@ impl Listener {
     }
 
     /// Whether it is told from now on what others announce.
-    async fn hears(&self, client: &Client) -> Result<bool, Failure> {
+    async fn hears(&self, client: &Client) -> Result<bool, DatabaseError> {
         let Some(channel) = &self.channel else { return Ok(false) };
-        match client.batch_execute(&format!("LISTEN {channel}")).await.map_err(Failure::Database) {
+        match client.batch_execute(&format!("LISTEN {channel}")).await.map_err(DatabaseError::Database) {
             Ok(()) => Ok(true),
             Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect => Err(failure),
             Err(failure) => {
@@ -96,9 +97,11 @@ impl Listener {
         }
     }
 
-    async fn keep_looking(&self, client: &Client) -> Result<Infallible, Failure> {
+    async fn keep_looking(&self, client: &Client) -> Result<Infallible, DatabaseError> {
         let pause = if self.hears(client).await? { PAUSE } else { SHORT_PAUSE };
-        let lately = client.prepare(include_str!("../sql/written_lately.sql")).await?;
+        // Without a connection of its own on the server, nothing can be prepared there.
+        let mode = if self.channel.is_some() { StatementMode::Prepared } else { self.target.statement_mode() };
+        let lately = FixedStatement::new(client, mode, include_str!("../sql/written_lately.sql")).await?;
         let mut looked = Instant::now();
         let mut seen = written(client, &lately).await?;
         // What happened before this is not known.
@@ -120,7 +123,7 @@ impl Listener {
 
 /// The sessions that were written to or deleted within the last minute, and when. Whoever commits now may have written a
 /// while ago, which is why one look is not a matter of what is newer than the look before.
-async fn written(client: &Client, lately: &Statement) -> Result<HashSet<(String, i64)>, Failure> {
-    let found = timeout(LOOK, client.query(lately, &[])).await.map_err(|_| Failure::TimedOut)??;
+async fn written(client: &Client, lately: &FixedStatement) -> Result<HashSet<(String, i64)>, DatabaseError> {
+    let found = timeout(LOOK, lately.query(client, &[])).await.map_err(|_| DatabaseError::TimedOut)??;
     found.iter().map(|row| Ok((rows::name(row)?, row.try_get("micros")?))).collect()
 }
