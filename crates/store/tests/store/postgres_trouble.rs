@@ -23,7 +23,7 @@ use crate::verifying::{assert_no_gaps, assert_whole, verify, whats};
 
 async fn fresh() -> (Store, String) {
     let store = Store::postgres().await;
-    let Store::Postgres { url } = &store else { unreachable!() };
+    let Store::Postgres { url, .. } = &store else { unreachable!() };
     let url = url.clone();
     (store, url)
 }

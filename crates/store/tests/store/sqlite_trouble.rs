@@ -117,7 +117,7 @@ async fn a_read_that_has_to_wait_blocks_no_other_task() {
 fn a_full_disk_is_not_writable() {
     let test = "sqlite_trouble::a_full_disk_is_not_writable";
     if std::env::var_os(AGAIN).is_none() {
-        let limited = "trap '' XFSZ; exec prlimit --fsize=400000 -- \"$0\" \"$@\"";
+        let limited = "trap '' XFSZ; exec prlimit --fsize=2000000 -- \"$0\" \"$@\"";
         let status = Command::new("sh")
             .args(["-c", limited])
             .arg(std::env::current_exe().unwrap())
