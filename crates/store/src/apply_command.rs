@@ -62,6 +62,7 @@ impl AppliedCommand {
             match event.plan_change() {
                 Some(PlanChange::Plan | PlanChange::Everything) => return None,
                 Some(PlanChange::Run(_)) => added += entry.body.len(),
+                Some(PlanChange::Pause) => {}
                 None => {}
             }
         }
@@ -70,11 +71,7 @@ impl AppliedCommand {
 
     /// The plans that were not there before.
     pub(crate) fn made(&self) -> impl Iterator<Item = &PlanId> {
-        self.events.iter().filter_map(|event| match event {
-            Event::PlanCreated(creation) => Some(&creation.plan),
-            Event::PlanImported { plan, .. } => Some(&plan.id),
-            _ => None,
-        })
+        self.events.iter().filter_map(Event::added_plan)
     }
 }
 

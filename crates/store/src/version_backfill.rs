@@ -1,8 +1,8 @@
-//! The version that each entry of an older journal made, for stores of the schema versions before 5.
+//! The version that each entry of an older journal made, for stores of the schema versions before 6.
 
 use std::collections::HashMap;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::journal::Entry;
 
 use crate::encode;
@@ -36,8 +36,8 @@ impl VersionCounter {
 
 fn makes_version(entry: &Entry) -> bool {
     match &entry.event {
-        Event::ContentSet { .. } | Event::PlanFinalized { .. } => true,
-        Event::PlanImported { plan, .. } => !plan.content.is_empty(),
-        _ => false,
+        Event::Plan { event, .. } => matches!(event, PlanEvent::ContentSet { .. } | PlanEvent::Finalized { .. }),
+        Event::Session(SessionEvent::PlanImported { plan, .. }) => !plan.content.is_empty(),
+        Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) => false,
     }
 }

@@ -4,7 +4,7 @@ mod replay;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::content::Document;
 use planwright_core::plan::diff::{PlanDiff, Version, diff};
@@ -193,10 +193,12 @@ impl Engine {
             PlanStyle::Collect | PlanStyle::Build => None,
         };
         match entry.map(|entry| entry.event) {
-            Some(Event::ContentSet { markdown, title, .. }) => {
+            Some(Event::Plan { event: PlanEvent::ContentSet { markdown, title }, .. }) => {
                 Ok(VersionContent { title, content: PlanContent::Document(Document { markdown }) })
             }
-            Some(Event::PlanImported { plan, .. }) => Ok(VersionContent { title: plan.title, content: plan.content }),
+            Some(Event::Session(SessionEvent::PlanImported { plan, .. })) => {
+                Ok(VersionContent { title: plan.title, content: plan.content })
+            }
             Some(_) | None => {
                 let versions = self.replay_versions(plan).await?;
                 let found = versions.into_iter().find(|version| version.version == number);

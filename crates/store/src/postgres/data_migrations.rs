@@ -14,7 +14,10 @@ pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
                       ORDER BY id";
     let find = "SELECT body FROM plan WHERE id = $1 FOR UPDATE";
     let update = "UPDATE plan SET body = $2 WHERE id = $1";
-    let (set_executions, set_runs) = (include_str!("sql/set_executions.sql"), include_str!("sql/set_runs.sql"));
+    // The columns that the table has in this version of the schema.
+    let set_execution = "INSERT INTO execution (plan_id, steps, updated_at) VALUES ($1, $2, $3)
+                         ON CONFLICT (plan_id) DO UPDATE SET steps = excluded.steps, updated_at = excluded.updated_at";
+    let set_runs = include_str!("sql/set_runs.sql");
     for row in query(client, candidates, &[]).await? {
         let id: &str = row.try_get(0)?;
         let found = query(client, find, &[&id]).await?;
@@ -26,7 +29,7 @@ pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
         execute(client, set_runs, &[&vec![id; positions.len()], &positions, &bodies]).await?;
         execute(client, update, &[&id, body]).await?;
         // Comes last: a plan that has it was moved.
-        execute(client, set_executions, &[&vec![id], &vec![execution.steps], &vec![execution.updated_at]]).await?;
+        execute(client, set_execution, &[&id, &execution.steps, &execution.updated_at]).await?;
     }
     Ok(())
 }

@@ -7,12 +7,13 @@ use super::data_migrations::{fill_session_columns, fill_versions, move_runs_out}
 use super::errors::{DatabaseError, is_already_made, is_undefined_table};
 use super::statement;
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
     include_str!("migrations/004.sql"),
     include_str!("migrations/005.sql"),
+    include_str!("migrations/006.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;
@@ -20,7 +21,7 @@ const RUNS_APART: usize = 3;
 const SESSION_COLUMNS: usize = 4;
 
 /// The version since which entries say which version of a plan they made.
-const VERSION_INDEX: usize = 5;
+const VERSION_INDEX: usize = 6;
 
 pub(super) const VERSION: &str = "SELECT version FROM planwright_schema WHERE one = 1";
 

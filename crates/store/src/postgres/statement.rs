@@ -46,6 +46,7 @@ parameters! {
     Vec<&str> => TEXT_ARRAY,
     Vec<String> => TEXT_ARRAY,
     Vec<Option<&str>> => TEXT_ARRAY,
+    Vec<Option<String>> => TEXT_ARRAY,
     Vec<&[u8]> => BYTEA_ARRAY,
 }
 

@@ -22,7 +22,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 6] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -33,8 +33,9 @@ const MIGRATIONS: [Migration; 5] = [
         connection.execute_batch(include_str!("migrations/004.sql"))?;
         fill_session_columns(connection)
     },
+    |connection| connection.execute_batch(include_str!("migrations/005.sql")),
     |connection| {
-        connection.execute_batch(include_str!("migrations/005.sql"))?;
+        connection.execute_batch(include_str!("migrations/006.sql"))?;
         fill_versions(connection)
     },
 ];

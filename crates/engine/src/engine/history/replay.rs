@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::journal::Entry;
 use planwright_core::plan::Plan;
@@ -36,7 +36,7 @@ impl Replay {
 
     pub(in crate::engine) fn take_in(&mut self, entry: Entry) {
         if self.history.damaged.is_empty() {
-            if matches!(entry.event, Event::ExecutionStarted { .. }) {
+            if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
                 self.keep_execution();
             }
             if changes_steps(&entry.event) {
@@ -123,14 +123,14 @@ impl History {
             ActorKind::Person | ActorKind::Policy => {}
             ActorKind::Agent | ActorKind::System => return,
         }
-        if let Some(what) = decision(plan, &entry.event, positions) {
+        if let Some(what) = entry.event.plan_event().and_then(|event| decision(plan, event, positions)) {
             self.decisions.push(PlanDecision { seq: entry.seq, at: entry.at, by: entry.by.clone(), what });
         }
     }
 
     fn note_execution(&mut self, plan: &Plan, entry: &Entry) {
         let Some(execution) = &plan.execution else { return };
-        let imported = matches!(entry.event, Event::PlanImported { .. });
+        let imported = matches!(entry.event, Event::Session(SessionEvent::PlanImported { .. }));
         let by = || Some(entry.by.clone()).filter(|_| !imported);
         if self.executions.last().is_none_or(|last| last.execution.id != execution.id) {
             self.executions.push(PlanExecution { execution: execution.clone(), by: by(), end: None });
@@ -142,93 +142,64 @@ impl History {
     }
 }
 
-fn decision(plan: &Plan, event: &Event, positions: &mut StepPositions) -> Option<DecisionMade> {
+fn decision(plan: &Plan, event: &PlanEvent, positions: &mut StepPositions) -> Option<DecisionMade> {
     match event {
-        Event::PlanApproved { approval, .. } => {
+        PlanEvent::Approved { approval } => {
             let steps = approval.approved.iter().filter_map(|step| positions.of(plan, step)).collect();
             Some(DecisionMade::Approved { approval: approval.clone(), steps })
         }
-        Event::PlanRejected { reason, .. } => Some(DecisionMade::Rejected { reason: reason.clone() }),
-        Event::RevisionRequested { feedback, .. } => {
+        PlanEvent::Rejected { reason } => Some(DecisionMade::Rejected { reason: reason.clone() }),
+        PlanEvent::RevisionRequested { feedback } => {
             Some(DecisionMade::RevisionRequested { feedback: feedback.clone() })
         }
-        Event::PlanCancelled { reason, .. } => Some(DecisionMade::Cancelled { reason: reason.clone() }),
-        Event::StepEnded { step, outcome, .. } => Some(DecisionMade::Settled {
+        PlanEvent::Cancelled { reason } => Some(DecisionMade::Cancelled { reason: reason.clone() }),
+        PlanEvent::StepEnded { step, outcome, .. } => Some(DecisionMade::Settled {
             position: positions.of(plan, step),
             status: outcome.status,
             note: outcome.note.clone(),
         }),
-        Event::SessionOpened
-        | Event::ConversationReset { .. }
-        | Event::PlanModeEnabled { .. }
-        | Event::PlanModeDisabled { .. }
-        | Event::TurnBegun { .. }
-        | Event::TurnResumed { .. }
-        | Event::ModelReplied { .. }
-        | Event::ToolEnded { .. }
-        | Event::TurnEnded { .. }
-        | Event::Compacted(_)
-        | Event::WorkbookSwitched { .. }
-        | Event::WorkbookBegun { .. }
-        | Event::WorkbookWritten { .. }
-        | Event::WorkbookArchived { .. }
-        | Event::WorkbookCleared
-        | Event::WorkbookJudged(_)
-        | Event::PlanShown(_)
-        | Event::PlanCreated(_)
-        | Event::PlanImported { .. }
-        | Event::ContentSet { .. }
-        | Event::StepRecorded { .. }
-        | Event::MetadataSet { .. }
-        | Event::StepAdded { .. }
-        | Event::StepUpdated { .. }
-        | Event::StepRemoved { .. }
-        | Event::PlanFinalized { .. }
-        | Event::PlanSuperseded { .. }
-        | Event::ExecutionStarted { .. }
-        | Event::StepBegun { .. }
-        | Event::ExecutionFinished { .. } => None,
+        PlanEvent::ContentSet { .. }
+        | PlanEvent::StepRecorded { .. }
+        | PlanEvent::MetadataSet { .. }
+        | PlanEvent::StepAdded { .. }
+        | PlanEvent::StepUpdated { .. }
+        | PlanEvent::StepRemoved { .. }
+        | PlanEvent::Finalized { .. }
+        | PlanEvent::Superseded { .. }
+        | PlanEvent::ExecutionStarted { .. }
+        | PlanEvent::ExecutionPaused { .. }
+        | PlanEvent::ExecutionResumed { .. }
+        | PlanEvent::StepBegun { .. }
+        | PlanEvent::ExecutionFinished { .. } => None,
     }
 }
 
 /// Whether the plan may have other steps after the event.
 fn changes_steps(event: &Event) -> bool {
     match event {
-        Event::PlanCreated(_)
-        | Event::PlanImported { .. }
-        | Event::ContentSet { .. }
-        | Event::StepRecorded { .. }
-        | Event::MetadataSet { .. }
-        | Event::StepAdded { .. }
-        | Event::StepUpdated { .. }
-        | Event::StepRemoved { .. }
-        | Event::PlanFinalized { .. } => true,
-        Event::SessionOpened
-        | Event::ConversationReset { .. }
-        | Event::PlanModeEnabled { .. }
-        | Event::PlanModeDisabled { .. }
-        | Event::TurnBegun { .. }
-        | Event::TurnResumed { .. }
-        | Event::ModelReplied { .. }
-        | Event::ToolEnded { .. }
-        | Event::TurnEnded { .. }
-        | Event::Compacted(_)
-        | Event::WorkbookSwitched { .. }
-        | Event::WorkbookBegun { .. }
-        | Event::WorkbookWritten { .. }
-        | Event::WorkbookArchived { .. }
-        | Event::WorkbookCleared
-        | Event::WorkbookJudged(_)
-        | Event::PlanShown(_)
-        | Event::PlanApproved { .. }
-        | Event::PlanRejected { .. }
-        | Event::RevisionRequested { .. }
-        | Event::PlanCancelled { .. }
-        | Event::PlanSuperseded { .. }
-        | Event::ExecutionStarted { .. }
-        | Event::StepBegun { .. }
-        | Event::StepEnded { .. }
-        | Event::ExecutionFinished { .. } => false,
+        Event::Plan { event, .. } => match event {
+            PlanEvent::ContentSet { .. }
+            | PlanEvent::StepRecorded { .. }
+            | PlanEvent::MetadataSet { .. }
+            | PlanEvent::StepAdded { .. }
+            | PlanEvent::StepUpdated { .. }
+            | PlanEvent::StepRemoved { .. }
+            | PlanEvent::Finalized { .. } => true,
+            PlanEvent::Approved { .. }
+            | PlanEvent::Rejected { .. }
+            | PlanEvent::RevisionRequested { .. }
+            | PlanEvent::Cancelled { .. }
+            | PlanEvent::Superseded { .. }
+            | PlanEvent::ExecutionStarted { .. }
+            | PlanEvent::ExecutionPaused { .. }
+            | PlanEvent::ExecutionResumed { .. }
+            | PlanEvent::StepBegun { .. }
+            | PlanEvent::StepEnded { .. }
+            | PlanEvent::ExecutionFinished { .. } => false,
+        },
+        // A plan begins with one of these.
+        Event::Session(_) => true,
+        Event::Turn { .. } | Event::Workbook(_) => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -24,7 +24,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
     store.make_version_1().await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.active_plan(&here()).await.unwrap();
     assert_eq!((plan.status, plan.display_title().as_str()), (PlanStatus::Approved, "Move"));
@@ -59,7 +59,7 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
     }
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 2);
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
     store.make_version_2().await;
     let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.active_plan(&here()).await.unwrap();
     assert_eq!(*plan, serde_json::from_str(&before).unwrap());
@@ -101,12 +101,12 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
     store.make_version_3().await;
     assert_eq!(store.schema_version().await, "3");
     let (ledger, engine) = (store.ledger().await, store.engine().await);
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 3);
     let census = Census { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
     assert_eq!(ledger.census().await.unwrap(), census);
     let left_by = Some(Lease { session: here(), owner: "gone".to_owned(), fence: 1 });
-    assert_eq!(ledger.unfinished(10).await.unwrap(), [Unfinished { session: here(), seq: 12, left_by }]);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [Unfinished { session: here(), seq: 12, left_by }]);
     let waiting = ledger.plans_anywhere(&[PlanStatus::Ready, PlanStatus::Executing], None, 10).await.unwrap().items;
     let waiting: Vec<_> = waiting.iter().map(|found| (found.session.to_string(), found.plan.status)).collect();
     let ready = (BYSTANDER.to_owned(), PlanStatus::Ready);
@@ -132,7 +132,7 @@ pub(crate) async fn damaged_sessions_of_the_third_version_stay_as_they_are(store
     let kept = store.look(state).await;
     let ledger = store.ledger().await;
     damaged(ledger.session(&here()).await, "session cli:k3yk3y8x");
-    assert_eq!(ledger.unfinished(10).await.unwrap(), []);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     assert_eq!((ledger.census().await.unwrap().turns, ledger.census().await.unwrap().planning), (0, 1));
     assert_eq!(store.look(state).await, kept);
 }
@@ -147,7 +147,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
     let request = ClaimedRequest { key: "key".to_owned(), fingerprint: "print".to_owned() };
     ledger.claim(&request, at(1), LONG).await.unwrap();
     let journal = ledger.journal(&here, 0, 100).await.unwrap();
-    store.set_schema_version(6).await;
+    store.set_schema_version(7).await;
 
     let chat = TransportChat("telegram:1".to_owned());
     let answer = StoredAnswer { status: 200, body: "{}".to_owned() };
@@ -166,7 +166,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
         restart(ledger.restore(&nth_session(2), &restorable(&nth_session(2))).await);
         assert!(ledger.check_writable().await.unwrap_err().to_string().contains("Restart with the new program"));
     }
-    store.set_schema_version(5).await;
+    store.set_schema_version(6).await;
     assert_eq!(ledger.journal(&here, 0, 100).await.unwrap(), journal);
     assert_eq!(ledger.count_sessions().await.unwrap(), 1);
     assert_eq!(ledger.claim(&request, at(3), LONG).await.unwrap(), Claim::Begun { at: at(1) });
@@ -180,13 +180,13 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
 fn restorable(session: &SessionIdentity) -> Vec<SealedEntry> {
     let submission = submission(session, "restorable", open());
     let mut head = Head::START;
-    vec![head.seal(session, &submission.stamp, &Event::SessionOpened)]
+    vec![head.seal(session, &submission.stamp, &Event::Session(SessionEvent::Opened))]
 }
 
 #[track_caller]
 fn restart<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
     match outcome {
-        Err(error @ LedgerError::TooNew { found: 6, known: 5 }) => {
+        Err(error @ LedgerError::TooNew { found: 7, known: 6 }) => {
             assert!(error.to_string().contains("Restart with the new program"), "{error}");
         }
         other => panic!("{other:?}"),
