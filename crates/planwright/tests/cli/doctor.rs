@@ -54,6 +54,22 @@ fn where_nothing_is_yet_everything_is_fine_and_nothing_is_made() {
     world.run("doctor").done().says("✔ configuration").says("! model");
 }
 
+/// In front of a database, and with the server's own address for announcements.
+#[test]
+fn a_connection_pooler_is_named() {
+    let pooler = std::env::var("PLANWRIGHT_TEST_PGBOUNCER").expect("`scripts/with-postgres` starts a PgBouncer");
+    let world = World::new();
+    let database = |url: &str| ran(world.command().env("PLANWRIGHT_DATABASE", url).args(["plan", "on"]));
+    database(&pooler).done();
+    let looked = doctor(&world, &[("PLANWRIGHT_DATABASE", &pooler)]);
+    says(&looked, "store", "fine", "reads and writes");
+    says(&looked, "pooler", "notice", "a connection pooler is in front of the database");
+    let (_, folder) = pooler.split_once("host=").unwrap();
+    let listening = format!("{pooler}&listen_host={}&listen_port=5432", folder.split('&').next().unwrap());
+    let looked = doctor(&world, &[("PLANWRIGHT_DATABASE", &listening)]);
+    says(&looked, "pooler", "fine", "changes are announced by the server");
+}
+
 #[test]
 fn a_store_in_use_is_looked_into() {
     let world = World::with_plan();

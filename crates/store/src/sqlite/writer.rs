@@ -146,7 +146,7 @@ impl WriterState {
     /// Nothing of the transaction is stored, and what is kept in memory may be ahead of the file.
     fn undo(&mut self) {
         let _ = self.connection.execute_batch("ROLLBACK");
-        self.cache = SessionCache::default();
+        self.cache.clear();
     }
 
     fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), TransactionError> {
@@ -166,7 +166,7 @@ impl WriterState {
         let version =
             self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
         if self.data_version != Some(version) {
-            self.cache = SessionCache::default();
+            self.cache.clear();
             // Whatever another process wrote may have been an upgrade of the schema.
             schema_version(&self.connection)?;
             self.data_version = Some(version);
