@@ -35,18 +35,18 @@ pub struct Submission {
 /// What a submission has to do with the lease of its session, in the same transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leasing {
-    /// Nothing: it may be submitted by anybody at any time.
+    /// Nothing: any caller may submit it at any time.
     None,
-    /// Takes the lease, or extends what this owner has. While somebody else has it, nothing is done and the answer is
+    /// Takes the lease, or extends what this owner has. While another owner has it, nothing is done and the answer is
     /// [`LedgerError::Leased`]; if the command is refused, nothing is taken.
     Take { owner: String, ttl: Duration },
-    /// Refused if the session has meanwhile been leased to somebody else.
+    /// Refused if the session has meanwhile been leased to another owner.
     Held(Lease),
     /// The same, and the lease is given back with it.
     LetGo(Lease),
 }
 
-/// What a submission came to, once it is on disk.
+/// The outcome of a submission, once it is on disk.
 #[derive(Debug, Clone)]
 pub struct Committed {
     /// The events it led to; none if there was nothing to change.
@@ -107,8 +107,8 @@ pub struct DamagedRow {
 pub enum LedgerError {
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Somebody else works on the session and has not run out of time.
-    #[error("somebody else is working on session {} right now", .0.session)]
+    /// Another owner holds the lease of the session, and it has not expired.
+    #[error("another process is working on session {} right now", .0.session)]
     Leased(Lease),
     /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
     #[error("the store is not available: {0}")]
@@ -119,7 +119,7 @@ pub enum LedgerError {
          stored. Restart with the new program"
     )]
     TooNew { found: u32, known: u32 },
-    #[error("{what} is damaged and was left as it is: {reason}; `planwright verify` tells more")]
+    #[error("{what} is damaged and was left as it is: {reason}; run `planwright verify` for details")]
     Damaged { what: String, reason: String },
     #[error("the store failed: {0}")]
     Internal(String),
@@ -227,12 +227,12 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Entries and plans whose session has no row, named; a few are enough.
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
 
-    /// Takes the session for `owner`, or extends what it has, unless somebody else holds it and it has not run out.
+    /// Takes the session for `owner`, or extends what it has, unless another owner holds it and it has not expired.
     async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
     -> LedgerResult<Option<Lease>>;
 
-    /// Keeps the lease for `ttl` from now on and says whether it is still there: neither given back nor taken by somebody
-    /// else. One that ran out meanwhile and that nobody took is.
+    /// Keeps the lease for `ttl` from now on. Returns false if it was released or taken by another owner; a lease that
+    /// expired and that no other owner took is kept.
     async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool>;
 
     /// The lease that some process holds and that has not run out.
@@ -248,6 +248,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The session that was last chosen on a transport and is still there.
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
 
-    /// Chooses a session that is there on a transport.
+    /// Chooses an existing session on a transport.
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()>;
 }

@@ -78,7 +78,7 @@ impl AppliedCommand {
 /// Whether the command is about the active plan, so that it cannot do without it.
 pub(crate) fn needs_active_plan(command: &Command) -> bool {
     match command {
-        // Whether plan work goes on with the active plan or needs a new one depends on what that plan says.
+        // Whether planning continues with the active plan or needs a new one depends on that plan.
         Command::Session(SessionCommand::EnsurePlanMode { .. })
         | Command::Draft(_)
         | Command::Run(RunCommand::Report(_)) => true,

@@ -1,4 +1,4 @@
-//! What both stores make of a request that a client has named before.
+//! How both stores answer a request that a client has named before.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) struct ClaimRow {
 }
 
 impl ClaimRow {
-    /// What it means for whoever sends it again.
+    /// The answer to a client that sends it again.
     pub(crate) fn claim(self, request: &ClaimedRequest) -> LedgerResult<Claim> {
         let what = || format!("the claimed request {}", request.key);
         if self.fingerprint != request.fingerprint {

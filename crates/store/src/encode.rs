@@ -145,7 +145,7 @@ pub(crate) fn note<T>(page: &mut Page<T>, read: LedgerResult<T>) -> LedgerResult
     Ok(())
 }
 
-/// Tells a damaged row, which costs nothing but itself, from every other error.
+/// Separates a damaged row, which must not fail the others, from every other error.
 pub(crate) fn set_damage_aside<T>(read: LedgerResult<T>) -> LedgerResult<Result<T, DamagedRow>> {
     match read {
         Ok(item) => Ok(Ok(item)),

@@ -1,13 +1,13 @@
 //! The ledger in a PostgreSQL database, which any number of machines may share.
 //!
-//! - `connect`, `connection`: what the URL says; a pool for readers, a connection of its own for each writer
-//! - `schema`, `moving`: migrations
-//! - `writers`: the writers, and what they do when the database goes away
+//! - `target`, `statement`: what the URL says, whether a pooler is in between, and how statements are sent
+//! - `schema`, `data_migrations`: migrations
+//! - `writer_pool`, `writer_connection`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
-//! - `readers`, `overview`: everything that only looks, at one session and at all of them
-//! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the database is well
-//! - `changes`: what is written, told to this process and to others
-//! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
+//! - `readers`, `overview`: what is read of one session and over all of them
+//! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the database
+//! - `changes`: announces which sessions were written to
+//! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
 //! without being it can take its session.
@@ -49,7 +49,7 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
@@ -220,8 +220,8 @@ impl ServerLedger for PostgresLedger {
         overview::unfinished(&self.readers, after, limit).await
     }
 
-    async fn census(&self) -> LedgerResult<Census> {
-        overview::census(&self.readers).await
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
+        overview::counts(&self.readers).await
     }
 
     async fn check(&self) -> LedgerResult<StoreFacts> {

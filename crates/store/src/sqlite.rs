@@ -3,12 +3,12 @@
 //! - `connection`: the settings every connection has, and the schema
 //! - `writer`: the thread that commits many callers' work at once
 //! - `submit`: one command inside the writer's transaction
-//! - `cache`: sessions the writer keeps in memory
-//! - `changes`: what other processes write
-//! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
-//! - `executions`: how the steps of plans went
-//! - `reading`, `overview`: everything that only looks, at one session and at all of them
-//! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the file is well
+//! - `session_cache`: sessions the writer keeps in memory
+//! - `changes`: changes by other processes
+//! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
+//! - `executions`: the outcomes of plans' steps
+//! - `readers`: connections for reading; `queries`, `overview`: what is read of one session and over all of them
+//! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the file
 
 mod changes;
 mod claims;
@@ -47,7 +47,7 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
@@ -66,7 +66,7 @@ pub struct SqliteLedger {
     changes: Changes,
 }
 
-/// What can go wrong inside a transaction: an answer of ours, or SQLite's own trouble.
+/// An error inside a transaction: an answer of this store, or an error of SQLite.
 #[derive(Debug)]
 enum TransactionError {
     Ledger(LedgerError),
@@ -113,8 +113,8 @@ impl SqliteLedger {
     }
 }
 
-/// What people say to an agent is nobody else's business. A file that is there keeps the rights it has; one that cannot be
-/// made here is explained when it is opened.
+/// A new file can be read by its owner only. An existing file keeps its permissions. If the file cannot be made here,
+/// opening it reports why.
 fn make_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -280,8 +280,8 @@ impl ServerLedger for SqliteLedger {
         self.readers.read(move |connection| overview::unfinished(connection, after, limit)).await
     }
 
-    async fn census(&self) -> LedgerResult<Census> {
-        self.readers.read(overview::census).await
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
+        self.readers.read(overview::counts).await
     }
 
     async fn check(&self) -> LedgerResult<StoreFacts> {

@@ -14,7 +14,7 @@ use crate::ledger::{DamagedRow, LedgerError, LedgerResult, StoredSession};
 use crate::version_index::{VersionIndexEntry, apply_and_index};
 
 const PAGE: u32 = 500;
-/// How often a session that is being written to is looked at again.
+/// How often the check of a session is repeated that is being written to.
 const PATIENCE: u32 = 10;
 
 #[derive(Debug, Clone, Default)]

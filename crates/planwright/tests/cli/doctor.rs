@@ -49,7 +49,7 @@ fn where_nothing_is_yet_everything_is_fine_and_nothing_is_made() {
     says(&looked, "token", "fine", "not there yet");
     says(&looked, "model", "notice", "rehearsal");
     says(&looked, "server", "fine", "nothing listens at 127.0.0.1:1");
-    says(&looked, "configuration", "fine", "the usual settings hold");
+    says(&looked, "configuration", "fine", "the defaults are used");
     assert!(!data.exists() && !world.path("not").exists());
     world.run("doctor").done().says("✔ configuration").says("! model");
 }
@@ -139,7 +139,7 @@ fn what_others_may_read_is_told() {
     assert!(checks(&looked)["token"]["hint"].as_str().unwrap().contains("token rotate"));
     open("token", 0o600);
     open("", 0o755);
-    says(&doctor(&world, &[]).done(), "data folder", "notice", "can be looked at by other users");
+    says(&doctor(&world, &[]).done(), "data folder", "notice", "can be read by other users");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Many callers' commands in one transaction: everything they need is read at once, decided in memory, and written at
-//! once. A refused command has written nothing, so it fails nobody else.
+//! once. A refused command has written nothing, so it does not fail the others.
 
 mod load;
 mod restore;

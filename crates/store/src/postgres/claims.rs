@@ -1,4 +1,4 @@
-//! What clients may send twice. Of several who claim the same at once, one gets its row in.
+//! Requests that clients may send twice. Of several processes that claim the same request at once, one inserts its row.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::errors::DatabaseError;
 use super::readers::Readers;
 use crate::claims::{ClaimRow, FORGOTTEN_AT_ONCE, cutoff};
 
-/// How often somebody else may forget the same request between two looks at it.
+/// How often another process may forget the same request between the insert and the read.
 const ATTEMPTS: u32 = 5;
 
-/// `process` tells this process from all others.
+/// `process` distinguishes this process from all others.
 pub(super) async fn claim(
     readers: &Readers,
     process: &str,

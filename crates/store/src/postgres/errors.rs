@@ -1,4 +1,4 @@
-//! What went wrong with the database: whether trying again helps, and words that say what to do.
+//! Errors of the database: whether trying again helps, and messages that say what to do.
 
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ pub(super) enum DatabaseError {
     Database(Error),
     /// The answer did not come in time; it may have been done all the same.
     TimedOut,
-    /// There is no connection, in words.
+    /// No connection could be made; the message says why.
     Unreachable(String),
     /// A session was deleted while others were about to write to it.
     Overtaken,
@@ -66,7 +66,7 @@ impl DatabaseError {
         }
     }
 
-    /// The error for a caller that writes to `session`. A journal or a numbering that goes on past what the
+    /// The error for a caller that writes to `session`. A journal or a numbering that continues past what the
     /// session's row says has been tampered with; an id that is taken is simply taken.
     pub(super) fn to_error_in(&self, session: &SessionIdentity) -> LedgerError {
         let constraint = match self {
@@ -75,7 +75,7 @@ impl DatabaseError {
         };
         let damaged = |reason| LedgerError::damaged(format!("session {session}"), reason);
         match constraint {
-            Some("journal_pkey") => damaged("its journal goes on past the end that its row names"),
+            Some("journal_pkey") => damaged("its journal continues past the end that its row names"),
             Some("plan_number") => damaged("it has more plans than its row says"),
             Some("plan_pkey") => Refusal::conflict("A plan with this id is here already.").into(),
             Some("journal_request") => Refusal::conflict("This request was made in another session.").into(),

@@ -1,4 +1,4 @@
-//! Who works on a session, by the database's clock, which is the same for every machine.
+//! Leases, by the database's clock, which is the same for every machine.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::readers::{Readers, get};
 use super::statement::{Parameter, PooledClient as _, StatementMode};
 use crate::leasing::Holder;
 
-/// Nobody holds a session longer without saying so again.
+/// A lease has to be renewed within this time.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 pub(super) async fn acquire(
@@ -60,7 +60,7 @@ pub(super) async fn release(readers: &Readers, lease: &Lease) -> LedgerResult<()
     Ok(())
 }
 
-/// Who has the session whose row this transaction has locked.
+/// The holder of the lease of a session whose row this transaction has locked.
 pub(super) async fn holder(
     transaction: &Transaction<'_>,
     mode: StatementMode,

@@ -1,9 +1,9 @@
-//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+//! Queries over all sessions: the plans that wait, unfinished work, and counts.
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, LedgerError, LedgerResult, Page};
-use planwright_engine::server_ledger::{Census, PlanAnywhere, Unfinished};
+use planwright_engine::server_ledger::{PlanAnywhere, StoreCounts, Unfinished};
 use tokio_postgres::{Error, Row};
 
 use super::readers::{Readers, get, select_sessions, small, sound};
@@ -99,7 +99,7 @@ fn left_by(row: &Row, session: &SessionIdentity) -> Result<Option<Lease>, Error>
     Ok(owner.zip(fence).map(lease))
 }
 
-pub(super) async fn census(readers: &Readers) -> LedgerResult<Census> {
+pub(super) async fn counts(readers: &Readers) -> LedgerResult<StoreCounts> {
     let sql = concat!(
         "SELECT (SELECT count(*) FROM session),
              (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
@@ -112,7 +112,7 @@ pub(super) async fn census(readers: &Readers) -> LedgerResult<Census> {
     let found = readers.query(sql, &[]).await?;
     let row = found.first().ok_or_else(|| LedgerError::Internal("the database counts nothing".to_owned()))?;
     let count = |column| get::<i64>(row, column).map(i64::unsigned_abs);
-    Ok(Census {
+    Ok(StoreCounts {
         sessions: count(0)?,
         planning: count(1)?,
         turns: count(2)?,

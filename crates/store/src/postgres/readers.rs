@@ -384,7 +384,7 @@ impl Readers {
     }
 }
 
-/// The session and its plans as they were at one moment, whoever writes meanwhile. A damaged active plan is left off,
+/// The session and its plans as of one commit, while others write. A damaged active plan is left out,
 /// unless it is what was asked for.
 async fn read_snapshot(
     client: &mut Object,

@@ -38,7 +38,7 @@ pub(super) async fn migrate(client: &Client) -> Result<(), DatabaseError> {
         Err(error) if is_undefined_table(&error) => 0,
         found => found?,
     };
-    // A database that is up to date is only looked at, so that a user without the right to make tables can work with it.
+    // A current database is only read, so that a user without the right to make tables can work with it.
     if is_current(found)? {
         return Ok(());
     }
@@ -99,7 +99,7 @@ pub(super) fn check_version(rows: &[Row]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The version that is there, 0 if there is none, and the one that this program works with.
+/// The version of the database, 0 if it has none, and the one that this program works with.
 pub(super) async fn versions(client: &Client) -> Result<(u32, u32), DatabaseError> {
     let found = match version(client, "").await {
         Err(error) if is_undefined_table(&error) => 0,

@@ -23,7 +23,7 @@ use super::schema;
 use super::target::Target;
 use super::writer_connection::WriterConnection;
 use crate::write_health::WriteHealth;
-use parked::{Blocked, Due, ParkedJobs, Retry};
+use parked::{Blocked, DueJobs, ParkedJobs, Retry};
 
 const WRITERS: usize = 4;
 /// How many jobs are committed at once; more would only make the first of them wait.
@@ -55,7 +55,7 @@ struct Job {
     retry: Option<Retry>,
 }
 
-struct Writer {
+struct WriterTask {
     target: Target,
     changes: Changes,
     health: Arc<WriteHealth>,
@@ -71,7 +71,7 @@ impl WriterPool {
     pub(super) fn start(target: &Target, changes: &Changes, health: &Arc<WriteHealth>) -> Self {
         let start = |_| {
             let (inbox, waiting) = mpsc::channel(WAITING);
-            let writer = Writer {
+            let writer = WriterTask {
                 target: target.clone(),
                 changes: changes.clone(),
                 health: Arc::clone(health),
@@ -104,7 +104,7 @@ impl WriterPool {
     }
 }
 
-impl Writer {
+impl WriterTask {
     async fn run(mut self, mut inbox: mpsc::Receiver<Job>) {
         let mut received = Vec::with_capacity(BATCH);
         let mut open = true;
@@ -114,7 +114,7 @@ impl Writer {
                 count = inbox.recv_many(&mut received, BATCH), if open => open = count > 0,
                 () = until(next_attempt) => {}
             }
-            let Due { together, apart } = self.parked.take_due();
+            let DueJobs { together, apart } = self.parked.take_due();
             let mut waiting = together;
             waiting.append(&mut received);
             let outcome = match self.serve_all(waiting).await {

@@ -1,4 +1,4 @@
-//! What clients may send twice. Only the writer comes here, so whoever asks first has it.
+//! Requests that clients may send twice. Only the writer thread claims them, so the first caller gets the claim.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use super::rows::{fill_session_columns, fill_versions};
 
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Plans and entries are around a kilobyte; pages of this size are split less often than the usual ones.
+/// Plans and entries are around a kilobyte; pages of this size are split less often than the default ones.
 const PAGE_SIZE: i64 = 8_192;
 const NAP: Duration = Duration::from_millis(2);
 
@@ -90,7 +90,7 @@ fn wait_for_others(naps: i32) -> bool {
     NAP * naps.unsigned_abs() < PATIENCE
 }
 
-/// A file that somebody else's program made is left alone.
+/// A file of another program is left alone.
 pub(super) fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<()> {
     // Both at one moment, because another process may be making the tables right now.
     let facts = || -> rusqlite::Result<(i32, i64)> {

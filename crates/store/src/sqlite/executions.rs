@@ -42,7 +42,8 @@ pub(super) fn read_runs(
     Ok(runs)
 }
 
-/// Writes what changed beside the plan's own row. What is there is what was read before, so it may be written over.
+/// Writes what changed beside the plan's own row. The stored rows are the ones that were read before, so they may be
+/// overwritten.
 pub(super) fn write_runs(connection: &Connection, rows: &PlanRows<'_>, seq: i64) -> rusqlite::Result<()> {
     let id = rows.plan.id.as_str();
     if rows.runs_anew {

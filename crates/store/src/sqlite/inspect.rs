@@ -1,4 +1,4 @@
-//! A file looked at without being opened for work.
+//! A file inspected without being opened for work.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -40,7 +40,7 @@ fn write_ahead(path: &Path) -> Option<bool> {
     Some(header[18] == 2)
 }
 
-/// While nobody has the file open, it is taken as it is: even a reader would lay files beside it otherwise.
+/// A file that no process has open is read as immutable: otherwise even a reader would make files beside it.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let mut beside = path.as_os_str().to_owned();
     beside.push("-wal");

@@ -1,4 +1,4 @@
-//! Who works on a session, by this machine's clock.
+//! Leases, by this machine's clock.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Tran
     Ok(let_go(connection, row.id, lease)?)
 }
 
-/// Who has the session, if the submission needs to know.
+/// The holder of the lease, if the submission depends on it.
 pub(super) fn holder_for(
     connection: &Connection,
     session_id: Option<i64>,
@@ -89,7 +89,7 @@ pub(super) fn current(connection: &Connection, session: &SessionIdentity) -> Res
     Ok(connection.prepare_cached(sql)?.query_row(names, read).optional()?)
 }
 
-/// What becomes of the lease when a submission was carried out.
+/// The lease after a submission was carried out.
 pub(super) fn settle(
     connection: &Connection,
     session_id: i64,
@@ -105,7 +105,7 @@ pub(super) fn settle(
     }
 }
 
-/// What becomes of it when the submission had been carried out before: whoever gave the lease back has done so.
+/// The lease after a submission that had been carried out before. A lease that it released stays released.
 pub(super) fn settle_again(
     connection: &Connection,
     session_id: i64,
@@ -134,7 +134,7 @@ fn take_if_free(
     take(connection, session_id, session, holder, owner, ttl).map(Some)
 }
 
-/// Nobody else writes while this transaction is open, so `holder` is still who has it.
+/// No other process writes while this transaction is open, so `holder` is still the holder.
 fn take(
     connection: &Connection,
     session_id: i64,

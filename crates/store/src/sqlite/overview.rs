@@ -1,9 +1,9 @@
-//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+//! Queries over all sessions: the plans that wait, unfinished work, and counts.
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult, Page};
-use planwright_engine::server_ledger::{Census, PlanAnywhere, Unfinished};
+use planwright_engine::server_ledger::{PlanAnywhere, StoreCounts, Unfinished};
 use rusqlite::{Connection, Row, params};
 
 use super::TransactionError;
@@ -95,7 +95,7 @@ pub(super) fn unfinished(
     Ok(page)
 }
 
-pub(super) fn census(connection: &Connection) -> Result<Census, TransactionError> {
+pub(super) fn counts(connection: &Connection) -> Result<StoreCounts, TransactionError> {
     let sql = concat!(
         "SELECT (SELECT count(*) FROM session),
              (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
@@ -107,7 +107,7 @@ pub(super) fn census(connection: &Connection) -> Result<Census, TransactionError
     );
     let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
     Ok(connection.prepare_cached(sql)?.query_row([], |row| {
-        Ok(Census {
+        Ok(StoreCounts {
             sessions: count(row, 0)?,
             planning: count(row, 1)?,
             turns: count(row, 2)?,

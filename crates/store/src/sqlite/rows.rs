@@ -92,7 +92,7 @@ macro_rules! select_plans {
 }
 pub(super) use select_plans;
 
-/// A plan, if it is there and belongs to this session, and the entry that changed it last.
+/// A plan, if it exists in this session, and the entry that changed it last.
 fn find_plan(
     connection: &Connection,
     session_id: i64,
@@ -122,8 +122,8 @@ pub(super) fn read_plan(
     Ok((plan, number(row, 5, what)?.unsigned_abs().max(changed.unwrap_or(0))))
 }
 
-/// Lays out the active plan and the one that is named, and tells the last entry that changed one of them. A damaged
-/// active plan is left off unless it is needed.
+/// Loads the active plan and the named one into the snapshot, and returns the last entry that changed one of them. A
+/// damaged active plan is left out unless it is needed.
 pub(super) fn load(
     connection: &Connection,
     snapshot: &mut Snapshot,

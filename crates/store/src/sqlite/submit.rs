@@ -1,4 +1,4 @@
-//! One command, inside the writer's transaction: state in hand, decided, written.
+//! One command inside the writer's transaction: the session is loaded, the command is decided, the outcome is written.
 
 use planwright_core::event::Event;
 use planwright_core::ids::PlanId;
@@ -38,14 +38,14 @@ impl WriterState {
         let session_id = found.as_ref().map(|found| found.session_id);
         let holder = leases::holder_for(&self.connection, session_id, submission)?;
         let admitted = admit(holder.as_ref(), submission);
-        // What was carried out in time is answered, whoever has the session now.
+        // A request that was carried out before gets its answer, even if another owner holds the lease now.
         if (self.careful || admitted.is_err())
             && let Some(committed) = self.already_done(found.as_ref(), submission)?
         {
             return Ok(committed);
         }
         if let Err(error) = admitted {
-            // Whoever waits for the session asks often; that costs its holder nothing.
+            // Callers that wait for the session ask often. The session stays in the cache for its holder.
             found.into_iter().for_each(|found| self.cache.keep(found));
             return Err(error.into());
         }
@@ -86,7 +86,7 @@ impl WriterState {
         Ok(Committed { events, seq: head.seq, snapshot, lease })
     }
 
-    /// The session with the plans that this command looks at; `None` if there is no such session.
+    /// The session with the plans that this command needs; `None` if there is no such session.
     fn load(&mut self, submission: &Submission) -> Result<Option<CachedSession>, TransactionError> {
         let mut kept = match self.cache.take(&submission.session) {
             Some(kept) => kept,
@@ -107,8 +107,8 @@ impl WriterState {
         Ok(Some(kept))
     }
 
-    /// The outcome of this very request, if it was carried out before. Usually nobody asks: the index on requests
-    /// fails a repeated one, and only then everything is looked at carefully.
+    /// The outcome of this very request, if it was carried out before. It is rarely read: the index on requests fails a
+    /// repeated one, and only then requests are looked up before they are carried out.
     fn already_done(
         &self,
         found: Option<&CachedSession>,

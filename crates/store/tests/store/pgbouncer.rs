@@ -64,7 +64,7 @@ async fn several_processes_work_through_one_pooler() {
                 let lease = ledger.acquire_lease(&own.session, "me", std::time::Duration::from_secs(60)).await;
                 ledger.release_lease(&lease.unwrap().unwrap()).await.unwrap();
                 engine.sessions(None, 5).await.unwrap();
-                ledger.census().await.unwrap();
+                ledger.counts().await.unwrap();
                 ledger.check().await.unwrap();
             }
         })

@@ -17,7 +17,7 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
@@ -84,9 +84,9 @@ impl ServerLedger for Moody {
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
         self.store.unfinished(after, limit).await
     }
-    async fn census(&self) -> LedgerResult<Census> {
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
         self.mood.answers().await?;
-        Ok(Census { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
+        Ok(StoreCounts { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
     }
     async fn check(&self) -> LedgerResult<StoreFacts> {
         self.mood.answers().await?;

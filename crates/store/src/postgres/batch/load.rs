@@ -35,7 +35,7 @@ pub(super) async fn load<'a>(
     let (leased_channels, leased_conversations) = names(&leased);
 
     // Sent in one go, carried out one after the other: the requests are looked up once the sessions are locked, when
-    // nobody else can be carrying them out any more.
+    // no other transaction can be carrying them out any more.
     let ((), fresh, locked, version, ends, leases, repeated) = try_join!(
         connection.begin(),
         connection.query(opening.len(), &connection.make_sessions, [&new_channels, &new_conversations]),

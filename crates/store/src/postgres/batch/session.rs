@@ -1,4 +1,4 @@
-//! One session of a batch, in memory, moving on with each of its commands.
+//! One session of a batch, in memory, as it is after each of its commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::leasing::{self, Holder, is_free_for};
 use crate::plan_rows::PlanRowChanges;
 
 pub(super) struct BatchSession {
-    /// `None` if there is no such session and nobody in the batch can begin it.
+    /// `None` if there is no such session and no command of the batch can open it.
     pub(super) id: Option<i64>,
     /// Another transaction holds the session.
     pub(super) busy: bool,
@@ -27,7 +27,7 @@ pub(super) struct BatchSession {
     pub(super) snapshot: Snapshot,
     pub(super) damage: Option<DamagedRow>,
     pub(super) unreadable: BTreeMap<PlanId, DamagedRow>,
-    /// Who has the lease, if somebody in the batch needs to know.
+    /// The holder of the lease, if a command of the batch depends on it.
     pub(super) holder: Option<Holder>,
     /// How long the lease is to run from now on, if a command of the batch has changed it.
     pub(super) lease_runs: Option<Duration>,
@@ -39,7 +39,7 @@ pub(super) struct BatchSession {
 }
 
 impl BatchSession {
-    /// As long as nothing is known about it.
+    /// A session that is not loaded yet.
     pub(super) fn new(session: &SessionIdentity) -> Self {
         Self {
             id: None,
@@ -69,7 +69,7 @@ impl BatchSession {
         self.unreadable.get(plan).map_or(Ok(()), |damage| Err(damaged(damage)))
     }
 
-    /// Whoever needs the active plan cannot do as if there were none, only because it cannot be found.
+    /// A command that needs the active plan must not act as if there were none because its row is missing.
     pub(super) fn check_active(&self) -> LedgerResult<()> {
         let Some(active) = self.active() else { return Ok(()) };
         self.check_plan(active)?;
@@ -91,7 +91,7 @@ impl BatchSession {
         leasing::admit(self.holder.as_ref(), submission)
     }
 
-    /// What becomes of the lease when a submission was carried out.
+    /// The lease after a submission was carried out.
     pub(super) fn settle(&mut self, submission: &Submission) -> Option<Lease> {
         match &submission.leasing {
             Leasing::None | Leasing::Held(_) => None,
@@ -104,7 +104,7 @@ impl BatchSession {
         }
     }
 
-    /// What becomes of it when the submission had been carried out before: whoever gave the lease back has done so.
+    /// The lease after a submission that had been carried out before. A lease that it released stays released.
     pub(super) fn settle_again(&mut self, submission: &Submission) -> Option<Lease> {
         match &submission.leasing {
             Leasing::None | Leasing::Held(_) | Leasing::LetGo(_) => None,

@@ -1,4 +1,4 @@
-//! Writes what a batch came to: one statement for each table, however many commands there were.
+//! Writes the outcome of a batch: one statement for each table, however many commands there were.
 
 use futures::try_join;
 use planwright_core::ids::{PlanId, RequestId};

@@ -1,5 +1,5 @@
-//! What others write: heard on a connection of its own, and looked for as well, because a notification can get lost and
-//! some databases have none.
+//! Changes by other processes: received on a connection of its own, and polled as well, because a notification can get
+//! lost and some databases have none.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -9,20 +9,20 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client};
 
-use super::heard;
+use super::parse_payload;
 use crate::changes::ChangeBroadcaster;
 use crate::postgres::errors::{DatabaseError, RetryPolicy};
 use crate::postgres::rows;
 use crate::postgres::statement::{FixedStatement, StatementMode};
 use crate::postgres::target::{RawConnection, Target};
 
-/// How often is looked for what nobody told.
+/// How often changes are polled besides the announcements.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How often is looked where nobody tells anything.
+/// How often changes are polled where there are no announcements.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 /// How long the database has to answer.
 const LOOK: Duration = Duration::from_secs(10);
-/// Whoever has not looked for this long has missed something; shorter than what `written_lately.sql` looks back.
+/// A gap between two polls after which changes may have been missed; shorter than what `written_lately.sql` looks back.
 const TOO_LONG: Duration = Duration::from_secs(30);
 
 const FIRST_BREAK: Duration = Duration::from_millis(50);
@@ -36,13 +36,13 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Goes on until it is aborted, however often the database goes away.
+    /// Runs until it is aborted, and reconnects whenever the database goes away.
     pub(super) async fn run(self) {
         let mut pause = FIRST_BREAK;
         loop {
             let began = Instant::now();
             let failure = self.listen().await;
-            tracing::warn!(error = %failure.to_error(), "what other processes write cannot be seen now");
+            tracing::warn!(error = %failure.to_error(), "changes by other processes cannot be followed now");
             if began.elapsed() > LONGEST_BREAK {
                 pause = FIRST_BREAK;
             }
@@ -52,24 +52,26 @@ impl Listener {
     }
 
     async fn listen(&self) -> DatabaseError {
-        let (client, line) = match self.target.connect_to_listen().await {
+        let (client, connection) = match self.target.connect_to_listen().await {
             Ok(connected) => connected,
             Err(failure) => return failure,
         };
         tokio::select! {
-            failure = self.hear(line) => failure,
-            failure = self.look(client) => failure,
+            failure = self.receive(connection) => failure,
+            failure = self.poll(client) => failure,
         }
     }
 
-    /// Carries the connection's messages, and tells what is announced on it.
-    async fn hear(&self, mut line: RawConnection) -> DatabaseError {
+    /// Polls the connection, and passes the announcements on.
+    async fn receive(&self, mut connection: RawConnection) -> DatabaseError {
         loop {
-            match poll_fn(|context| line.poll_message(context)).await {
-                Some(Ok(AsyncMessage::Notification(announced))) => match heard(&self.own_name, announced.payload()) {
-                    Some(sessions) => self.broadcaster.notify(sessions),
-                    None => self.broadcaster.notify_unknown(),
-                },
+            match poll_fn(|context| connection.poll_message(context)).await {
+                Some(Ok(AsyncMessage::Notification(announced))) => {
+                    match parse_payload(&self.own_name, announced.payload()) {
+                        Some(sessions) => self.broadcaster.notify(sessions),
+                        None => self.broadcaster.notify_unknown(),
+                    }
+                }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return DatabaseError::Database(error),
                 None => return DatabaseError::Unreachable("the connection has ended".to_owned()),
@@ -77,39 +79,39 @@ impl Listener {
         }
     }
 
-    async fn look(&self, client: Client) -> DatabaseError {
-        match self.keep_looking(&client).await {
+    async fn poll(&self, client: Client) -> DatabaseError {
+        match self.poll_forever(&client).await {
             Ok(never) => match never {},
             Err(failure) => failure,
         }
     }
 
-    /// Whether it is told from now on what others announce.
-    async fn hears(&self, client: &Client) -> Result<bool, DatabaseError> {
+    /// Subscribes to announcements. Returns false if there are none.
+    async fn subscribe(&self, client: &Client) -> Result<bool, DatabaseError> {
         let Some(channel) = &self.channel else { return Ok(false) };
         match client.batch_execute(&format!("LISTEN {channel}")).await.map_err(DatabaseError::Database) {
             Ok(()) => Ok(true),
             Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect => Err(failure),
             Err(failure) => {
-                tracing::warn!(error = %failure.to_error(), "announcements cannot be heard; changes are looked for");
+                tracing::warn!(error = %failure.to_error(), "LISTEN failed; changes are polled");
                 Ok(false)
             }
         }
     }
 
-    async fn keep_looking(&self, client: &Client) -> Result<Infallible, DatabaseError> {
-        let pause = if self.hears(client).await? { PAUSE } else { SHORT_PAUSE };
+    async fn poll_forever(&self, client: &Client) -> Result<Infallible, DatabaseError> {
+        let pause = if self.subscribe(client).await? { PAUSE } else { SHORT_PAUSE };
         // Without a connection of its own on the server, nothing can be prepared there.
         let mode = if self.channel.is_some() { StatementMode::Prepared } else { self.target.statement_mode() };
         let lately = FixedStatement::new(client, mode, include_str!("../sql/written_lately.sql")).await?;
-        let mut looked = Instant::now();
+        let mut polled = Instant::now();
         let mut seen = written(client, &lately).await?;
         // What happened before this is not known.
         self.broadcaster.notify_unknown();
         loop {
             sleep(pause).await;
-            let missed = looked.elapsed() > TOO_LONG;
-            looked = Instant::now();
+            let missed = polled.elapsed() > TOO_LONG;
+            polled = Instant::now();
             let found = written(client, &lately).await?;
             let new: Option<Vec<_>> = found.difference(&seen).map(|(name, _)| name.parse().ok()).collect();
             match new.filter(|_| !missed) {
@@ -121,8 +123,8 @@ impl Listener {
     }
 }
 
-/// The sessions that were written to or deleted within the last minute, and when. Whoever commits now may have written a
-/// while ago, which is why one look is not a matter of what is newer than the look before.
+/// The sessions that were written to or deleted within the last minute, and when. A transaction that commits now may have
+/// written a while ago, so a poll cannot just ask for what is newer than the poll before.
 async fn written(client: &Client, lately: &FixedStatement) -> Result<HashSet<(String, i64)>, DatabaseError> {
     let found = timeout(LOOK, lately.query(client, &[])).await.map_err(|_| DatabaseError::TimedOut)??;
     found.iter().map(|row| Ok((rows::name(row)?, row.try_get("micros")?))).collect()

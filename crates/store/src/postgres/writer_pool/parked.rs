@@ -44,7 +44,7 @@ struct ParkedSession {
 
 /// Jobs that are tried again now.
 #[derive(Debug, Default)]
-pub(super) struct Due {
+pub(super) struct DueJobs {
     pub(super) together: Vec<Job>,
     pub(super) apart: Vec<Job>,
 }
@@ -98,9 +98,9 @@ impl ParkedJobs {
         }
     }
 
-    pub(super) fn take_due(&mut self) -> Due {
+    pub(super) fn take_due(&mut self) -> DueJobs {
         let now = Instant::now();
-        let mut due = Due::default();
+        let mut due = DueJobs::default();
         for (_, session) in self.0.extract_if(.., |_, session| session.next_attempt <= now) {
             match session.blocked {
                 Blocked::SessionLocked => due.together.extend(session.jobs),

@@ -9,7 +9,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::{Lease, LedgerError, LedgerResult};
-use planwright_engine::server_ledger::{Census, Claim, ClaimedRequest, StoredAnswer, Unfinished};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoreCounts, StoredAnswer, Unfinished};
 
 use super::damage::{BYSTANDER, here};
 use super::runs::carry_out;
@@ -103,8 +103,8 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 3);
-    let census = Census { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
-    assert_eq!(ledger.census().await.unwrap(), census);
+    let census = StoreCounts { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
+    assert_eq!(ledger.counts().await.unwrap(), census);
     let left_by = Some(Lease { session: here(), owner: "gone".to_owned(), fence: 1 });
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [Unfinished { session: here(), seq: 12, left_by }]);
     let waiting = ledger.plans_anywhere(&[PlanStatus::Ready, PlanStatus::Executing], None, 10).await.unwrap().items;
@@ -115,13 +115,13 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
         engine.submit(&session, &person(), on(PlanStyle::Document)).await.unwrap();
         assert_eq!(ledger.sessions(None, 10).await.unwrap().items[0].session.identity, session);
     }
-    let census = Census { planning: 3, ..census };
+    let census = StoreCounts { planning: 3, ..census };
 
     let taken = submission(&here(), "again", take_up("turn"));
     let lease = ledger.submit(taking("anew", LONG, taken)).await.unwrap().lease.unwrap();
     assert_eq!(lease.fence, 2);
     ledger.submit(letting_go(&lease, submission(&here(), "end", end("turn")))).await.unwrap();
-    assert_eq!(ledger.census().await.unwrap(), Census { turns: 0, ..census });
+    assert_eq!(ledger.counts().await.unwrap(), StoreCounts { turns: 0, ..census });
     assert_whole(&store.engine().await).await;
 }
 
@@ -133,7 +133,7 @@ pub(crate) async fn damaged_sessions_of_the_third_version_stay_as_they_are(store
     let ledger = store.ledger().await;
     damaged(ledger.session(&here()).await, "session cli:k3yk3y8x");
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
-    assert_eq!((ledger.census().await.unwrap().turns, ledger.census().await.unwrap().planning), (0, 1));
+    assert_eq!((ledger.counts().await.unwrap().turns, ledger.counts().await.unwrap().planning), (0, 1));
     assert_eq!(store.look(state).await, kept);
 }
 
