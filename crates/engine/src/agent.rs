@@ -9,31 +9,31 @@
 //! - `running`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
 //! - `calling`: one tool call, through the gate
 //! - `asking`: a question to a specialist, in a turn of its own
-//! - `guarding`: what panics has failed, and nothing else has
+//! - `catch_panic`: what panics has failed, and nothing else has
 //! - `noting`: what goes into the workbook around the calls
 //! - `context`: what the model is sent, and compaction
 //! - `executing`: an approved plan of recorded calls, carried out
 //! - `outcome`: how a turn ended, with the plan it shows
 //! - `commands`: what is typed with a slash
 
-mod asking;
-mod calling;
+mod ask_agent;
+mod catch_panic;
 mod commands;
 mod context;
+mod conversation_cache;
 mod executing;
-mod guarding;
+mod history;
 mod holding;
 mod leaving;
-mod memory;
-mod noting;
 mod outcome;
 mod process;
 mod progress;
-mod recalling;
 mod recovering;
-mod running;
 mod sessions;
 mod slots;
+mod tool_call;
+mod turn;
+mod workbook_hooks;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ struct Shared {
     files: FileTools,
     tokens: Tokens,
     slots: slots::Slots,
-    memory: memory::Memory,
+    conversations: conversation_cache::ConversationCache,
     leaving: leaving::Leaving,
     options: AgentOptions,
 }
@@ -111,8 +111,8 @@ impl Agent {
         let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
         // What lies beside the files is reached the same way.
         let engine = engine.with_workbook_beside(&files);
-        let (tokens, slots, memory, leaving) = Default::default();
-        let shared = Shared { model, toolbox, files, tokens, slots, memory, leaving, options };
+        let (tokens, slots, conversations, leaving) = Default::default();
+        let shared = Shared { model, toolbox, files, tokens, slots, conversations, leaving, options };
         Self { engine, shared: Arc::new(shared) }
     }
 

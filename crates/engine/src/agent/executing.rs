@@ -81,7 +81,7 @@ impl Agent {
             }
             agent.execute(&session, &by, &plan, &served, &watcher).await
         };
-        super::running::finish(tokio::spawn(work)).await
+        super::turn::finish(tokio::spawn(work)).await
     }
 
     pub(super) async fn execute(
@@ -218,7 +218,7 @@ struct Execution<'a> {
 
 /// Why no further step is begun.
 #[derive(Debug)]
-enum Halt {
+enum ExecutionAbort {
     /// A person said stop.
     Stopped,
     /// The plan was cancelled, superseded or taken over elsewhere. Nothing more is written.
@@ -228,7 +228,7 @@ enum Halt {
     Ledger(LedgerError),
 }
 
-impl From<LedgerError> for Halt {
+impl From<LedgerError> for ExecutionAbort {
     fn from(error: LedgerError) -> Self {
         if is_not_ours(&error) { Self::Elsewhere } else { Self::Ledger(error) }
     }
@@ -239,7 +239,7 @@ impl Execution<'_> {
         let outcome = match self.steps().await {
             // A step that nobody knows the end of waits for a person; the execution stays open.
             Ok(()) if uncertain(self.runs()).is_some() => Ok(()),
-            Ok(()) | Err(Halt::Stopped) => self.finish().await,
+            Ok(()) | Err(ExecutionAbort::Stopped) => self.finish().await,
             Err(halt) => Err(halt),
         };
         // The entry that ends it gave the session back.
@@ -248,13 +248,15 @@ impl Execution<'_> {
         }
         match outcome {
             Ok(()) => Ok(Arc::clone(&self.plan)),
-            Err(Halt::Elsewhere | Halt::Stopped) => self.agent.engine().plan(&self.session, &self.plan.id).await,
-            Err(Halt::Left) => Err(left()),
-            Err(Halt::Ledger(error)) => Err(error),
+            Err(ExecutionAbort::Elsewhere | ExecutionAbort::Stopped) => {
+                self.agent.engine().plan(&self.session, &self.plan.id).await
+            }
+            Err(ExecutionAbort::Left) => Err(left()),
+            Err(ExecutionAbort::Ledger(error)) => Err(error),
         }
     }
 
-    async fn steps(&mut self) -> Result<(), Halt> {
+    async fn steps(&mut self) -> Result<(), ExecutionAbort> {
         self.retry_what_may_be().await?;
         match self.plan.style() {
             PlanStyle::Collect => self.recorded_calls().await,
@@ -264,7 +266,7 @@ impl Execution<'_> {
     }
 
     /// What was left in the middle and may be repeated needs nobody's decision.
-    async fn retry_what_may_be(&mut self) -> Result<(), Halt> {
+    async fn retry_what_may_be(&mut self) -> Result<(), ExecutionAbort> {
         if self.by.kind != ActorKind::Person {
             return Ok(());
         }
@@ -279,14 +281,14 @@ impl Execution<'_> {
         Ok(())
     }
 
-    async fn finish(&mut self) -> Result<(), Halt> {
+    async fn finish(&mut self) -> Result<(), ExecutionAbort> {
         let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
         self.held.stop_renewing();
         self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(finish)).await
     }
 
     /// Writes outcomes down, and what is begun next.
-    async fn advance(&mut self, ended: Vec<EndedStep>, begun: Vec<StepId>) -> Result<(), Halt> {
+    async fn advance(&mut self, ended: Vec<EndedStep>, begun: Vec<StepId>) -> Result<(), ExecutionAbort> {
         if ended.is_empty() && begun.is_empty() {
             return Ok(());
         }
@@ -295,11 +297,16 @@ impl Execution<'_> {
         self.submit(&self.actor.clone(), Command::Run(advance)).await
     }
 
-    async fn submit(&mut self, by: &Actor, command: Command) -> Result<(), Halt> {
+    async fn submit(&mut self, by: &Actor, command: Command) -> Result<(), ExecutionAbort> {
         self.submit_under(Leasing::Held, by, command).await
     }
 
-    async fn submit_under(&mut self, leasing: fn(Lease) -> Leasing, by: &Actor, command: Command) -> Result<(), Halt> {
+    async fn submit_under(
+        &mut self,
+        leasing: fn(Lease) -> Leasing,
+        by: &Actor,
+        command: Command,
+    ) -> Result<(), ExecutionAbort> {
         let engine = self.agent.engine();
         let (request, leasing) = (engine.next_request(), leasing(self.held.lease.clone()));
         let asking = Asking { session: &self.session, by, request, leasing, turn: None };
@@ -319,21 +326,21 @@ impl Execution<'_> {
     }
 
     /// Why nothing more is begun, if that is so.
-    fn is_to_end(&self) -> Option<Halt> {
+    fn is_to_end(&self) -> Option<ExecutionAbort> {
         if self.running.stop.is_cancelled() {
-            return Some(Halt::Stopped);
+            return Some(ExecutionAbort::Stopped);
         }
-        self.agent.shared.leaving.is_soon().then_some(Halt::Left)
+        self.agent.shared.leaving.is_soon().then_some(ExecutionAbort::Left)
     }
 
     /// Ready when the work is to stop, and why.
-    async fn interrupted(&self) -> Halt {
+    async fn interrupted(&self) -> ExecutionAbort {
         let lost: &CancellationToken = &self.held.lost;
         tokio::select! {
             biased;
-            () = self.running.stop.cancelled() => Halt::Stopped,
-            () = lost.cancelled() => Halt::Elsewhere,
-            () = self.agent.shared.leaving.now() => Halt::Left,
+            () = self.running.stop.cancelled() => ExecutionAbort::Stopped,
+            () = lost.cancelled() => ExecutionAbort::Elsewhere,
+            () = self.agent.shared.leaving.now() => ExecutionAbort::Left,
         }
     }
 }

@@ -72,7 +72,7 @@ impl Agent {
             Ok(()) => self.engine().ledger().delete_session(&held.lease).await,
             Err(refusal) => Err(refusal.into()),
         };
-        self.shared.memory.forget(session);
+        self.shared.conversations.forget(session);
         self.let_go(&held).await;
         deleted
     }

@@ -14,8 +14,8 @@ use crate::agent::Agent;
 use crate::agent::commands::Answer;
 use crate::agent::holding::is_not_ours;
 use crate::agent::progress::Watcher;
-use crate::agent::running::{Begun, Delivery, Message, finish};
 use crate::agent::slots::Served;
+use crate::agent::turn::{Begun, Delivery, Message, finish};
 use crate::ledger::{LedgerError, LedgerResult};
 
 impl Agent {

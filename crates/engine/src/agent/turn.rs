@@ -1,14 +1,14 @@
 //! A turn from its beginning to its end: the state machine in `core` says what comes next, this carries it out and
 //! writes down what it came to before going on.
 
-mod before;
-mod beginning;
-mod ending;
-mod halting;
+mod abort;
+mod finish;
 mod planner;
-mod recording;
+mod record;
+mod replay;
+mod start;
 
-pub(super) use halting::Halt;
+pub(super) use abort::TurnAbort;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +24,9 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Effect, EndReason, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
 
 use super::Agent;
+use super::conversation_cache::CachedConversation;
 use super::holding::Held;
 use super::leaving::left;
-use super::memory::Remembered;
 use super::outcome::TurnOutcome;
 use super::progress::Watcher;
 use super::slots::Running;
@@ -110,7 +110,7 @@ impl Agent {
         held: Held,
         running: &'a Running,
         watcher: &'a Watcher,
-    ) -> LedgerResult<Run<'a>> {
+    ) -> LedgerResult<TurnRunner<'a>> {
         running.held.cancel();
         let (conversation, turn) = self.recall(&committed, &id).await?;
         let executing = committed.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
@@ -130,9 +130,9 @@ impl Agent {
         limits: TurnLimits,
         running: &'a Running,
         watcher: &'a Watcher,
-    ) -> Run<'a> {
+    ) -> TurnRunner<'a> {
         let session = committed.snapshot.identity.clone();
-        Run {
+        TurnRunner {
             agent: self,
             actor: self.actor_for(&session, &turn.purpose),
             session,
@@ -142,7 +142,7 @@ impl Agent {
             limits,
             conversation,
             seq: committed.seq,
-            before: committed.snapshot.active().map(Standing::of),
+            before: committed.snapshot.active().map(PlanState::of),
             snapshot: committed.snapshot,
             settled: None,
             resumed: false,
@@ -171,7 +171,7 @@ pub(super) struct Message<'a> {
 /// A turn that was to begin.
 #[derive(Debug)]
 pub(super) enum Begun<'a> {
-    Now(Box<Run<'a>>),
+    Now(Box<TurnRunner<'a>>),
     /// The very request was sent before, and began the turn with this entry.
     Before {
         turn: TurnId,
@@ -181,7 +181,7 @@ pub(super) enum Begun<'a> {
 
 /// Everything one turn works with.
 #[derive(Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct TurnRunner<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: SessionIdentity,
     pub(super) actor: Actor,
@@ -195,7 +195,7 @@ pub(super) struct Run<'a> {
     /// The session and its active plan, as of the last thing that was written.
     pub(super) snapshot: Snapshot,
     /// The active plan when the turn began.
-    before: Option<Standing>,
+    before: Option<PlanState>,
     /// The plan that a plan tool settled.
     pub(super) settled: Option<PlanId>,
     /// Whether the call that is to be carried out next may have been begun before a crash.
@@ -223,37 +223,37 @@ pub(super) enum Delivery {
 
 /// How far a plan is.
 #[derive(Debug, PartialEq, Eq)]
-struct Standing {
+struct PlanState {
     plan: PlanId,
     status: PlanStatus,
     done: Option<usize>,
 }
 
-impl Standing {
+impl PlanState {
     fn of(plan: &Plan) -> Self {
         let done = plan.execution.as_ref().map(|execution| execution.progress().done);
         Self { plan: plan.id.clone(), status: plan.status, done }
     }
 }
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     pub(super) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
         match self.go_on().await {
             Ok(outcome) => Ok(outcome),
-            Err(Halt::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
-            Err(Halt::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
-            Err(Halt::OutOfTime) => {
+            Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
+            Err(TurnAbort::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
+            Err(TurnAbort::OutOfTime) => {
                 let end = TurnEnd::LimitReached { limit: TurnLimit::Time };
                 self.end(end, Vec::new()).await
             }
-            Err(Halt::Elsewhere) => self.ended_elsewhere().await,
-            Err(Halt::Left) => {
+            Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
+            Err(TurnAbort::Left) => {
                 if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
                     self.agent.let_go(&held).await;
                 }
                 Err(left())
             }
-            Err(Halt::Ledger(error)) => Err(error),
+            Err(TurnAbort::Ledger(error)) => Err(error),
         }
     }
 
@@ -262,7 +262,7 @@ impl Run<'_> {
         self.given_up = true;
     }
 
-    async fn go_on(&mut self) -> Result<TurnOutcome, Halt> {
+    async fn go_on(&mut self) -> Result<TurnOutcome, TurnAbort> {
         if self.given_up {
             return Ok(self.end(TurnEnd::Interrupted, Vec::new()).await?);
         }
@@ -274,7 +274,7 @@ impl Run<'_> {
             let input = match self.next() {
                 Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
                 // Here nothing is under way, and another process goes on as if it had been this one.
-                Effect::CallModel if self.agent.shared.leaving.is_soon() => return Err(Halt::Left),
+                Effect::CallModel if self.agent.shared.leaving.is_soon() => return Err(TurnAbort::Left),
                 Effect::CallModel => {
                     // Whatever is called from here on was not begun before a crash.
                     self.resumed = false;
@@ -284,7 +284,7 @@ impl Run<'_> {
                 Effect::RunTool(pending) => {
                     // Nothing is begun after a stop.
                     if self.running.stop.is_cancelled() {
-                        let halt = Halt::Stopped { heard: String::new(), under_way: None };
+                        let halt = TurnAbort::Stopped { heard: String::new(), under_way: None };
                         return Err(halt.in_the_middle_of(&pending, self.effect_before(&pending)));
                     }
                     let outcome = self.carry_out(&pending).await?;
@@ -332,7 +332,7 @@ impl Run<'_> {
     }
 
     /// Ready when the turn is to stop, and why.
-    pub(super) async fn interrupted(&self) -> Halt {
+    pub(super) async fn interrupted(&self) -> TurnAbort {
         let lost = self.held.as_ref().map(|held| held.lost.clone());
         let lost = async {
             match lost {
@@ -342,9 +342,9 @@ impl Run<'_> {
         };
         tokio::select! {
             biased;
-            () = self.running.stop.cancelled() => Halt::Stopped { heard: String::new(), under_way: None },
-            () = lost => Halt::Elsewhere,
-            () = self.agent.shared.leaving.now() => Halt::Left,
+            () = self.running.stop.cancelled() => TurnAbort::Stopped { heard: String::new(), under_way: None },
+            () = lost => TurnAbort::Elsewhere,
+            () = self.agent.shared.leaving.now() => TurnAbort::Left,
         }
     }
 
@@ -360,7 +360,10 @@ impl Run<'_> {
         }
         let Some(opened_at) = self.snapshot.session.as_ref().map(|session| session.opened_at) else { return };
         let conversation = std::mem::take(&mut self.conversation);
-        self.agent.shared.memory.keep(&self.session, Remembered { conversation, seq: self.seq, opened_at });
+        self.agent
+            .shared
+            .conversations
+            .keep(&self.session, CachedConversation { conversation, seq: self.seq, opened_at });
     }
 }
 

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 /// What the work comes to; `None` if it panicked.
-pub(super) async fn guarded<T>(what: &str, work: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn catch_panic<T>(what: &str, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     poll_fn(|context| {
         // Nothing of the work is looked at any more after a panic, so nothing half-done is ever seen.

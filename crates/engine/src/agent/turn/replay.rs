@@ -14,13 +14,13 @@ use crate::ledger::{LedgerError, LedgerResult};
 
 /// What the journal says about the end of a turn.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct RecordedEnd {
     /// The last words of the model.
     pub(super) said: Option<String>,
     pub(super) ending: Option<Ending>,
 }
 
-impl Found {
+impl RecordedEnd {
     pub(super) fn take_in(&mut self, id: &TurnId, event: &Event) {
         match event {
             Event::ModelReplied { turn, reply, .. } if turn == id => self.said = Some(reply.text.clone()),
@@ -61,7 +61,7 @@ impl Agent {
         {
             return Ok(outcome);
         }
-        let mut found = Found::default();
+        let mut found = RecordedEnd::default();
         let mut events = Vec::new();
         self.read(session, seq, u64::MAX, &mut |_, event| {
             // Up to its end, and nothing behind it.

@@ -7,13 +7,13 @@ use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
 use planwright_core::visible::visible;
 
-use super::before::Found;
-use super::{Delivery, Run, Standing};
+use super::replay::RecordedEnd;
+use super::{Delivery, PlanState, TurnRunner};
 use crate::agent::commands::standing;
 use crate::agent::outcome::{PlanCard, TurnOutcome};
 use crate::ledger::{LedgerError, LedgerResult};
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     /// Writes the last inputs and the end down, and says what it came to.
     pub(super) async fn end(&mut self, end: TurnEnd, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
         let plan = self.plan_to_show();
@@ -47,7 +47,8 @@ impl Run<'_> {
 
     /// How it ended there, as the journal says.
     async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
-        let mut found = Found { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..Found::default() };
+        let mut found =
+            RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
         let id = &self.turn.id;
         self.agent.read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event)).await?;
         let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) else {
@@ -212,7 +213,7 @@ impl Run<'_> {
     /// How the plan stands now, if this turn moved it on.
     fn moved(&self) -> Option<String> {
         let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
-        let now = Standing::of(plan);
+        let now = PlanState::of(plan);
         (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| standing(plan))
     }
 }
