@@ -81,7 +81,7 @@ impl TurnRunner<'_> {
         }
         self.turn.take_up_question(&apart);
         let limits = self.turn.left_of(&self.limits, self.elapsed());
-        let mut run = self.agent.run_turn(apart, conversation, committed, held, limits, self.running, self.watcher);
+        let mut run = self.agent.run_turn(apart, conversation, committed, held, limits, self.context);
         let outcome = Box::pin(run.finish_turn()).await;
         self.turn.absorb(&run.turn);
         let outcome = outcome?;

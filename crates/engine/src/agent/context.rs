@@ -20,11 +20,11 @@ use tokio::time::timeout;
 
 use super::Agent;
 use super::ask_agent;
-use super::catch_panic::catch_panic;
-use super::progress::{Progress, Watcher};
 use super::turn::{TurnAbort, TurnRunner};
+use crate::catch_panic::catch_panic;
 use crate::ledger::LedgerResult;
 use crate::model::{Listener, ModelError, ModelErrorKind, Silent};
+use crate::session::progress::{Progress, ProgressSender};
 
 /// How many finished plans are named in the prompt.
 const FINISHED: usize = 5;
@@ -199,12 +199,12 @@ impl Agent {
         &self,
         conversation: &Conversation,
         snapshot: &Snapshot,
-        watcher: &Watcher,
+        progress: &ProgressSender,
     ) -> LedgerResult<Option<Compaction>> {
         let frame = self.frame(snapshot, &Purpose::Answer).await?;
         // What was said last stays, if it is not much.
         let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
-        watcher.tell(Progress::Compacting);
+        progress.send(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }
 }
@@ -229,7 +229,7 @@ impl TurnRunner<'_> {
             }
             Err(error) => return Err(TurnAbort::ModelFailed { message: error.message }),
         };
-        self.watcher.tell(Progress::Replied { calls: reply.calls.len() });
+        self.context.progress.send(Progress::Replied { calls: reply.calls.len() });
         let tokens = reply_tokens(&reply, &self.agent.shared.tokens);
         // A provider that counts nothing is counted for.
         if reply.usage.total() == 0 {
@@ -245,7 +245,7 @@ impl TurnRunner<'_> {
             return Ok(());
         }
         let Some(cut) = compaction::cut(&self.conversation, frame.room / 3) else { return Ok(()) };
-        self.watcher.tell(Progress::Compacting);
+        self.context.progress.send(Progress::Compacting);
         let compaction = tokio::select! {
             biased;
             halt = self.interrupted() => return Err(halt),
@@ -253,7 +253,7 @@ impl TurnRunner<'_> {
         };
         let messages = compaction.messages;
         self.compact(compaction).await?;
-        self.watcher.tell(Progress::Compacted { messages });
+        self.context.progress.send(Progress::Compacted { messages });
         Ok(())
     }
 
@@ -272,44 +272,45 @@ impl TurnRunner<'_> {
             tools: frame.tools,
             max_output_tokens: Some(frame.max_output_tokens),
         };
-        self.watcher.tell(Progress::ModelCalled);
+        self.check_lease().await?;
+        self.context.progress.send(Progress::ModelCalled);
         let left = self.limits.time.saturating_sub(self.elapsed());
-        let hearing = Hearing { watcher: self.watcher, heard: Mutex::default() };
+        let listener = ReplyListener { progress: &self.context.progress, heard: Mutex::default() };
         let outcome = tokio::select! {
             biased;
             halt = self.interrupted() => Err(halt),
-            reply = catch_panic("the model", self.agent.model().reply(&request, &hearing)) => Ok(reply),
+            reply = catch_panic("the model", self.agent.model().reply(&request, &listener)) => Ok(reply),
             () = tokio::time::sleep(left) => Err(TurnAbort::OutOfTime),
         };
         match outcome {
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(TurnAbort::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
-            Err(TurnAbort::Stopped { .. }) => Err(TurnAbort::Stopped { heard: hearing.take(), under_way: None }),
+            Err(TurnAbort::Stopped { .. }) => Err(TurnAbort::Stopped { heard: listener.take(), under_way: None }),
             Err(halt) => Err(halt),
         }
     }
 }
 
 /// Passes on what the model says, and keeps it in case the turn is stopped in the middle.
-struct Hearing<'a> {
-    watcher: &'a Watcher,
+struct ReplyListener<'a> {
+    progress: &'a ProgressSender,
     heard: Mutex<String>,
 }
 
-impl Hearing<'_> {
+impl ReplyListener<'_> {
     fn take(&self) -> String {
         std::mem::take(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Listener for Hearing<'_> {
+impl Listener for ReplyListener<'_> {
     fn text(&self, piece: &str) {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).push_str(piece);
-        self.watcher.tell(Progress::Text(piece.to_owned()));
+        self.progress.send(Progress::Text(piece.to_owned()));
     }
 
     fn again(&self, why: &str, wait: Duration) {
         self.take();
-        self.watcher.tell(Progress::Again { why: why.to_owned(), wait });
+        self.progress.send(Progress::Again { why: why.to_owned(), wait });
     }
 }

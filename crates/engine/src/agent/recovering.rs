@@ -11,11 +11,11 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::progress::Watcher;
-use super::sessions::Place;
-use super::{Agent, Answer};
+use super::Agent;
 use crate::ledger::LedgerResult;
 use crate::server_ledger::{ServerLedger, Unfinished};
+use crate::session::input::{Input, Place, Request};
+use crate::session::outcome::Outcome;
 
 /// How often it is looked.
 const LOOK: Duration = Duration::from_secs(1);
@@ -34,13 +34,8 @@ enum Seen {
 }
 
 impl Agent {
-    /// Takes up whatever nobody works on any more, until it is told to stop. `watcher` says who is told about it.
-    pub async fn take_over(
-        &self,
-        ledger: Arc<dyn ServerLedger>,
-        stop: CancellationToken,
-        watcher: impl Fn(&SessionIdentity) -> Watcher,
-    ) {
+    /// Takes up whatever nobody works on any more, until it is told to stop.
+    pub async fn take_over(&self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
         let mut seen = HashMap::new();
         let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
         let (failed, mut again) = mpsc::unbounded_channel();
@@ -65,10 +60,9 @@ impl Agent {
             }
             for left in self.to_take_up(&unfinished, &mut seen) {
                 let Ok(room) = Arc::clone(&room).acquire_owned().await else { break };
-                let (agent, watcher) = (self.clone(), watcher(&left.session));
-                let (left, failed) = (left.clone(), failed.clone());
+                let (agent, left, failed) = (self.clone(), left.clone(), failed.clone());
                 tasks.spawn(async move {
-                    if agent.take_up(&left, &watcher).await.is_err() {
+                    if agent.take_up(&left).await.is_err() {
                         let _ = failed.send(left.session);
                     }
                     drop(room);
@@ -105,13 +99,13 @@ impl Agent {
     /// A rehearsal must not pretend to do what a real model was asked to do elsewhere.
     fn may_take_up(&self, session: &SessionIdentity) -> bool {
         let pretends = self.model().name() == REHEARSAL && session.channel != Channel::Web;
-        !pretends && self.shared.slots.running(session).is_none()
+        !pretends && !self.shared.sessions.is_active(session)
     }
 
-    async fn take_up(&self, left: &Unfinished, watcher: &Watcher) -> LedgerResult<()> {
+    async fn take_up(&self, left: &Unfinished) -> LedgerResult<()> {
         let session = &left.session;
         let owner = left.left_by.as_ref().map(|lease| lease.owner.as_str());
-        let outcome = self.go_on_with(session, watcher).await;
+        let outcome = self.go_on_with(session).await;
         match &outcome {
             Ok(true) => tracing::info!(session_identity = %session, event = "taken_over", owner, seq = left.seq),
             Ok(false) => {}
@@ -121,12 +115,13 @@ impl Agent {
     }
 
     /// Says whether there was something to go on with.
-    async fn go_on_with(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<bool> {
-        let turn = self.resume(session, watcher).await?;
+    async fn go_on_with(&self, session: &SessionIdentity) -> LedgerResult<bool> {
         let by = Actor::system(session.channel.as_str());
         let place = Place::new(TransportChat(format!("server:{session}")), session.clone());
-        let execution: Option<Answer> = self.resume_execution(&place, &by, watcher).await?;
-        Ok(turn.is_some() || execution.is_some())
+        let request = Request::new(place, by);
+        let turn = self.submit(Input::ResumeTurn, request.clone()).outcome().await?;
+        let execution = self.submit(Input::ResumeExecution, request).outcome().await?;
+        Ok(turn != Outcome::NothingToDo || execution != Outcome::NothingToDo)
     }
 }
 

@@ -15,11 +15,11 @@ use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::catch_panic::catch_panic;
-use super::progress::Progress;
 use super::turn::{TurnAbort, TurnRunner};
+use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::session::progress::Progress;
 use crate::tools::{Arguments, GivenStep};
 
 /// The most a model is given to read from one call.
@@ -30,7 +30,7 @@ impl TurnRunner<'_> {
     pub(super) async fn carry_out(&mut self, pending: &PendingCall) -> Result<ToolOutcome, TurnAbort> {
         let call = &pending.call;
         let name = visible(&call.name).into_owned();
-        self.watcher.tell(Progress::ToolStarted { name: name.clone(), detail: detail(&call.arguments) });
+        self.context.progress.send(Progress::ToolStarted { name: name.clone(), detail: detail(&call.arguments) });
         let began = Instant::now();
         // Only the first call after a crash may have been begun before it.
         let interrupted = std::mem::take(&mut self.resumed);
@@ -41,7 +41,7 @@ impl TurnRunner<'_> {
         outcome = self.readable(&call.name, outcome);
         self.note_call(pending, &mut outcome).await;
         let (status, detail) = (outcome.status, said(&outcome));
-        self.watcher.tell(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
+        self.context.progress.send(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
         Ok(outcome)
     }
 
@@ -104,6 +104,7 @@ impl TurnRunner<'_> {
             }
             Verdict::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
             Verdict::Run => {
+                self.check_lease().await?;
                 let limit = agent.engine().policy().turn.tool_time;
                 let outcome = tokio::select! {
                     biased;
@@ -171,7 +172,8 @@ impl TurnRunner<'_> {
         arguments: Arguments,
     ) -> Result<ToolOutcome, TurnAbort> {
         let caller = self.situation().caller;
-        let answer = self.agent.engine().call_workbook_tool(self.asking(pending)?, caller, tool, arguments).await;
+        let answer =
+            Box::pin(self.agent.engine().call_workbook_tool(self.asking(pending)?, caller, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
@@ -211,9 +213,7 @@ impl TurnRunner<'_> {
                 }
                 Ok(Ok(value))
             }
-            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && self.is_lost() => {
-                Err(TurnAbort::Elsewhere)
-            }
+            Err(LedgerError::Fenced(_)) => Err(TurnAbort::Elsewhere),
             Err(LedgerError::Refused(refusal)) => Ok(Err(refusal)),
             Err(error) => Err(TurnAbort::Ledger(error)),
         }

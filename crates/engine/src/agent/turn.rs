@@ -25,81 +25,55 @@ use planwright_core::turn::{Effect, EndReason, Purpose, Turn, TurnEnd, TurnInput
 
 use super::Agent;
 use super::conversation_cache::CachedConversation;
-use super::holding::Held;
-use super::leaving::left;
-use super::outcome::TurnOutcome;
-use super::progress::Watcher;
-use super::slots::Running;
-use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::ledger::{Committed, LedgerResult};
+use crate::session::lease::LeaseGuard;
+use crate::session::outcome::TurnOutcome;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::{InputContext, Running};
 
 impl Agent {
-    /// Has the agent answer a message. It waits until everything before it in the session is done. Whoever stops
-    /// waiting does not end the turn; [`Agent::stop`] does.
-    pub async fn send(
+    /// Has the agent answer a message, after whatever a process left open in the session.
+    pub(super) async fn answer_message(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
+        request: RequestId,
         text: &str,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
-        let (agent, session, by) = (self.clone(), session.clone(), by.clone());
-        let (text, watcher) = (text.to_owned(), watcher.clone());
-        // A request that was named begins the turn, and nothing that has to be done before it.
-        let request = self.engine().next_request();
-        // Its place in the queue is the one it has now, whenever the work is begun.
-        let queued = self.shared.slots.queue_up(&session).await;
-        let work = async move {
-            let served = queued.served().await;
-            agent.finish_first(&session, &served, &watcher).await?;
-            let message = Message { request, text: &text, purpose: Purpose::Answer };
-            let outcome = match agent.begin(&session, &by, message, &served, &watcher).await? {
-                Begun::Now(mut run) => run.finish_turn().await?,
-                Begun::Before { turn, seq } => agent.came_to(&session, &turn, seq, &served, &watcher).await?,
-            };
-            agent.approve_by_rule(outcome, &served, &watcher).await
+        Box::pin(self.finish_first(context)).await?;
+        let message = Message { request, text, purpose: Purpose::Answer };
+        let outcome = match Box::pin(self.begin(context.by(), message, context)).await? {
+            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
+            Begun::Before { turn, seq } => self.outcome_of_turn(&turn, seq, context).await?,
         };
-        finish(tokio::spawn(work)).await
+        Box::pin(self.approve_by_rule(outcome, context)).await
     }
 
-    /// Goes on with a turn that was left open when its process ended, if there is one.
-    pub async fn resume(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<Option<TurnOutcome>> {
-        let (agent, session, watcher) = (self.clone(), session.clone(), watcher.clone());
-        let queued = self.shared.slots.queue_up(&session).await;
-        let work = async move {
-            let served = queued.served().await;
-            // An execution goes on by its own way: [`Agent::resume_execution`].
-            match agent.open_turn(&session).await? {
-                Some(open) if open.purpose.is_conversation() => {
-                    agent.finish_turn(&session, &open, &served, Delivery::Answer, &watcher).await
-                }
-                Some(_) | None => Ok(None),
+    /// Resumes a turn of the conversation that its process left open, if there is one.
+    pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
+        match self.open_turn(context.session()).await? {
+            Some(open) if open.purpose.is_conversation() => {
+                Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await
             }
-        };
-        finish(tokio::spawn(work)).await
-    }
-
-    /// Ends what is under way, or waits, in a session in this process. What another process does goes on.
-    pub async fn stop_here(&self, session: &SessionIdentity) {
-        if let Some(running) = self.shared.slots.running(session) {
-            running.stop.cancel();
-            running.over.cancelled().await;
+            // A turn for a step is resumed with its execution.
+            Some(_) | None => Ok(None),
         }
     }
 
-    /// Ends the turn that is under way in a session, wherever it runs. Says whether there was one.
-    pub async fn stop(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
-        let running = self.shared.slots.running(session);
-        // What only waits here waits for a turn elsewhere, and that is the one that is under way.
-        let mut stopped = running.is_some();
-        if !running.as_ref().is_some_and(|running| running.held.is_cancelled()) {
+    /// Stops what runs in a session, in whichever process. Says whether there was something.
+    pub(super) async fn stop_session(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        running: &Running,
+    ) -> LedgerResult<bool> {
+        // What only waits here waits for work in another process, and that is what runs.
+        let mut stopped = !running.is_nothing();
+        if !running.holds_lease() {
             let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
             stopped |= !committed.events.is_empty();
             stopped |= self.stop_executions(session, by).await?;
         }
-        if let Some(running) = running {
-            running.stop.cancel();
-            running.over.cancelled().await;
-        }
+        running.stop().await;
         Ok(stopped)
     }
 
@@ -107,29 +81,26 @@ impl Agent {
         &'a self,
         id: TurnId,
         committed: Committed,
-        held: Held,
-        running: &'a Running,
-        watcher: &'a Watcher,
+        held: LeaseGuard,
+        context: &'a InputContext,
     ) -> LedgerResult<TurnRunner<'a>> {
-        running.held.cancel();
+        context.work.holds_lease.cancel();
         let (conversation, turn) = self.recall(&committed, &id).await?;
         let executing = committed.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
-        running.works_on(executing.map(|plan| &plan.id));
+        context.work.carries_out(executing.map(|plan| &plan.id));
         let limits = self.engine().policy().turn.clone();
-        Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, running, watcher))
+        Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, context))
     }
 
     /// A turn that is under way under this lease, wherever it stands.
-    #[expect(clippy::too_many_arguments, reason = "everything a turn works with, put together in one place")]
     pub(super) fn run_turn<'a>(
         &'a self,
         turn: Turn,
         conversation: Conversation,
         committed: Committed,
-        held: Arc<Held>,
+        held: Arc<LeaseGuard>,
         limits: TurnLimits,
-        running: &'a Running,
-        watcher: &'a Watcher,
+        context: &'a InputContext,
     ) -> TurnRunner<'a> {
         let session = committed.snapshot.identity.clone();
         TurnRunner {
@@ -150,8 +121,7 @@ impl Agent {
             given_up: false,
             tightened: 0,
             started: self.engine().now(),
-            running,
-            watcher,
+            context,
         }
     }
 }
@@ -186,7 +156,7 @@ pub(super) struct TurnRunner<'a> {
     pub(super) session: SessionIdentity,
     pub(super) actor: Actor,
     /// Shared with whatever the turn is a part of; the turn of a conversation has it for itself.
-    pub(super) held: Option<Arc<Held>>,
+    pub(super) held: Option<Arc<LeaseGuard>>,
     pub(super) turn: Turn,
     pub(super) limits: TurnLimits,
     pub(super) conversation: Conversation,
@@ -208,8 +178,7 @@ pub(super) struct TurnRunner<'a> {
     started: Timestamp,
     /// When the turn began, here or in a process that ended.
     pub(super) begun_at: Timestamp,
-    pub(super) running: &'a Running,
-    pub(super) watcher: &'a Watcher,
+    pub(super) context: &'a InputContext,
 }
 
 /// How the outcome reaches the person.
@@ -238,7 +207,7 @@ impl PlanState {
 
 impl TurnRunner<'_> {
     pub(super) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
-        match self.go_on().await {
+        match Box::pin(self.go_on()).await {
             Ok(outcome) => Ok(outcome),
             Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
             Err(TurnAbort::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
@@ -249,9 +218,9 @@ impl TurnRunner<'_> {
             Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
             Err(TurnAbort::Left) => {
                 if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
-                    self.agent.let_go(&held).await;
+                    self.agent.release(&held).await;
                 }
-                Err(left())
+                Err(shutting_down())
             }
             Err(TurnAbort::Ledger(error)) => Err(error),
         }
@@ -274,7 +243,7 @@ impl TurnRunner<'_> {
             let input = match self.next() {
                 Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
                 // Here nothing is under way, and another process goes on as if it had been this one.
-                Effect::CallModel if self.agent.shared.leaving.is_soon() => return Err(TurnAbort::Left),
+                Effect::CallModel if self.agent.shared.shutdown.is_requested() => return Err(TurnAbort::Left),
                 Effect::CallModel => {
                     // Whatever is called from here on was not begun before a crash.
                     self.resumed = false;
@@ -283,11 +252,11 @@ impl TurnRunner<'_> {
                 }
                 Effect::RunTool(pending) => {
                     // Nothing is begun after a stop.
-                    if self.running.stop.is_cancelled() {
+                    if self.context.work.stop.is_cancelled() {
                         let halt = TurnAbort::Stopped { heard: String::new(), under_way: None };
                         return Err(halt.in_the_middle_of(&pending, self.effect_before(&pending)));
                     }
-                    let outcome = self.carry_out(&pending).await?;
+                    let outcome = Box::pin(self.carry_out(&pending)).await?;
                     let tokens = self.agent.shared.tokens.count(&outcome.text);
                     TurnInput::ToolEnded { call: pending.number, outcome, tokens }
                 }
@@ -333,24 +302,24 @@ impl TurnRunner<'_> {
 
     /// Ready when the turn is to stop, and why.
     pub(super) async fn interrupted(&self) -> TurnAbort {
-        let lost = self.held.as_ref().map(|held| held.lost.clone());
         let lost = async {
-            match lost {
-                Some(lost) => lost.cancelled().await,
+            match &self.held {
+                Some(held) => held.lost().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             biased;
-            () = self.running.stop.cancelled() => TurnAbort::Stopped { heard: String::new(), under_way: None },
+            () = self.context.work.stop.cancelled() => TurnAbort::Stopped { heard: String::new(), under_way: None },
             () = lost => TurnAbort::Elsewhere,
-            () = self.agent.shared.leaving.now() => TurnAbort::Left,
+            () = self.agent.shared.shutdown.immediate() => TurnAbort::Left,
         }
     }
 
-    /// Whether somebody else has the session, as far as is known.
-    pub(super) fn is_lost(&self) -> bool {
-        self.held.as_ref().is_none_or(|held| held.lost.is_cancelled())
+    /// Fails unless the session is known to be leased to this process. Nothing is called without that.
+    pub(super) async fn check_lease(&self) -> Result<(), TurnAbort> {
+        let Some(held) = &self.held else { return Err(TurnAbort::Elsewhere) };
+        if held.confirm(self.agent.engine().ledger().as_ref()).await? { Ok(()) } else { Err(TurnAbort::Elsewhere) }
     }
 
     /// Remembers the conversation for the next turn.
@@ -365,8 +334,4 @@ impl TurnRunner<'_> {
             .conversations
             .keep(&self.session, CachedConversation { conversation, seq: self.seq, opened_at });
     }
-}
-
-pub(super) async fn finish<T>(work: tokio::task::JoinHandle<LedgerResult<T>>) -> LedgerResult<T> {
-    work.await.unwrap_or_else(|error| Err(LedgerError::Internal(format!("a turn broke off: {error}"))))
 }

@@ -12,11 +12,11 @@ use planwright_core::workbook::Workbook;
 use serde_json::Value;
 
 use super::Agent;
-use super::catch_panic::catch_panic;
-use super::progress::Progress;
 use super::turn::TurnRunner;
+use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::{Leasing, LedgerResult};
+use crate::session::progress::Progress;
 use crate::workbook::{Beginning, EndedCall};
 
 /// What becomes of a call in the workbook.
@@ -59,11 +59,11 @@ impl Agent {
         let noting = async {
             match remark {
                 CallNote::Error => {
-                    let (attempts, committed) = self.engine().note_error(asking, call).await?;
+                    let (attempts, committed) = Box::pin(self.engine().note_error(asking, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts })
                 }
                 CallNote::Research(count) if every > 0 && count % every == 0 => {
-                    let committed = self.engine().note_finding(asking, call).await?;
+                    let committed = Box::pin(self.engine().note_finding(asking, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts: 0 })
                 }
                 CallNote::Research(_) => Ok(Noted::default()),
@@ -96,20 +96,20 @@ impl TurnRunner<'_> {
         let Some(session) = &self.snapshot.session else { return Ok(None) };
         let mut changed = false;
         if self.agent.noted_in(&self.snapshot).is_some() {
-            changed |= !engine.sync_workbook(&self.session).await?.is_empty();
+            changed |= !Box::pin(engine.sync_workbook(&self.session)).await?.is_empty();
         }
         let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
         if let (Purpose::Answer, Some(Said::Person { text })) = (&self.turn.purpose, message)
             && engine.may_begin_by_itself(session).await?
         {
             let by = Actor::policy("planning_files.auto_init", self.session.channel.as_str());
-            let verdict = engine.judge_message(self.noting(&by, 0)?, text).await?;
+            let verdict = Box::pin(engine.judge_message(self.noting(&by, 0)?, text)).await?;
             if verdict.begin {
                 let asking = Asking { request: engine.next_request(), ..self.noting(&by, 0)? };
-                let begun = engine.init_workbook_as(asking, &Beginning::about(text)).await?;
+                let begun = Box::pin(engine.init_workbook_as(asking, &Beginning::about(text))).await?;
                 changed |= begun.is_new;
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
-                self.watcher.tell(Progress::Said(format!(
+                self.context.progress.send(Progress::Said(format!(
                     "*A workbook was begun ({}). `/plan files off` does without.*",
                     reasons.join("; ")
                 )));

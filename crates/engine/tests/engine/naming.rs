@@ -1,12 +1,16 @@
 //! A request that has a name and comes twice is carried out once, and comes to the same both times.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{TurnOutcome, Watcher};
+use planwright_engine::agent::Agent;
+use planwright_engine::ledger::LedgerResult;
+use planwright_engine::session::outcome::TurnOutcome;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use crate::process::Process;
 use crate::world::{World, person, turns};
@@ -16,8 +20,12 @@ fn named(name: &str) -> RequestId {
 }
 
 async fn send(world: &World, name: &str, text: &str) -> TurnOutcome {
-    let agent = world.agent.as_request(named(name));
-    agent.send(&world.session, &person(), text, &Watcher::nobody()).await.unwrap()
+    world.agent.send_as(Some(named(name)), &world.session, &person(), text, &Watcher::nobody()).await.unwrap()
+}
+
+fn hello(agent: &Agent, world: &World) -> JoinHandle<LedgerResult<TurnOutcome>> {
+    let (agent, session, id) = (agent.clone(), world.session.clone(), Some(named("request-1")));
+    tokio::spawn(async move { agent.send_as(id, &session, &person(), "Hello", &Watcher::nobody()).await })
 }
 
 #[tokio::test]
@@ -47,13 +55,10 @@ async fn the_plan_that_the_answer_showed_is_shown_again() {
 async fn one_that_comes_again_while_it_is_answered_waits_for_that_answer() {
     let gate = Gate::closed();
     let world = World::new([Reply::text("Here.").behind(&gate)]).await;
-    let elsewhere = world.another(&ScriptedModel::new([]), "another").await.as_request(named("request-1"));
-    let agent = world.agent.as_request(named("request-1"));
-    let session = world.session.clone();
-    let first = tokio::spawn(async move { agent.send(&session, &person(), "Hello", &Watcher::nobody()).await });
+    let elsewhere = world.another(&ScriptedModel::new([]), "another").await;
+    let first = hello(&world.agent, &world);
     world.model.asked(1).await;
-    let session = world.session.clone();
-    let second = tokio::spawn(async move { elsewhere.send(&session, &person(), "Hello", &Watcher::nobody()).await });
+    let second = hello(&elsewhere, &world);
     gate.open();
     let (first, second) = (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
     assert_eq!((first.reply, second.reply), ("Here.".to_owned(), "Here.".to_owned()));

@@ -12,10 +12,10 @@ use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnEnd};
 use tokio::time::Instant;
 
 use super::{Execution, ExecutionAbort, named, uncertain};
-use crate::agent::progress::Progress;
 use crate::agent::turn::TurnRunner;
 use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerResult};
+use crate::session::progress::Progress;
 
 impl Execution<'_> {
     /// One step after another, each as soon as those it needs are done, until nothing is left, one fails, or nobody
@@ -29,7 +29,7 @@ impl Execution<'_> {
             }
             let began = Instant::now();
             let mut run = self.given(position, &step, open).await?;
-            let outcome = run.finish_turn().await;
+            let outcome = Box::pin(run.finish_turn()).await;
             let end = outcome?.end;
             self.plan = self.agent.engine().plan(&self.session, &self.plan.id).await?;
             let Some(ended) = self.runs().iter().find(|run| run.step == step.id).cloned() else { return Ok(()) };
@@ -116,7 +116,7 @@ impl Execution<'_> {
             }
         };
         let held = Arc::clone(&self.held);
-        let mut run = self.agent.run_turn(turn, conversation, committed, held, limits, self.running, self.watcher);
+        let mut run = self.agent.run_turn(turn, conversation, committed, held, limits, self.context);
         if let Some(times) = resumed {
             run.resumed = true;
             if times > run.limits.resumptions {
@@ -148,7 +148,7 @@ impl Execution<'_> {
     /// Goes on with the turn of a process that ended.
     async fn take_up(&mut self, open: &OpenTurn) -> Result<(Committed, Conversation, Turn), ExecutionAbort> {
         let committed = self.submit_turn(TurnCommand::Resume { turn: open.id.clone() }).await?;
-        self.watcher.tell(Progress::Resumed(open.id.clone()));
+        self.context.progress.send(Progress::Resumed(open.id.clone()));
         let from = committed.snapshot.opened().map_err(crate::ledger::LedgerError::from)?.history_from;
         let (conversation, turn) = self.agent.recall_apart(&self.session, &open.id, &open.purpose, from).await?;
         Ok((committed, conversation, turn))
@@ -157,7 +157,7 @@ impl Execution<'_> {
     async fn submit_turn(&self, command: TurnCommand) -> LedgerResult<Committed> {
         let engine = self.agent.engine();
         let by = Actor::system(self.session.channel.as_str());
-        let (request, leasing) = (engine.next_request(), Leasing::Held(self.held.lease.clone()));
+        let (request, leasing) = (engine.next_request(), Leasing::Held(self.held.lease().clone()));
         let asking = Asking { session: &self.session, by: &by, request, leasing, turn: None };
         engine.submit_as(asking, Command::Turn(command)).await
     }

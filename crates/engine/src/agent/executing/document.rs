@@ -11,66 +11,46 @@ use planwright_core::turn::Purpose;
 
 use super::summary;
 use crate::agent::Agent;
-use crate::agent::commands::Answer;
-use crate::agent::holding::is_not_ours;
-use crate::agent::progress::Watcher;
-use crate::agent::slots::Served;
-use crate::agent::turn::{Begun, Delivery, Message, finish};
+use crate::agent::lease::is_over_or_taken;
+use crate::agent::turn::{Begun, Delivery, Message};
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::outcome::Answer;
+use crate::session::task::InputContext;
 
 impl Agent {
-    /// Begins the work on an approved document, or goes on with it.
-    pub(super) async fn work_on_document(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let (agent, session, by) = (self.clone(), session.clone(), by.clone());
-        let (plan, watcher) = (plan.clone(), watcher.clone());
-        let queued = self.shared.slots.queue_up(&session).await;
-        let work = async move {
-            let served = queued.served().await;
-            // What was interrupted may be the work on this very document.
-            match agent.open_turn(&session).await? {
-                Some(open) if open.purpose.plan() == Some(&plan) => {
-                    let finished = agent.finish_turn(&session, &open, &served, Delivery::Answer, &watcher).await?;
-                    if let Some(outcome) = finished {
-                        return Ok(outcome.into());
-                    }
+    /// Begins the work on an approved document, or continues it.
+    pub(super) async fn work_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        // What was interrupted may be the work on this very document.
+        match self.open_turn(session).await? {
+            Some(open) if open.purpose.plan() == Some(plan) => {
+                if let Some(outcome) = Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await? {
+                    return Ok(outcome.into());
                 }
-                Some(_) | None => {}
             }
-            let before = agent.engine().plan(&session, &plan).await?.status;
-            agent.finish_first(&session, &served, &watcher).await?;
-            let now = agent.engine().plan(&session, &plan).await?;
-            // What was interrupted was this very plan, and it has come to its end.
-            if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
-                return Ok(Answer::words(&session, summary(&now)));
+            Some(_) | None => {}
+        }
+        let before = self.engine().plan(session, plan).await?.status;
+        Box::pin(self.finish_first(context)).await?;
+        let now = self.engine().plan(session, plan).await?;
+        // What was interrupted was this very plan, and it has come to its end.
+        if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
+            return Ok(Answer::words(session, summary(&now)));
+        }
+        match Box::pin(self.turn_on_document(plan, context)).await {
+            // Another process came to its end with it meanwhile.
+            Err(error) if is_over_or_taken(&error) => {
+                let now = self.engine().plan(session, plan).await?;
+                let over = now.status != before && now.status != PlanStatus::Executing;
+                if over { Ok(Answer::words(session, summary(&now))) } else { Err(error) }
             }
-            match agent.turn_on_document(&session, &by, &plan, &served, &watcher).await {
-                // Somebody else came to its end with it meanwhile.
-                Err(error) if is_not_ours(&error) => {
-                    let now = agent.engine().plan(&session, &plan).await?;
-                    let over = now.status != before && now.status != PlanStatus::Executing;
-                    if over { Ok(Answer::words(&session, summary(&now))) } else { Err(error) }
-                }
-                answer => answer,
-            }
-        };
-        finish(tokio::spawn(work)).await
+            answer => answer,
+        }
     }
 
-    async fn turn_on_document(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        served: &Served,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let found = self.begun_document(session, by, plan).await?;
+    async fn turn_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        let found = self.begun_document(session, context.by(), plan).await?;
         let text = if is_untouched(&found) {
             specialist::approved_document(&found)
         } else {
@@ -79,8 +59,8 @@ impl Agent {
         let request = self.engine().next_request();
         let message = Message { request, text: &text, purpose: Purpose::Document { plan: plan.clone() } };
         let system = Actor::system(session.channel.as_str());
-        match self.begin(session, &system, message, served, watcher).await? {
-            Begun::Now(mut run) => Ok(run.finish_turn().await?.into()),
+        match Box::pin(self.begin(&system, message, context)).await? {
+            Begun::Now(mut run) => Ok(Box::pin(run.finish_turn()).await?.into()),
             Begun::Before { turn, .. } => Err(LedgerError::Internal(format!("turn {turn} was begun before"))),
         }
     }

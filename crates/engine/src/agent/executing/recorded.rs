@@ -16,11 +16,11 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::{Execution, ExecutionAbort, calls_of, uncertain};
-use crate::agent::catch_panic::catch_panic;
-use crate::agent::progress::Progress;
 use crate::agent::workbook_hooks::CallNote;
+use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::Leasing;
+use crate::session::progress::Progress;
 use crate::toolbox::Tool;
 use crate::workbook::EndedCall;
 
@@ -150,8 +150,14 @@ impl Execution<'_> {
         let Value::Object(arguments) = due.call.arguments.clone() else {
             return failed(&Refusal::invalid("The arguments are not an object."));
         };
-        if let Err(refusal) = due.tool.check(&arguments) {
-            return failed(&refusal);
+        match catch_panic(name, async { due.tool.check(&arguments) }).await {
+            Some(Ok(())) => {}
+            Some(Err(refusal)) => return failed(&refusal),
+            None => return (outcome(StepStatus::Failed, "checking its arguments broke down; the log says more"), None),
+        }
+        // Nothing was done yet, so the step is open for the process that has the session.
+        if let Err(abort) = self.check_lease().await {
+            return (outcome(StepStatus::Pending, "not begun: the lease of the session was lost"), Some(abort));
         }
         let limit = self.agent.engine().policy().turn.tool_time;
         tokio::select! {
@@ -199,7 +205,7 @@ impl Execution<'_> {
                 session: &self.session,
                 by: &self.actor,
                 request: RequestId::of_step_note(&self.id, &call.id, came.due.run.attempts.len()),
-                leasing: Leasing::Held(self.held.lease.clone()),
+                leasing: Leasing::Held(self.held.lease().clone()),
                 turn: None,
             };
             let arguments = call.arguments.to_string();
@@ -227,7 +233,7 @@ impl Execution<'_> {
 
     pub(super) fn tell_begun(&self, position: usize, run: &StepRun) {
         let about = visible(&run.description).into_owned();
-        self.watcher.tell(Progress::StepStarted { position, total: self.runs().len(), about });
+        self.context.progress.send(Progress::StepStarted { position, total: self.runs().len(), about });
     }
 
     fn tell_ended(&self, came: StepResult) {
@@ -244,7 +250,7 @@ impl Execution<'_> {
         began: Instant,
     ) {
         let note = note.filter(|_| status != StepStatus::Completed);
-        self.watcher.tell(Progress::StepEnded {
+        self.context.progress.send(Progress::StepEnded {
             position,
             total: self.runs().len(),
             about: visible(description).into_owned(),

@@ -3,7 +3,7 @@
 use planwright_core::gate::ToolEffect;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 
-use crate::agent::holding::is_not_ours;
+use crate::agent::lease::is_over_or_taken;
 use crate::ledger::LedgerError;
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(in crate::agent) enum TurnAbort {
 
 impl From<LedgerError> for TurnAbort {
     fn from(error: LedgerError) -> Self {
-        if is_not_ours(&error) { Self::Elsewhere } else { Self::Ledger(error) }
+        if is_over_or_taken(&error) { Self::Elsewhere } else { Self::Ledger(error) }
     }
 }
 

@@ -10,8 +10,8 @@ use planwright_core::visible::visible;
 use super::replay::RecordedEnd;
 use super::{Delivery, PlanState, TurnRunner};
 use crate::agent::commands::standing;
-use crate::agent::outcome::{PlanCard, TurnOutcome};
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::outcome::{PlanCard, TurnOutcome};
 
 impl TurnRunner<'_> {
     /// Writes the last inputs and the end down, and says what it came to.
@@ -34,7 +34,7 @@ impl TurnRunner<'_> {
     /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
     pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
         if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
-            self.agent.let_go(&held).await;
+            self.agent.release(&held).await;
         }
         // One that is still open was taken over by another process, or will be.
         let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);

@@ -45,7 +45,7 @@ impl TurnRunner<'_> {
 
     pub(in crate::agent) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
         let held = self.held.as_ref();
-        held.map(|held| held.lease.clone())
+        held.map(|held| held.lease().clone())
             .ok_or_else(|| LedgerError::Internal("the turn went on after its end".to_owned()))
     }
 

@@ -1,16 +1,14 @@
-//! A turn that is over, or that somebody else went on with, told from the journal.
+//! A turn that is over, or that another process resumed, read from the journal.
 
 use planwright_core::event::Event;
 use planwright_core::ids::TurnId;
-use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Ending, Turn, TurnEnd};
 
 use super::Delivery;
 use crate::agent::Agent;
-use crate::agent::outcome::{PlanCard, TurnOutcome};
-use crate::agent::progress::Watcher;
-use crate::agent::slots::Served;
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::outcome::{PlanCard, TurnOutcome};
+use crate::session::task::InputContext;
 
 /// What the journal says about the end of a turn.
 #[derive(Debug, Default)]
@@ -47,17 +45,16 @@ impl RecordedEnd {
 }
 
 impl Agent {
-    /// What a turn came to that was begun before, by the same request. If it was left open, it goes on now.
-    pub(super) async fn came_to(
+    /// The outcome of a turn that the same request began before. If the turn was left open, it is resumed now.
+    pub(super) async fn outcome_of_turn(
         &self,
-        session: &SessionIdentity,
         turn: &TurnId,
         seq: u64,
-        served: &Served,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
+        let session = context.session();
         if let Some(open) = self.open_turn(session).await?.filter(|open| open.id == *turn)
-            && let Some(outcome) = self.finish_turn(session, &open, served, Delivery::Answer, watcher).await?
+            && let Some(outcome) = Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await?
         {
             return Ok(outcome);
         }

@@ -4,103 +4,105 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::Event;
 use planwright_core::ids::TurnId;
-use planwright_core::refusal::RefusalCode;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{OpenTurn, Purpose};
 
 use super::{Begun, Delivery, Message};
 use crate::agent::Agent;
-use crate::agent::outcome::TurnOutcome;
-use crate::agent::progress::{Progress, Watcher};
-use crate::agent::slots::Served;
+use crate::agent::lease::Taken;
 use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::session::outcome::TurnOutcome;
+use crate::session::progress::Progress;
+use crate::session::task::InputContext;
 
 impl Agent {
     pub(in crate::agent) async fn begin<'a>(
         &'a self,
-        session: &SessionIdentity,
         by: &Actor,
         message: Message<'_>,
-        served: &'a Served,
-        watcher: &'a Watcher,
+        context: &'a InputContext,
     ) -> LedgerResult<Begun<'a>> {
+        let session = context.session();
         let Message { request, text, purpose } = message;
         let tokens = self.check_room(session, text).await?;
         let begin = Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens, purpose });
         loop {
-            match self.take_as(request.clone(), session, by, &begin, &served.running.stop, watcher).await {
-                // Somebody's turn came in between and was left open.
+            match self.take_as(request.clone(), session, by, &begin, context).await {
+                // Another process began a turn in between and left it open.
                 Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {
-                    if !self.finish_first(session, served, watcher).await? {
+                    if !Box::pin(self.finish_first(context)).await? {
                         return Err(refusal.into());
                     }
                 }
                 Err(error) => return Err(error),
-                Ok((committed, held)) => {
-                    let turn = committed.events.iter().find_map(|event| match event {
-                        Event::TurnBegun { turn, .. } => Some(turn.clone()),
-                        _ => None,
-                    });
-                    let turn = turn.ok_or_else(|| LedgerError::Internal("the turn did not begin".to_owned()))?;
-                    watcher.tell(Progress::Accepted(turn.clone()));
+                // The process that has the session is at it, or left it and is not known to have ended.
+                Ok(Taken::Before(committed)) => {
+                    let turn = begun_turn(&committed, text)?;
+                    context.progress.send(Progress::Accepted(turn.clone()));
+                    return Ok(Begun::Before { turn, seq: committed.seq });
+                }
+                Ok(Taken::Now(committed, lease)) => {
+                    let turn = match begun_turn(&committed, text) {
+                        Ok(turn) => turn,
+                        Err(error) => {
+                            self.release(&lease).await;
+                            return Err(error);
+                        }
+                    };
+                    context.progress.send(Progress::Accepted(turn.clone()));
                     if !is_untouched(&committed, &turn) {
-                        self.let_go(&held).await;
+                        self.release(&lease).await;
                         return Ok(Begun::Before { turn, seq: committed.seq });
                     }
-                    let run = self.run(turn, committed, held, &served.running, watcher).await?;
+                    let run = self.run(turn, committed, lease, context).await?;
                     return Ok(Begun::Now(Box::new(run)));
                 }
             }
         }
     }
 
-    /// Finishes an interrupted turn before another one begins. What it came to is told on the way; says whether there was
+    /// Finishes an interrupted turn before another one begins. Its outcome is sent as progress. Says whether there was
     /// one.
-    pub(in crate::agent) async fn finish_first(
-        &self,
-        session: &SessionIdentity,
-        served: &Served,
-        watcher: &Watcher,
-    ) -> LedgerResult<bool> {
-        let Some(open) = self.open_turn(session).await? else { return Ok(false) };
+    pub(in crate::agent) async fn finish_first(&self, context: &InputContext) -> LedgerResult<bool> {
+        let Some(open) = self.open_turn(context.session()).await? else { return Ok(false) };
         if let Purpose::Step { plan, execution, .. } = &open.purpose {
-            self.finish_execution(session, &open, (plan, execution), served, watcher).await?;
+            Box::pin(self.finish_execution(&open, (plan, execution), context)).await?;
             return Ok(true);
         }
-        let finished = self.finish_turn(session, &open, served, Delivery::OnTheWay, watcher).await?;
+        let finished = Box::pin(self.finish_turn(&open, Delivery::OnTheWay, context)).await?;
         let found = finished.is_some();
         if let Some(outcome) = finished {
-            watcher.tell(Progress::Finished(Box::new(outcome)));
+            context.progress.send(Progress::Finished(Box::new(outcome)));
         }
         Ok(found)
     }
 
-    /// A turn that is open although nobody holds the session was interrupted. It goes on here, unless that was tried
-    /// too often.
+    /// A turn that is open although no process holds the session was interrupted. It is resumed here, unless that was
+    /// tried too often.
     pub(in crate::agent) async fn finish_turn(
         &self,
-        session: &SessionIdentity,
         open: &OpenTurn,
-        served: &Served,
         delivery: Delivery,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<Option<TurnOutcome>> {
+        let session = context.session();
         let resume = Command::Turn(TurnCommand::Resume { turn: open.id.clone() });
         let by = Actor::system(session.channel.as_str());
-        match self.take(session, &by, &resume, &served.running.stop, watcher).await {
-            // Whoever held the session finished it.
+        match self.take(session, &by, &resume, context).await {
+            // The process that held the session finished it.
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => Ok(None),
             Err(error) => Err(error),
-            Ok((committed, held)) => {
+            Ok((committed, lease)) => {
                 let Some(open) = committed.snapshot.session.as_ref().and_then(|session| session.turn.clone()) else {
                     return Ok(None);
                 };
-                watcher.tell(Progress::Resumed(open.id.clone()));
-                let mut run = self.run(open.id.clone(), committed, held, &served.running, watcher).await?;
+                context.progress.send(Progress::Resumed(open.id.clone()));
+                let mut run = self.run(open.id.clone(), committed, lease, context).await?;
                 run.resumed = true;
                 run.delivery = delivery;
                 run.given_up = open.resumed > self.engine().policy().turn.resumptions;
-                run.finish_turn().await.map(Some)
+                Box::pin(run.finish_turn()).await.map(Some)
             }
         }
     }
@@ -108,6 +110,18 @@ impl Agent {
     pub(in crate::agent) async fn open_turn(&self, session: &SessionIdentity) -> LedgerResult<Option<OpenTurn>> {
         let stored = self.engine().ledger().session(session).await?;
         Ok(stored.and_then(|stored| stored.session.turn))
+    }
+}
+
+/// The turn that the message began, now or when it was sent before. A name that was used for another text is refused.
+fn begun_turn(committed: &Committed, text: &str) -> LedgerResult<TurnId> {
+    let begun = committed.events.iter().find_map(|event| match event {
+        Event::TurnBegun { turn, text, .. } => Some((turn, text)),
+        _ => None,
+    });
+    match begun {
+        Some((turn, sent)) if sent == text => Ok(turn.clone()),
+        Some(_) | None => Err(Refusal::conflict("This request was sent before with another content.").into()),
     }
 }
 

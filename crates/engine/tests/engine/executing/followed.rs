@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::approved;
 use crate::props::{Act, Prop};
+use crate::talk::Talk as _;
 use crate::world::{HandClock, World, person};
 
 fn minutes(minutes: u64) -> Duration {
