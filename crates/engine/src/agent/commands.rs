@@ -152,7 +152,10 @@ impl Agent {
 /// A command that is refused is answered; only trouble with the store is an error.
 pub(super) fn refusal_as_answer(session: &SessionIdentity, outcome: LedgerResult<Answer>) -> LedgerResult<Answer> {
     match outcome {
-        Err(LedgerError::Refused(refusal)) => Ok(Answer::refusal(session, refusal.code, words(&refusal))),
+        Err(error @ (LedgerError::Refused(_) | LedgerError::Fenced(_))) => {
+            let refusal = error.into_refusal();
+            Ok(Answer::refusal(session, refusal.code, words(&refusal)))
+        }
         outcome => outcome,
     }
 }

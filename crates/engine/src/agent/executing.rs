@@ -91,6 +91,7 @@ impl Agent {
         let plan = named(&committed, &plan.id)?;
         let id = plan.execution.as_ref().map(|execution| execution.id.clone());
         let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
+        self.fence_files(session, &held).await?;
         context.work.carries_out(Some(&plan.id));
         context.work.holds_lease.cancel();
         let mut execution = Execution {

@@ -16,6 +16,7 @@ use crate::session::lease::{LeaseGuard, LeasePurpose};
 use crate::session::progress::Progress;
 use crate::session::shutdown::shutting_down;
 use crate::session::task::InputContext;
+use crate::toolbox::ToolContext;
 
 /// How long to wait before asking again for a session that another process holds.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
@@ -106,6 +107,12 @@ impl Agent {
                 None => wait_for_others(&mut wait, context).await?,
             }
         }
+    }
+
+    /// Another process may have been frozen in the middle of the work that is resumed now. Its files are fenced off.
+    pub(super) async fn fence_files(&self, session: &SessionIdentity, lease: &LeaseGuard) -> LedgerResult<()> {
+        let context = ToolContext::leased(session, lease, self.engine().ledger().as_ref());
+        Ok(self.shared.files.take_over(context).await?)
     }
 
     pub(super) async fn release(&self, lease: &LeaseGuard) {

@@ -20,6 +20,7 @@ use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
+use crate::toolbox::ToolContext;
 use crate::tools::{Arguments, GivenStep};
 
 /// The most a model is given to read from one call.
@@ -108,7 +109,7 @@ impl TurnRunner<'_> {
                 let limit = agent.engine().policy().turn.tool_time;
                 let outcome = tokio::select! {
                     biased;
-                    outcome = timeout(limit, catch_panic(name, tool.call(&self.session, arguments))) => outcome,
+                    outcome = timeout(limit, catch_panic(name, tool.call(self.tool_context()?, arguments))) => outcome,
                     halt = self.interrupted() => return Err(halt.in_the_middle_of(pending, tool.effect())),
                 };
                 Ok(match outcome {
@@ -197,6 +198,11 @@ impl TurnRunner<'_> {
         });
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, if ended { ToolStatus::Settled } else { ToolStatus::Done }))
+    }
+
+    fn tool_context(&self) -> Result<ToolContext<'_>, TurnAbort> {
+        let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
+        Ok(ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref()))
     }
 
     /// What the gate looks at.

@@ -210,11 +210,8 @@ impl TurnRunner<'_> {
         match Box::pin(self.go_on()).await {
             Ok(outcome) => Ok(outcome),
             Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
-            Err(TurnAbort::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
-            Err(TurnAbort::OutOfTime) => {
-                let end = TurnEnd::LimitReached { limit: TurnLimit::Time };
-                self.end(end, Vec::new()).await
-            }
+            Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
+            Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
             Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
             Err(TurnAbort::Left) => {
                 if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {

@@ -52,6 +52,16 @@ impl LeaseGuard {
         self.held.confirm(ledger).await
     }
 
+    /// The same, and the store is asked whatever the clock says.
+    pub(crate) async fn confirm_now(&self, ledger: &dyn Ledger) -> LedgerResult<bool> {
+        Ok(!self.held.lost.is_cancelled() && self.held.renew(ledger).await?)
+    }
+
+    /// A name for this lease that no other lease has.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.held.lease.owner, self.held.lease.fence)
+    }
+
     /// The lease is about to be released with an entry, so it is not renewed behind that.
     pub(crate) fn stop_renewing(&self) {
         self.keeper.forget(&self.held);

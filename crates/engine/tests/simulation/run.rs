@@ -218,7 +218,7 @@ fn agent(process: &Arc<Process>, store: &Arc<Store>) -> Agent {
         .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner))
         .without_workbook_folders();
     // Nobody calls the file tools here: they work on threads of their own, which no seed can order.
-    let files = FileTools::new(std::env::temp_dir().join("planwright-simulation"), FileLimits::default());
+    let files = FileTools::on_one_thread(std::env::temp_dir().join("planwright-simulation"), FileLimits::default());
     let is_gone: fn(&str) -> bool = if temper.deaths_are_seen { process::is_gone } else { |_| false };
     let options = AgentOptions { lease: temper.lease, is_gone, ..AgentOptions::new(process.owner.clone()) };
     Agent::new(engine, Arc::new(RandomModel::new(process)), files, toolbox(process), options)

@@ -21,7 +21,7 @@ use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::Leasing;
 use crate::session::progress::Progress;
-use crate::toolbox::Tool;
+use crate::toolbox::{Tool, ToolContext};
 use crate::workbook::EndedCall;
 
 /// How many calls are made side by side at the most.
@@ -162,7 +162,7 @@ impl Execution<'_> {
         let limit = self.agent.engine().policy().turn.tool_time;
         tokio::select! {
             biased;
-            ended = timeout(limit, catch_panic(name, due.tool.call(&self.session, arguments))) => match ended {
+            ended = timeout(limit, catch_panic(name, due.tool.call(self.tool_context(), arguments))) => match ended {
                 Ok(Some(Ok(value))) => (outcome(StepStatus::Completed, &value.to_string()), None),
                 Ok(Some(Err(refusal))) => failed(&refusal),
                 Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
@@ -173,6 +173,10 @@ impl Execution<'_> {
             },
             halt = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(halt)),
         }
+    }
+
+    fn tool_context(&self) -> ToolContext<'_> {
+        ToolContext::leased(&self.session, &self.held, self.agent.engine().ledger().as_ref())
     }
 
     /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.

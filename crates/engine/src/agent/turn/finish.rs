@@ -10,7 +10,8 @@ use planwright_core::visible::visible;
 use super::replay::RecordedEnd;
 use super::{Delivery, PlanState, TurnRunner};
 use crate::agent::commands::standing;
-use crate::ledger::{LedgerError, LedgerResult};
+use crate::agent::lease::is_over_or_taken;
+use crate::ledger::LedgerResult;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 impl TurnRunner<'_> {
@@ -24,9 +25,18 @@ impl TurnRunner<'_> {
     pub(super) async fn stopped(&mut self, heard: String, under_way: Option<TurnInput>) -> LedgerResult<TurnOutcome> {
         let inputs = Vec::from_iter(under_way);
         let outcome = self.finish(TurnEnd::Stopped, heard, None, inputs).await;
+        self.or_ended_elsewhere(outcome).await
+    }
+
+    /// Ends the turn, unless another process ended it or took it over meanwhile.
+    pub(super) async fn end_unless_over(&mut self, end: TurnEnd) -> LedgerResult<TurnOutcome> {
+        let outcome = self.end(end, Vec::new()).await;
+        self.or_ended_elsewhere(outcome).await
+    }
+
+    async fn or_ended_elsewhere(&mut self, outcome: LedgerResult<TurnOutcome>) -> LedgerResult<TurnOutcome> {
         match outcome {
-            // Somebody else was faster.
-            Err(LedgerError::Refused(_)) => self.ended_elsewhere().await,
+            Err(error) if is_over_or_taken(&error) => self.ended_elsewhere().await,
             outcome => outcome,
         }
     }

@@ -97,6 +97,7 @@ impl Agent {
                 let Some(open) = committed.snapshot.session.as_ref().and_then(|session| session.turn.clone()) else {
                     return Ok(None);
                 };
+                self.fence_files(session, &lease).await?;
                 context.progress.send(Progress::Resumed(open.id.clone()));
                 let mut run = self.run(open.id.clone(), committed, lease, context).await?;
                 run.resumed = true;
