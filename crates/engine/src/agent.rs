@@ -49,6 +49,7 @@ use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
 
 pub use commands::standing_now;
+pub(crate) use process::is_gone;
 
 /// How long abandoned work may take to release its session when the process shuts down.
 const LAST_WRITES: Duration = Duration::from_secs(5);

@@ -14,7 +14,7 @@ pub(super) use standing::{line, standing, title};
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
@@ -102,7 +102,7 @@ impl Agent {
         let session = context.session();
         let before = self.find_request(context).await?;
         let messages = before.iter().flat_map(|committed| &committed.events).find_map(|event| match event {
-            Event::Compacted(compaction) => Some(compaction.messages),
+            Event::Session(SessionEvent::Compacted { compaction }) => Some(compaction.messages),
             _ => None,
         });
         if let Some(messages) = messages {
@@ -136,7 +136,7 @@ impl Agent {
         let (request, leasing) = (context.engine(self.engine()).next_request(), Leasing::Held(lease.clone()));
         self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command).await?;
         context.progress.send(Progress::Compacted { messages });
-        conversation.take_in(u64::MAX, &Event::Compacted(compaction));
+        conversation.take_in(u64::MAX, &SessionEvent::Compacted { compaction }.into());
         let after = conversation.tokens();
         Ok(format!("{messages} messages are summarised: about {before} tokens became {after}. Plans are untouched."))
     }

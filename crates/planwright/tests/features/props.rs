@@ -9,7 +9,6 @@ use cucumber::{given, then, when};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::SessionIdentity;
 use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use planwright_llm::scripted::Gate;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
 use planwright_core::plan::lifecycle::Action;
@@ -57,7 +57,7 @@ impl Agent {
     async fn approved_before(&self, context: &InputContext) -> LedgerResult<Option<Approved>> {
         let Some(committed) = self.find_request(context).await? else { return Ok(None) };
         let approved = committed.events.iter().find_map(|event| match event {
-            Event::PlanApproved { .. } => event.plan(),
+            Event::Plan { id, event: PlanEvent::Approved { .. } } => Some(id),
             _ => None,
         });
         let Some(id) = approved else { return Ok(None) };
@@ -228,7 +228,8 @@ impl Agent {
         let session = context.session();
         let active = self.engine().session(session).await?.plan_mode.active_plan;
         let parked = plan.style() == PlanStyle::Document && active.as_ref() != Some(&plan.id);
-        if plan.status == PlanStatus::Executing && !parked {
+        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        if plan.status == PlanStatus::Executing && !parked && !paused {
             return Ok(plan);
         }
         match context.part(self.engine(), "resume").resume(session, context.by(), &plan.id).await {
@@ -263,6 +264,9 @@ impl Agent {
                 let settled = engine.settle(session, by, &plan.id, &run.step, choice).await?;
                 let over = choice == StuckChoice::Stop || settled.status != PlanStatus::Executing;
                 Ok(if over { Settled::Over(settled) } else { Settled::GoesOn(settled) })
+            }
+            (Some(StuckChoice::Stop), None) if plan.status == PlanStatus::Executing => {
+                Ok(Settled::Over(context.engine(self.engine()).finish_execution(session, by, &plan).await?))
             }
             (Some(choice), None) => {
                 let message =

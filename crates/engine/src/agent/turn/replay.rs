@@ -1,6 +1,6 @@
 //! A turn that is over, or that another process resumed, read from the journal.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::turn::{Ending, Turn, TurnEnd};
 
@@ -21,8 +21,12 @@ pub(super) struct RecordedEnd {
 impl RecordedEnd {
     pub(super) fn take_in(&mut self, id: &TurnId, event: &Event) {
         match event {
-            Event::ModelReplied { turn, reply, .. } if turn == id => self.said = Some(reply.text.clone()),
-            Event::TurnEnded { turn, ending } if turn == id => self.ending = Some(ending.clone()),
+            Event::Turn { id: turn, event: TurnEvent::ModelReplied { reply, .. } } if turn == id => {
+                self.said = Some(reply.text.clone())
+            }
+            Event::Turn { id: turn, event: TurnEvent::Ended { ending } } if turn == id => {
+                self.ending = Some(ending.clone())
+            }
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -117,7 +117,7 @@ impl Agent {
 /// The turn that the message began, now or when it was sent before. A name that was used for another text is refused.
 fn begun_turn(committed: &Committed, text: &str) -> LedgerResult<TurnId> {
     let begun = committed.events.iter().find_map(|event| match event {
-        Event::TurnBegun { turn, text, .. } => Some((turn, text)),
+        Event::Turn { id, event: TurnEvent::Begun { text, .. } } => Some((id, text)),
         _ => None,
     });
     match begun {

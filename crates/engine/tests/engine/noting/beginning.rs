@@ -2,7 +2,7 @@
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::actor::ActorKind;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::journal::Entry;
 use planwright_core::workbook::{DocumentKind, Judged};
 use planwright_engine::session::progress::Progress;
@@ -22,7 +22,11 @@ async fn auto(replies: impl IntoIterator<Item = Reply>) -> World {
 
 async fn judged(world: &World) -> Vec<Judged> {
     let events = world.events().await.into_iter();
-    events.filter_map(|event| if let Event::WorkbookJudged(judged) = event { Some(judged) } else { None }).collect()
+    events
+        .filter_map(
+            |event| if let Event::Workbook(WorkbookEvent::Judged { judged }) = event { Some(judged) } else { None },
+        )
+        .collect()
 }
 
 #[tokio::test]
