@@ -15,13 +15,22 @@ use crate::stores::{Disk, FullDisk, Store, StoreKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// SIGKILL, and a start after a while.
-    Kill { server: usize },
+    Kill {
+        server: usize,
+    },
     /// SIGTERM, and a start after a while.
-    Terminate { server: usize },
+    Terminate {
+        server: usize,
+    },
     /// SIGSTOP, and SIGCONT when the lease has run out.
-    Freeze { server: usize },
+    Freeze {
+        server: usize,
+    },
     /// The server runs with a log that cannot be written.
-    Log { server: usize, log: Log },
+    Log {
+        server: usize,
+        log: Log,
+    },
     FullDisk,
     /// SIGQUIT for PostgreSQL, and a start after a while.
     RestartStore,

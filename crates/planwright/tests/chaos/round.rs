@@ -114,8 +114,10 @@ impl Round {
         }
         // Kept for a look at what happened.
         let folder = logs.keep();
-        let _ = std::fs::write(folder.join("journals.json"), serde_json::to_string(&evidence.journals).unwrap_or_default());
-        let _ = std::fs::write(folder.join("history.txt"), format!("{:#?}\n{:#?}", evidence.history, evidence.model_calls));
+        let _ =
+            std::fs::write(folder.join("journals.json"), serde_json::to_string(&evidence.journals).unwrap_or_default());
+        let _ =
+            std::fs::write(folder.join("history.txt"), format!("{:#?}\n{:#?}", evidence.history, evidence.model_calls));
         let _ = writeln!(report, "Logs, journals and history: {}", folder.display());
         let _ = writeln!(report, "Again: {}", self.command());
         Err(report)
