@@ -14,7 +14,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
-use planwright_engine::session::{Input, Place, Request};
+use planwright_engine::session::input::{Input, Place, Request};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;

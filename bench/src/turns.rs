@@ -10,7 +10,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity, Transp
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
 use planwright_engine::model::{Listener, Model, ModelError};
-use planwright_engine::session::{Input, Place, Request};
+use planwright_engine::session::input::{Input, Place, Request};
 use planwright_engine::tokens::Tokens;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
