@@ -49,6 +49,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let token = token::of(&settings);
     make_folder(&settings.data)?;
     let store = settings.location.to_string();
+    let revoked_cookies = settings.data.join("revoked-cookies");
     let context = Context::with(global, settings).await?;
     let named = arguments.model.as_deref();
     let model = choice(&context, named)?;
@@ -67,9 +68,11 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         ledger: context.ledger.clone(),
         listen,
         token: token.clone(),
+        revoked_cookies: Some(revoked_cookies),
         hosts: server.hosts.into_iter().chain(arguments.hosts).collect(),
         origins: server.origins,
         limits: limits(&server.limits),
+        health: Vec::new(),
         grace: server.grace,
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;

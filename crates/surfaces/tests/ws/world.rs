@@ -71,9 +71,11 @@ impl World {
             ledger,
             listen: "127.0.0.1:0".parse().unwrap(),
             token: token.clone(),
+            revoked_cookies: None,
             hosts: Vec::new(),
             origins: vec!["https://dash.example.org".to_owned()],
             limits,
+            health: Vec::new(),
             grace: PATIENCE,
         });
         let server = server.await.unwrap();

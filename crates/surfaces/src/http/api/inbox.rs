@@ -8,10 +8,10 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::paging::{self, DamagedView};
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::Query;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
 
 const PAGE: u32 = 64;
 
@@ -46,11 +46,11 @@ struct Inbox {
 /// Plans to be approved, and executions that wait at a step nobody knows the end of; what changed last comes first.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(Listing),
     responses((status = 200, description = "A page of decisions", body = Inbox, example = json!(example()))))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<Inbox>> {
-    let (after, limit) = (paging::place("after", listing.after)?, paging::limit(listing.limit, PAGE)?);
+async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> ApiResult<Json<Inbox>> {
+    let (after, limit) = (pagination::place("after", listing.after)?, pagination::limit(listing.limit, PAGE)?);
     let page = app.engine().inbox(app.ledger(), after, limit).await?;
     let items = page.items.iter().map(WaitingView::from).collect();
-    Ok(Json(Inbox { items, next: page.next, damaged: paging::damaged(&page.damaged) }))
+    Ok(Json(Inbox { items, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
 
 fn example() -> serde_json::Value {

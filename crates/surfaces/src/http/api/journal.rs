@@ -9,11 +9,11 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{naming, paging};
+use super::{lookup, pagination};
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
 
 const PAGE: u32 = 200;
 /// A page is not longer than this, unless a single entry is.
@@ -60,10 +60,10 @@ async fn read(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
     Query(reading): Query<Reading>,
-) -> Answered<Json<JournalPage>> {
-    let session = naming::session(key, reading.channel);
-    let limit = paging::limit(reading.limit, PAGE)? as usize;
-    let mut after = paging::place("after", reading.after)?.unwrap_or(0);
+) -> ApiResult<Json<JournalPage>> {
+    let session = lookup::session(key, reading.channel);
+    let limit = pagination::limit(reading.limit, PAGE)? as usize;
+    let mut after = pagination::place("after", reading.after)?.unwrap_or(0);
     let end = app.engine().stored_session(&session).await?.head.seq;
     let (mut entries, mut bytes) = (Vec::new(), 0);
     'reading: while after < end && entries.len() < limit {

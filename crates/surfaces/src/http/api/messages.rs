@@ -10,14 +10,15 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming::{self, InChannel};
-use super::paging;
+use super::lookup::{self, ChannelQuery};
+use super::pagination;
+use crate::http::access::client::Client;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::hearing::{Telling, hear_asked};
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
 
 const PAGE: u32 = 64;
 
@@ -46,7 +47,7 @@ struct NewMessage {
 /// Waits until the turn is over. With `Accept: text/event-stream` it is told what happens meanwhile, and the last event is
 /// `answer` or `problem`. Whoever hangs up does not stop the turn. Commands go the same way; `/new` and `/switch` answer
 /// with the session one is in then.
-#[utoipa::path(post, path = "/api/sessions/{sessionId}/messages", tag = "messages", params(InChannel),
+#[utoipa::path(post, path = "/api/sessions/{sessionId}/messages", tag = "messages", params(ChannelQuery),
     request_body = NewMessage,
     responses((status = 200, description = "The turn is over, or the command is carried out",
             content((AnswerView = "application/json", example = json!(answer_example())),
@@ -55,15 +56,16 @@ struct NewMessage {
         (status = 409, description = "Not now: the plan is in another status, was changed since it was shown, or somebody else works on it", body = ProblemBody)))]
 async fn send(
     State(app): State<App>,
+    client: Client,
     asked: Asked,
     telling: Option<Extension<Telling>>,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
+    Query(of): Query<ChannelQuery>,
     Body(new): Body<NewMessage>,
-) -> Answered<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     let session = of.with(new.channel)?.session(key);
     let telling = telling.map(|Extension(telling)| telling);
-    Ok(Json(hear_asked(&app, &session, &new.text, asked, telling).await?.view))
+    Ok(Json(hear_asked(&app, &client, &session, &new.text, asked, telling).await?.view))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -102,9 +104,9 @@ async fn list(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
     Query(reading): Query<Reading>,
-) -> Answered<Json<MessagePage>> {
-    let session = naming::session(key, reading.channel);
-    let (before, limit) = (paging::place("before", reading.before)?, paging::limit(reading.limit, PAGE)?);
+) -> ApiResult<Json<MessagePage>> {
+    let session = lookup::session(key, reading.channel);
+    let (before, limit) = (pagination::place("before", reading.before)?, pagination::limit(reading.limit, PAGE)?);
     let page = app.engine().messages(&session, before, limit).await?;
     let messages = page.items.iter().map(MessageView::from).collect();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);

@@ -3,8 +3,8 @@
 //! - `looking`: one plan, its history and what changed
 //! - `deciding`: what a person decides about it
 
-mod deciding;
-mod looking;
+mod decisions;
+mod queries;
 
 use axum::Json;
 use axum::extract::State;
@@ -17,13 +17,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming;
-use super::paging::{self, DamagedView};
+use super::lookup;
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Query};
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
 
 const PAGE: u32 = 64;
 
@@ -33,8 +33,8 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(enable))
         .routes(routes!(disable))
         .routes(routes!(done))
-        .merge(looking::router())
-        .merge(deciding::router())
+        .merge(queries::router())
+        .merge(decisions::router())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -72,9 +72,9 @@ struct PlanList {
 #[utoipa::path(get, path = "/api/plans", tag = "plans", params(Listing),
     responses((status = 200, description = "A page of plans", body = PlanList, example = json!(list_example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<PlanList>> {
-    let (before, limit) = (paging::place("before", listing.before)?, paging::limit(listing.limit, PAGE)?);
-    let session = naming::session(listing.session_id, listing.channel);
+async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> ApiResult<Json<PlanList>> {
+    let (before, limit) = (pagination::place("before", listing.before)?, pagination::limit(listing.limit, PAGE)?);
+    let session = lookup::session(listing.session_id, listing.channel);
     let opened = app.engine().session(&session).await?;
     let page = app.engine().plans(&session, before, limit).await?;
     Ok(Json(PlanList {
@@ -83,7 +83,7 @@ async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answere
         plan_mode: (&opened.plan_mode).into(),
         plans: page.items.iter().map(PlanSummaryView::from).collect(),
         next: page.next,
-        damaged: paging::damaged(&page.damaged),
+        damaged: pagination::damaged(&page.damaged),
     }))
 }
 
@@ -121,8 +121,8 @@ struct PlanWork {
 #[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = Enabling,
     responses((status = 200, description = "Plan work is on", body = PlanWork, example = json!(work_example(true))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabling>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(enabling.session_id, enabling.channel);
+async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabling>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(enabling.session_id, enabling.channel);
     app.engine().session(&session).await?;
     let style = enabling.style.unwrap_or(PlanStyle::Document);
     let committed = asked.agent(&app).engine().enable_plan_mode(&session, &app.person(), style).await?;
@@ -135,8 +135,8 @@ async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabl
 #[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = Leaving,
     responses((status = 200, description = "Plan work is off", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(leaving.session_id, leaving.channel);
+async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(leaving.session_id, leaving.channel);
     let committed = asked.agent(&app).engine().disable_plan_mode(&session, &app.person()).await?;
     plan_work(&session, &committed)
 }
@@ -147,13 +147,13 @@ async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leavi
 #[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = Leaving,
     responses((status = 200, description = "Plan work is over", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn done(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(leaving.session_id, leaving.channel);
+async fn done(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(leaving.session_id, leaving.channel);
     let committed = asked.agent(&app).finish_plan_work(&session, &app.person()).await?;
     plan_work(&session, &committed)
 }
 
-fn plan_work(session: &SessionIdentity, committed: &Committed) -> Answered<Json<PlanWork>> {
+fn plan_work(session: &SessionIdentity, committed: &Committed) -> ApiResult<Json<PlanWork>> {
     let plan_mode = (&committed.snapshot.opened()?.plan_mode).into();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))

@@ -10,11 +10,11 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming;
+use super::lookup;
 use crate::http::app::App;
 use crate::http::extract::Query;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(show))
@@ -80,8 +80,8 @@ struct ArchiveView {
 #[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(OfSession),
     responses((status = 200, description = "The workbook", body = WorkbookView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> Answered<Json<WorkbookView>> {
-    let session = naming::session(of.session_id, of.channel);
+async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<WorkbookView>> {
+    let session = lookup::session(of.session_id, of.channel);
     let engine = app.engine();
     // What a person saved on disk counts.
     engine.sync_workbook(&session).await?;

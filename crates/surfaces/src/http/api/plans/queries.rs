@@ -14,12 +14,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::api::naming::InSession;
+use crate::http::api::lookup::SessionQuery;
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::idempotency::hashed;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -32,20 +32,20 @@ pub(super) fn router() -> OpenApiRouter<App> {
 /// Look at a plan
 ///
 /// The answer has an `ETag` that changes whenever the answer does.
-#[utoipa::path(get, path = "/api/plans/{id}", tag = "plans", params(InSession,
+#[utoipa::path(get, path = "/api/plans/{id}", tag = "plans", params(SessionQuery,
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of what is known already", nullable = false)),
     responses((status = 200, description = "The plan", body = PlanView,
             headers(("ETag" = String, description = "Changes whenever the answer does")),
-            example = json!(super::deciding::example())),
+            example = json!(super::decisions::example())),
         (status = 304, description = "It is as it was", headers(("ETag" = String, description = "The same as before"))),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn show(
     State(app): State<App>,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
+    Query(of): Query<SessionQuery>,
     headers: HeaderMap,
-) -> Answered<Response> {
+) -> ApiResult<Response> {
     let plan = of.plan(&app, &id).await?;
     let body = serde_json::to_vec(&PlanView::from(plan.as_ref())).unwrap_or_default();
     let tag = format!("\"{}\"", &hashed([body.as_slice()])[..32]);
@@ -87,15 +87,15 @@ struct PlanHistory {
 /// Look at what happened to a plan
 ///
 /// Every version, decision and execution.
-#[utoipa::path(get, path = "/api/plans/{id}/history", tag = "plans", params(InSession),
+#[utoipa::path(get, path = "/api/plans/{id}/history", tag = "plans", params(SessionQuery),
     responses((status = 200, description = "Its history", body = PlanHistory, example = json!(history_example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn history(
     State(app): State<App>,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
-) -> Answered<Json<PlanHistory>> {
+    Query(of): Query<SessionQuery>,
+) -> ApiResult<Json<PlanHistory>> {
     let plan = of.plan(&app, &id).await?;
     let history = app.engine().history(&plan.session, &plan.id).await?;
     Ok(Json(PlanHistory {
@@ -138,13 +138,13 @@ async fn diff(
     State(app): State<App>,
     Path(id): Path<PlanId>,
     Query(comparing): Query<Comparing>,
-) -> Answered<Json<PlanDiff>> {
-    let plan = InSession::new(comparing.session_id, comparing.channel).plan(&app, &id).await?;
+) -> ApiResult<Json<PlanDiff>> {
+    let plan = SessionQuery::new(comparing.session_id, comparing.channel).plan(&app, &id).await?;
     Ok(Json(app.engine().diff_versions(&plan, comparing.from, comparing.to).await?))
 }
 
 /// Read a plan as one text
-#[utoipa::path(get, path = "/api/plans/{id}/markdown", tag = "plans", params(InSession),
+#[utoipa::path(get, path = "/api/plans/{id}/markdown", tag = "plans", params(SessionQuery),
     responses((status = 200, description = "What a person approves", body = String, content_type = "text/markdown",
             example = "# Move the blog to a new host\n\n- [ ] copy the files\n"),
         (status = 404, description = "There is no such plan", body = ProblemBody),
@@ -152,8 +152,8 @@ async fn diff(
 async fn markdown(
     State(app): State<App>,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
-) -> Answered<impl IntoResponse> {
+    Query(of): Query<SessionQuery>,
+) -> ApiResult<impl IntoResponse> {
     let plan = of.plan(&app, &id).await?;
     Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], plan.markdown()))
 }

@@ -1,6 +1,6 @@
 //! The names under which the server may be asked, and the web pages that may ask it.
 
-use crate::asking::Ask;
+use crate::client::Ask;
 use crate::world::World;
 
 /// A server with names of its own. `PORT` in the tables below is the port it listens on.

@@ -1,4 +1,4 @@
-//! A token for a cookie, by script or by a plain form.
+//! Signing in with the token for a cookie, by script or by a plain form, and signing out.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use axum::extract::{Extension, FromRequest, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Form, Json};
+use planwright_core::refusal::{Refusal, RefusalCode};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::start;
-use crate::http::access::places::came_encrypted;
-use crate::http::access::{Access, Peer, cookie};
-use crate::http::extract::{Body, whole};
-use crate::http::problem::{Answered, Problem};
+use crate::http::access::{Access, Peer};
+use crate::http::extract::{Body, read_body};
+use crate::http::problem::{ApiResult, Problem};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,35 +29,39 @@ pub(super) async fn sign_in(
     request: Request,
 ) -> Response {
     let (headers, is_form) = (request.headers().clone(), is_form(request.headers()));
-    let signed_in = read(request, is_form).await.and_then(|shown| access.sign_in(from, shown.token.trim()));
-    let value = match signed_in {
-        Ok(value) => value,
-        Err(problem) if is_form => return start::refused(&problem),
-        Err(problem) => return problem.into_response(),
-    };
-    let cookie = cookie::set(&value, came_encrypted(&headers));
-    answer(is_form, true, &cookie)
+    let read = read(request, is_form).await;
+    match read.and_then(|presented| access.sign_in(from, &headers, presented.token.trim())) {
+        Ok(cookie) => answer(is_form, true, &cookie),
+        Err(problem) if is_form => start::refused(&problem),
+        Err(problem) => problem.into_response(),
+    }
 }
 
-/// `POST /api/logout`. The cookie is gone from this browser; only a new token makes it worthless everywhere.
-pub(super) async fn sign_out(headers: HeaderMap) -> Response {
-    answer(is_form(&headers), false, &cookie::clear())
+/// `POST /api/logout`. The browser's cookie is removed and is not accepted any more.
+pub(super) async fn sign_out(State(access): State<Arc<Access>>, headers: HeaderMap) -> Response {
+    let is_form = is_form(&headers);
+    // The revocation is written to disk.
+    let revoked = tokio::task::spawn_blocking(move || access.sign_out(&headers)).await;
+    match revoked {
+        Ok(cookie) => answer(is_form, false, &cookie),
+        Err(_) => Problem::new(Refusal::new(RefusalCode::Internal, "the cookie could not be revoked")).into_response(),
+    }
 }
 
-async fn read(request: Request, is_form: bool) -> Answered<SignIn> {
+async fn read(request: Request, is_form: bool) -> ApiResult<SignIn> {
     if !is_form {
-        return Body::from_request(request, &()).await.map(|Body(shown)| shown);
+        return Body::from_request(request, &()).await.map(|Body(presented)| presented);
     }
     let headers = request.headers().clone();
-    let bytes: Bytes = whole(request).await?;
+    let bytes: Bytes = read_body(request).await?;
     let mut request = Request::post("/").body(bytes.into()).unwrap_or_default();
     *request.headers_mut() = headers;
     let form = Form::<SignIn>::from_request(request, &()).await;
-    form.map(|Form(shown)| shown).map_err(|_| not_a_form())
+    form.map(|Form(presented)| presented).map_err(|_| not_a_form())
 }
 
 fn not_a_form() -> Problem {
-    planwright_core::refusal::Refusal::invalid("the form has one field: token").into()
+    Refusal::invalid("the form has one field: token").into()
 }
 
 fn is_form(headers: &HeaderMap) -> bool {

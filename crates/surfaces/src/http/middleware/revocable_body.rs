@@ -1,4 +1,4 @@
-//! An answer that goes on for long ends when whoever gets it may not come in any more.
+//! A streamed response ends when the credentials of its request are revoked.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,24 +8,24 @@ use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// An answer that is there already is not touched.
+/// A response with a known length is already complete and is not touched.
 pub(super) fn until(response: Response, end: CancellationToken) -> Response {
     if response.body().size_hint().exact().is_some() {
         return response;
     }
-    response.map(|inner| Body::new(Until { inner, end: Box::pin(end.cancelled_owned()) }))
+    response.map(|inner| Body::new(RevocableBody { inner, end: Box::pin(end.cancelled_owned()) }))
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the token was replaced")]
+#[error("the credentials of the request were revoked")]
 struct Revoked;
 
-struct Until {
+struct RevocableBody {
     inner: Body,
     end: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-impl HttpBody for Until {
+impl HttpBody for RevocableBody {
     type Data = Bytes;
     type Error = axum::BoxError;
 

@@ -1,4 +1,4 @@
-//! Places that only exist here, behind the real door.
+//! Routes that only exist here, behind the real middleware.
 
 use std::io;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower::ServiceExt as _;
 
-use super::{Entrance, enter};
-use crate::http::access::keys::Keys;
-use crate::http::access::places::Places;
-use crate::http::access::{Access, Admitted};
+use super::{RequestHandling, handle};
+use crate::http::access::allowed_hosts::AllowedHosts;
+use crate::http::access::credentials::Credentials;
+use crate::http::access::{Access, Authenticated};
 use crate::http::extract::{self, Path, Query};
 use crate::http::{ServerLimits, Token};
 
@@ -28,17 +28,17 @@ const TOKEN: &str = "a-token-of-the-test";
 /// Nothing here takes that long; it turns a hanging test into a failing one.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// These routes behind the door, at port 80 of this machine.
-fn behind_door(token: Token, routes: Router) -> Router {
-    let mut places = Places::new(&[], &[]).unwrap();
-    places.listen_on("127.0.0.1:80".parse().unwrap());
-    let access = Access::new(Keys::new(token), places, &ServerLimits::default());
-    let entrance = Entrance { access: Arc::new(access), metrics: Default::default() };
-    routes.layer(axum::middleware::from_fn_with_state(entrance, enter))
+/// These routes behind the middleware, at port 80 of this machine.
+fn behind_middleware(token: Token, routes: Router) -> Router {
+    let mut hosts = AllowedHosts::new(&[], &[]).unwrap();
+    hosts.listen_on("127.0.0.1:80".parse().unwrap());
+    let access = Access::new(Credentials::new(token, None), hosts, &ServerLimits::default());
+    let handling = RequestHandling { access: Arc::new(access), metrics: Default::default() };
+    routes.layer(axum::middleware::from_fn_with_state(handling, handle))
 }
 
 fn given(routes: Router) -> Router {
-    behind_door(Token::Given(TOKEN.into()), routes)
+    behind_middleware(Token::Given(TOKEN.into()), routes)
 }
 
 fn ask(method: &str, target: &str, token: &str) -> axum::http::request::Builder {
@@ -55,7 +55,7 @@ async fn problem(response: Response) -> Value {
     serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap()
 }
 
-/// What comes until the stream ends or breaks, and whether it broke.
+/// The next piece of the stream; `None` at its end.
 async fn next(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
     let frame = tokio::time::timeout(PATIENCE, body.frame()).await.expect("something happens")?;
     Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
@@ -69,8 +69,8 @@ async fn a_stream_ends_when_the_token_is_replaced() {
     let (told, heard) = mpsc::unbounded_channel::<&'static str>();
     let (ended, mut ends) = mpsc::unbounded_channel();
     let heard = Arc::new(Mutex::new(Some(heard)));
-    let stream = get(async move |Admitted(until): Admitted| {
-        // Whoever holds on to it is told as well, as a WebSocket has to be.
+    let stream = get(async move |Authenticated(until): Authenticated| {
+        // A handler that keeps it is told as well, as a WebSocket has to be.
         tokio::spawn(async move {
             until.cancelled().await;
             let _ = ended.send(());
@@ -80,7 +80,7 @@ async fn a_stream_ends_when_the_token_is_replaced() {
             heard.poll_recv(cx).map(|words| words.map(|words| Ok::<_, io::Error>(Bytes::from(words))))
         }))
     });
-    let routes = behind_door(Token::File(file.clone()), Router::new().route("/stream", stream));
+    let routes = behind_middleware(Token::File(file.clone()), Router::new().route("/stream", stream));
 
     let mut body = send(&routes, ask("GET", "/stream", TOKEN).body(Body::empty()).unwrap()).await.into_body();
     assert!(body.size_hint().exact().is_none());
@@ -88,12 +88,12 @@ async fn a_stream_ends_when_the_token_is_replaced() {
     assert_eq!(next(&mut body).await.unwrap().unwrap(), "one");
 
     let new = Token::File(file).rotate().unwrap();
-    // Whoever shows the new one makes it known at once.
+    // Presenting the new token makes it known at once.
     let new = secrecy::ExposeSecret::expose_secret(&new);
     let other = send(&routes, ask("GET", "/nothing", new).body(Body::empty()).unwrap()).await;
     assert_eq!(other.status(), StatusCode::NOT_FOUND);
     told.send("two").unwrap();
-    assert!(next(&mut body).await.unwrap().is_err(), "nothing is told any more");
+    assert!(next(&mut body).await.unwrap().is_err(), "nothing more is sent");
     tokio::time::timeout(PATIENCE, ends.recv()).await.expect("it is told").unwrap();
 }
 
@@ -109,7 +109,7 @@ struct Where {
 }
 
 #[tokio::test]
-async fn what_handlers_cannot_take_out_is_a_problem_that_says_why() {
+async fn a_value_that_cannot_be_read_is_a_problem_that_says_why() {
     let routes = Router::new()
         .route("/query", get(async |Query(wish): Query<Wish>| wish.count.unwrap_or_default().to_string()))
         .route("/path/{number}", get(async |Path(place): Path<Where>| place.number.to_string()))
@@ -122,12 +122,12 @@ async fn what_handlers_cannot_take_out_is_a_problem_that_says_why() {
     assert_eq!(get("/query").await.status(), StatusCode::OK);
     assert_eq!(get("/path/7").await.status(), StatusCode::OK);
     for (target, words) in [
-        ("/query?count=500", "number too large"),
-        ("/query?count=x", "invalid digit"),
-        ("/query?count=1&count=2", "duplicate field"),
-        ("/query?more=1", "unknown field"),
-        ("/path/x", "number"),
-        ("/path/%ff", "cannot be understood"),
+        ("/query?count=500", "the query parameter `count` is invalid: the number is too large"),
+        ("/query?count=x", "the query parameter `count` is invalid: it is not a whole number"),
+        ("/query?count=1&count=2", "the field `count` is given twice"),
+        ("/query?more=1", "there is no field `more`"),
+        ("/path/x", "`number` is `x`, and has to be a whole number"),
+        ("/path/%ff", "the path is invalid"),
     ] {
         let response = get(target).await;
         assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{target}");
@@ -136,7 +136,7 @@ async fn what_handlers_cannot_take_out_is_a_problem_that_says_why() {
         assert!(problem["detail"].as_str().unwrap().contains(words), "{target}: {problem}");
     }
 
-    // Whoever uses the library's own ways of reading is within the limits as well, and refuses in the same form.
+    // The extractors of the library keep to the limits as well, and their errors have the same form.
     let large = ask("POST", "/bytes", TOKEN).body(Body::from(vec![b'x'; 3_000_000])).unwrap();
     let refused = problem(send(&routes, large).await).await;
     assert_eq!((&refused["status"], &refused["code"]), (&json!(413), &json!("LIMIT_EXCEEDED")));
@@ -146,8 +146,8 @@ async fn what_handlers_cannot_take_out_is_a_problem_that_says_why() {
 }
 
 #[tokio::test]
-async fn a_handler_that_asks_for_admittance_is_not_reached_around_the_door() {
-    let routes: Router = Router::new().route("/x", get(async |_: Admitted| "in"));
+async fn a_handler_that_requires_authentication_is_not_reached_without_the_middleware() {
+    let routes: Router = Router::new().route("/x", get(async |_: Authenticated| "in"));
     let answer = send(&routes, Request::builder().uri("/x").body(Body::empty()).unwrap()).await;
     assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
 }
@@ -166,7 +166,7 @@ impl io::Write for Log {
     }
 }
 
-/// What every test of this process logs. One that were only this test's would miss what another thread met first.
+/// The log of every test of this process: the first event of a callsite decides for all threads whether it is logged.
 fn log() -> Log {
     static LOG: LazyLock<Log> = LazyLock::new(|| {
         let log = Log::default();
@@ -179,7 +179,7 @@ fn log() -> Log {
 }
 
 #[tokio::test]
-async fn the_session_in_the_address_is_logged_with_whatever_is_done_for_it() {
+async fn the_session_in_the_path_is_on_every_line_of_the_request() {
     let log = log();
     let place = get(async || tracing::info!(event = "inside"));
     let routes = given(Router::new().route("/api/sessions/{sessionId}/x", place));
@@ -205,8 +205,8 @@ async fn the_session_in_the_address_is_logged_with_whatever_is_done_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_is_waited_for_only_so_long_whoever_reads_it() {
-    let routes = given(Router::new().route("/whole", post(async |request: Request| extract::whole(request).await)));
+async fn a_slow_body_times_out_in_every_extractor() {
+    let routes = given(Router::new().route("/whole", post(async |request: Request| extract::read_body(request).await)));
     let endless = Body::from_stream(futures::stream::pending::<io::Result<Bytes>>());
     let refused = routes.oneshot(ask("POST", "/whole", TOKEN).body(endless).unwrap()).await.unwrap();
     assert_eq!(refused.status(), StatusCode::REQUEST_TIMEOUT);

@@ -20,13 +20,13 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::api::naming::InSession;
+use crate::http::api::lookup::SessionQuery;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::hearing::told_to_lookers;
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::{Answered, Problem};
+use crate::http::problem::{ApiResult, Problem};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -76,7 +76,7 @@ impl Approval {
 ///
 /// Exactly the version with this digest, all of its steps or some, and has it carried out. The work goes on after the
 /// answer; the plan says how far it is. If the plan changed since, nothing is approved and the answer shows it as it is.
-#[utoipa::path(post, path = "/api/plans/{id}/approve", tag = "plans", params(InSession), request_body = Approval,
+#[utoipa::path(post, path = "/api/plans/{id}/approve", tag = "plans", params(SessionQuery), request_body = Approval,
     responses((status = 200, description = "It is approved", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It changed since it was shown, or is in another status", body = ProblemBody)))]
@@ -84,10 +84,10 @@ async fn approve(
     State(app): State<App>,
     asked: Asked,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
+    Query(of): Query<SessionQuery>,
     Body(mut approval): Body<Approval>,
-) -> Answered<Json<PlanView>> {
-    let of = InSession::new(approval.session_id.take(), approval.channel).or(of)?;
+) -> ApiResult<Json<PlanView>> {
+    let of = SessionQuery::new(approval.session_id.take(), approval.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
     let approving = approval.approving()?;
     let (agent, person) = (asked.agent(&app), app.person());
@@ -143,7 +143,7 @@ struct Reason {
 }
 
 /// Reject a plan
-#[utoipa::path(post, path = "/api/plans/{id}/reject", tag = "plans", params(InSession),
+#[utoipa::path(post, path = "/api/plans/{id}/reject", tag = "plans", params(SessionQuery),
     request_body(content = Option<Reason>),
     responses((status = 200, description = "It is rejected", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
@@ -152,10 +152,10 @@ async fn reject(
     State(app): State<App>,
     asked: Asked,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
+    Query(of): Query<SessionQuery>,
     Body(said): Body<Reason>,
-) -> Answered<Json<PlanView>> {
-    let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
     let engine = asked.agent(&app).engine().clone();
     let rejected = engine.reject(&plan.session, &app.person(), &plan.id, said.reason).await?;
     Ok(Json(rejected.as_ref().into()))
@@ -177,7 +177,7 @@ struct Feedback {
 ///
 /// The agent works on them after the answer, which is the plan that it works on: the same one, or the one that took its
 /// place.
-#[utoipa::path(post, path = "/api/plans/{id}/revise", tag = "plans", params(InSession), request_body = Feedback,
+#[utoipa::path(post, path = "/api/plans/{id}/revise", tag = "plans", params(SessionQuery), request_body = Feedback,
     responses((status = 200, description = "The words have reached the agent", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It is in another status", body = ProblemBody)))]
@@ -185,10 +185,10 @@ async fn revise(
     State(app): State<App>,
     asked: Asked,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
+    Query(of): Query<SessionQuery>,
     Body(said): Body<Feedback>,
-) -> Answered<Json<PlanView>> {
-    let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
     let (agent, person) = (asked.agent(&app), app.person());
     let revision = agent.revise_first(&plan.session, &person, &plan.id, said.feedback).await?;
     let (session, watcher) = (plan.session.clone(), told_to_lookers(&app, &plan.session));
@@ -204,7 +204,7 @@ async fn revise(
 /// Cancel a plan
 ///
 /// Whatever carries it out is stopped.
-#[utoipa::path(post, path = "/api/plans/{id}/cancel", tag = "plans", params(InSession),
+#[utoipa::path(post, path = "/api/plans/{id}/cancel", tag = "plans", params(SessionQuery),
     request_body(content = Option<Reason>),
     responses((status = 200, description = "It is cancelled", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
@@ -213,10 +213,10 @@ async fn cancel(
     State(app): State<App>,
     asked: Asked,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
+    Query(of): Query<SessionQuery>,
     Body(said): Body<Reason>,
-) -> Answered<Json<PlanView>> {
-    let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
     let cancelled = asked.agent(&app).cancel_plan(&plan.session, &app.person(), &plan.id, said.reason).await?;
     Ok(Json(cancelled.as_ref().into()))
 }
@@ -236,7 +236,7 @@ struct Resuming {
 ///
 /// From the first step not done. Where nobody knows whether a step was done, a person says what becomes of it. The work
 /// goes on after the answer.
-#[utoipa::path(post, path = "/api/plans/{id}/resume", tag = "plans", params(InSession),
+#[utoipa::path(post, path = "/api/plans/{id}/resume", tag = "plans", params(SessionQuery),
     request_body(content = Option<Resuming>),
     responses((status = 200, description = "It goes on, or ends where it stopped", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
@@ -245,10 +245,10 @@ async fn resume(
     State(app): State<App>,
     asked: Asked,
     Path(id): Path<PlanId>,
-    Query(of): Query<InSession>,
+    Query(of): Query<SessionQuery>,
     Body(said): Body<Resuming>,
-) -> Answered<Json<PlanView>> {
-    let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
     let agent = asked.agent(&app);
     let resumed = agent.resume_first(&plan.session, &app.person(), &plan.id, said.choice).await?;
     carry_out(&app, agent, &resumed);

@@ -1,4 +1,4 @@
-//! Refusals that others made become problems, and headers that every answer has.
+//! Errors of the libraries become problems, and every response gets default headers.
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -6,8 +6,8 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 
 use crate::http::problem::Problem;
 
-/// A browser keeps nothing, runs nothing and shows nothing of it in another page, unless the answer says otherwise.
-const UNLESS_SAID: [(HeaderName, HeaderValue); 5] = [
+/// Unless the response says otherwise, a browser stores, runs and embeds nothing of it.
+const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -15,22 +15,22 @@ const UNLESS_SAID: [(HeaderName, HeaderValue); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-pub(super) fn dress(response: &mut Response) {
+pub(super) fn add_default_headers(response: &mut Response) {
     let headers = response.headers_mut();
-    for (name, value) in &UNLESS_SAID {
+    for (name, value) in &DEFAULT_HEADERS {
         headers.entry(name).or_insert_with(|| value.clone());
     }
 }
 
-/// The libraries refuse in words of their own: what does not exist, a method that is not there.
+/// The libraries answer unknown paths and methods in formats of their own.
 pub(super) fn as_problem(response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
     let kind = response.headers().get(header::CONTENT_TYPE);
-    let is_told = kind.is_some_and(|kind| {
+    let is_ours = kind.is_some_and(|kind| {
         kind.as_bytes().starts_with(b"application/problem+json") || kind.as_bytes().starts_with(b"text/html")
     });
-    if !is_error || is_told {
+    if !is_error || is_ours {
         return response;
     }
     let (code, words) = words(status);
@@ -47,14 +47,14 @@ fn words(status: StatusCode) -> (RefusalCode, &'static str) {
     match status {
         StatusCode::UNAUTHORIZED => (RefusalCode::Unauthenticated, "sign in"),
         StatusCode::FORBIDDEN => (RefusalCode::PolicyDenied, "this is not allowed"),
-        StatusCode::NOT_FOUND => (RefusalCode::NotFound, "there is nothing at this address"),
-        StatusCode::METHOD_NOT_ALLOWED => (RefusalCode::InvalidArgument, "this method is not there at this address"),
-        StatusCode::CONFLICT => (RefusalCode::Conflict, "this is in conflict with something else"),
-        StatusCode::REQUEST_TIMEOUT => (RefusalCode::LimitExceeded, "the request did not come in time"),
+        StatusCode::NOT_FOUND => (RefusalCode::NotFound, "this path does not exist"),
+        StatusCode::METHOD_NOT_ALLOWED => (RefusalCode::InvalidArgument, "this path does not have this method"),
+        StatusCode::CONFLICT => (RefusalCode::Conflict, "the request is in conflict with the current state"),
+        StatusCode::REQUEST_TIMEOUT => (RefusalCode::LimitExceeded, "the request did not arrive in time"),
         StatusCode::PAYLOAD_TOO_LARGE => (RefusalCode::LimitExceeded, "the request is too large"),
         StatusCode::TOO_MANY_REQUESTS => (RefusalCode::LimitExceeded, "there are too many requests"),
-        StatusCode::SERVICE_UNAVAILABLE => (RefusalCode::Unavailable, "this is not available now"),
-        status if status.is_server_error() => (RefusalCode::Internal, "something went wrong while answering"),
+        StatusCode::SERVICE_UNAVAILABLE => (RefusalCode::Unavailable, "the server is not available now"),
+        status if status.is_server_error() => (RefusalCode::Internal, "the request failed"),
         _ => (RefusalCode::InvalidArgument, "the request cannot be understood"),
     }
 }

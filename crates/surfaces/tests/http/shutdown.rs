@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::asking::{next, rest, write};
+use crate::client::{next, rest, write};
 use crate::world::{PATIENCE, World};
 
 /// A request that has begun and is not there yet.

@@ -1,4 +1,4 @@
-//! A body that is not too large and not too slow, whoever reads it.
+//! Limits on the size and duration of a request's body. They hold for every extractor.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -12,30 +12,30 @@ use hyper::body::{Frame, SizeHint};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::http::problem::{Answered, Problem};
+use crate::http::problem::{ApiResult, Problem};
 
-/// What is taken in of a request. It travels with the request.
+/// Stored in the extensions of the request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Intake {
+pub(crate) struct BodyLimits {
     pub(crate) body_bytes: usize,
     pub(crate) body_time: Duration,
     pub(crate) json_depth: usize,
 }
 
-impl Default for Intake {
+impl Default for BodyLimits {
     fn default() -> Self {
         let limits = crate::http::ServerLimits::default();
         Self { body_bytes: limits.body_bytes, body_time: limits.body_time, json_depth: limits.json_depth }
     }
 }
 
-impl Intake {
+impl BodyLimits {
     pub(super) fn of(request: &Request) -> Self {
         request.extensions().get().copied().unwrap_or_default()
     }
 
-    /// The same request with a body that keeps to this. One that says it is too large is refused before it is read.
-    pub(crate) fn watch(self, request: Request) -> Answered<Request> {
+    /// The same request with a limited body. A declared length over the limit is refused before the body is read.
+    pub(crate) fn apply(self, request: Request) -> ApiResult<Request> {
         if request.body().size_hint().lower() > self.body_bytes as u64 {
             return Err(too_large(self.body_bytes));
         }
@@ -45,30 +45,30 @@ impl Intake {
             return Ok(request);
         }
         let until = Instant::now() + self.body_time;
-        Ok(request.map(|inner| Body::new(Watched { inner, left: self.body_bytes, until, waiting: None })))
+        Ok(request.map(|inner| Body::new(LimitedBody { inner, left: self.body_bytes, until, waiting: None })))
     }
 }
 
-/// Why a body was not read to its end.
+/// Why a body was not read completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-enum Cut {
+enum BodyError {
     #[error("the body is too large")]
     TooLarge,
-    #[error("the body came too slowly")]
+    #[error("the body did not arrive in time")]
     TooSlow,
 }
 
-/// Reads a body to its end.
-pub(super) async fn read(body: Body, limit: usize) -> Answered<Bytes> {
+/// Reads the whole body.
+pub(super) async fn read(body: Body, limit: usize) -> ApiResult<Bytes> {
     match body.collect().await {
         Ok(whole) => Ok(whole.to_bytes()),
-        Err(error) => Err(match cut(&error) {
-            Some(Cut::TooLarge) => too_large(limit),
-            Some(Cut::TooSlow) => {
-                let refusal = Refusal::new(RefusalCode::LimitExceeded, "the body did not come in time");
+        Err(error) => Err(match body_error(&error) {
+            Some(BodyError::TooLarge) => too_large(limit),
+            Some(BodyError::TooSlow) => {
+                let refusal = Refusal::new(RefusalCode::LimitExceeded, "the body did not arrive in time");
                 Problem::new(refusal).with_status(StatusCode::REQUEST_TIMEOUT)
             }
-            None => Refusal::invalid("the body broke off").into(),
+            None => Refusal::invalid("the connection ended before the body was complete").into(),
         }),
     }
 }
@@ -77,26 +77,26 @@ fn too_large(limit: usize) -> Problem {
     Refusal::limit(format!("the body is larger than {limit} bytes")).into()
 }
 
-fn cut(error: &(dyn std::error::Error + 'static)) -> Option<Cut> {
+fn body_error(error: &(dyn std::error::Error + 'static)) -> Option<BodyError> {
     let mut next = Some(error);
     while let Some(error) = next {
-        if let Some(cut) = error.downcast_ref() {
-            return Some(*cut);
+        if let Some(body_error) = error.downcast_ref() {
+            return Some(*body_error);
         }
         next = error.source();
     }
     None
 }
 
-struct Watched {
+struct LimitedBody {
     inner: Body,
     left: usize,
     until: Instant,
-    /// Only while something is waited for; most bodies are there at once.
+    /// Only while waiting; most bodies arrive at once.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for LimitedBody {
     type Data = Bytes;
     type Error = axum::BoxError;
 
@@ -105,7 +105,7 @@ impl HttpBody for Watched {
             let until = self.until;
             let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep_until(until)));
             ready!(waiting.as_mut().poll(cx));
-            return Poll::Ready(Some(Err(Cut::TooSlow.into())));
+            return Poll::Ready(Some(Err(BodyError::TooSlow.into())));
         };
         Poll::Ready(match frame {
             Some(Ok(frame)) => {
@@ -115,7 +115,7 @@ impl HttpBody for Watched {
                         self.left = left;
                         Some(Ok(frame))
                     }
-                    None => Some(Err(Cut::TooLarge.into())),
+                    None => Some(Err(BodyError::TooLarge.into())),
                 }
             }
             Some(Err(error)) => Some(Err(error.into())),

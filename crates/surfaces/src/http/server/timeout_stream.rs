@@ -1,8 +1,9 @@
-//! A connection that is given up when its client takes nothing any more, and that ends when everything is cut. It stays
-//! what it is when it becomes a WebSocket.
+//! A TCP stream that fails when the client reads nothing for too long, or when the server cuts all connections. The same
+//! stream carries a WebSocket after the upgrade.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,28 +12,33 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::accepting::Place;
+use super::connection_slots::ConnectionSlot;
 
 #[derive(Debug)]
-pub(super) struct Stalling {
+pub(super) struct TimeoutStream {
     stream: TcpStream,
-    patience: Duration,
-    /// Since nothing could be written; `None` while the client takes what it is sent.
+    write_timeout: Duration,
+    /// Set while nothing can be written because the client does not read.
     stalled: Option<Pin<Box<Sleep>>>,
     cut: Pin<Box<WaitForCancellationFutureOwned>>,
-    _place: Place,
+    _slot: Arc<ConnectionSlot>,
 }
 
-impl Stalling {
-    pub(super) fn new(stream: TcpStream, patience: Duration, cut: CancellationToken, place: Place) -> Self {
-        Self { stream, patience, stalled: None, cut: Box::pin(cut.cancelled_owned()), _place: place }
+impl TimeoutStream {
+    pub(super) fn new(
+        stream: TcpStream,
+        write_timeout: Duration,
+        cut: CancellationToken,
+        slot: Arc<ConnectionSlot>,
+    ) -> Self {
+        Self { stream, write_timeout, stalled: None, cut: Box::pin(cut.cancelled_owned()), _slot: slot }
     }
 
     fn is_cut(&mut self, cx: &mut Context<'_>) -> bool {
         self.cut.as_mut().poll(cx).is_ready()
     }
 
-    /// What came of writing, unless nothing came of it for too long.
+    /// The result of a write, or an error if the client has not read for too long.
     fn watch<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
@@ -41,8 +47,8 @@ impl Stalling {
         if self.is_cut(cx) {
             return Poll::Ready(Err(ErrorKind::ConnectionAborted.into()));
         }
-        let patience = self.patience;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let write_timeout = self.write_timeout;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(write_timeout)));
         match stalled.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
@@ -50,7 +56,7 @@ impl Stalling {
     }
 }
 
-impl AsyncRead for Stalling {
+impl AsyncRead for TimeoutStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_read(cx, buffer) {
             Poll::Pending if self.is_cut(cx) => Poll::Ready(Err(ErrorKind::ConnectionAborted.into())),
@@ -59,7 +65,7 @@ impl AsyncRead for Stalling {
     }
 }
 
-impl AsyncWrite for Stalling {
+impl AsyncWrite for TimeoutStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.watch(cx, written)
@@ -94,21 +100,23 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
-    use super::super::accepting::Place;
+    use super::super::connection_slots::{ConnectionSlots, SlotLimits};
     use super::*;
 
-    async fn pair(patience: Duration, cut: &CancellationToken) -> (Stalling, TcpStream) {
+    async fn pair(write_timeout: Duration, cut: &CancellationToken) -> (TimeoutStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
-        (Stalling::new(stream, patience, cut.clone(), Place::for_tests()), client)
+        let slots = ConnectionSlots::new(SlotLimits { total: 1, unauthenticated: 1, unauthenticated_per_address: 0 });
+        let slot = slots.take(std::net::Ipv4Addr::LOCALHOST.into()).unwrap();
+        (TimeoutStream::new(stream, write_timeout, cut.clone(), slot), client)
     }
 
     #[tokio::test]
-    async fn a_client_that_takes_nothing_is_given_up() {
+    async fn a_write_fails_when_the_client_reads_nothing() {
         let (mut stream, client) = pair(Duration::from_millis(50), &CancellationToken::new()).await;
         let megabyte = vec![0; 1 << 20];
-        // What fits into the buffers on the way is taken by nobody.
+        // The buffers of the operating system take some of it.
         let error = loop {
             if let Err(error) = stream.write_all(&megabyte).await {
                 break error;
@@ -119,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_takes_something_now_and_then_is_waited_for() {
+    async fn a_write_waits_for_a_client_that_reads_slowly() {
         let (mut stream, mut client) = pair(Duration::from_secs(3600), &CancellationToken::new()).await;
         let writing = tokio::spawn(async move {
             let written = stream.write_all(&vec![7; 16 << 20]).await;
@@ -130,11 +138,11 @@ mod tests {
         assert_eq!(bytes.len(), 16 << 20);
         let (written, is_fresh) = writing.await.unwrap();
         written.unwrap();
-        assert!(is_fresh, "the time begins anew with everything that is taken");
+        assert!(is_fresh, "the timeout starts again with every write");
     }
 
     #[tokio::test]
-    async fn whoever_waits_is_woken_when_everything_is_cut() {
+    async fn a_waiting_read_fails_when_all_connections_are_cut() {
         let cut = CancellationToken::new();
         let (mut stream, _client) = pair(Duration::from_secs(3600), &cut).await;
         let reading = tokio::spawn(async move { stream.read_u8().await });

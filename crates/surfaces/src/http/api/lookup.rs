@@ -14,19 +14,19 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::http::app::App;
-use crate::http::problem::{Answered, Problem};
+use crate::http::problem::{ApiResult, Problem};
 
 /// The channel of the session that a call names.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct InChannel {
+pub(super) struct ChannelQuery {
     /// The channel of the session; `web` if it is not said.
     #[param(inline, nullable = false)]
     channel: Option<Channel>,
 }
 
-impl InChannel {
+impl ChannelQuery {
     /// What the body says counts as well; they must not say different things.
     pub(super) fn with(self, body: Option<Channel>) -> Result<Self, Refusal> {
         Ok(Self { channel: either("channel", body, self.channel)? })
@@ -45,7 +45,7 @@ pub(super) fn session(key: ConversationKey, channel: Option<Channel>) -> Session
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct InSession {
+pub(super) struct SessionQuery {
     /// The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id.
     #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
@@ -54,7 +54,7 @@ pub(super) struct InSession {
     channel: Option<Channel>,
 }
 
-impl InSession {
+impl SessionQuery {
     pub(super) fn new(session_id: Option<ConversationKey>, channel: Option<Channel>) -> Self {
         Self { session_id, channel }
     }
@@ -65,7 +65,7 @@ impl InSession {
         Ok(Self { session_id, channel: either("channel", self.channel, address.channel)? })
     }
 
-    pub(super) async fn plan(&self, app: &App, id: &PlanId) -> Answered<Arc<Plan>> {
+    pub(super) async fn plan(&self, app: &App, id: &PlanId) -> ApiResult<Arc<Plan>> {
         let found = match &self.session_id {
             Some(key) => in_session(app, &session(key.clone(), self.channel), id).await,
             None => self.anywhere(app, id).await,
