@@ -19,7 +19,6 @@ use crate::visible::quoted;
 use crate::workbook::WorkbookState;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
     Web,

@@ -10,7 +10,6 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, Input};
 use planwright_engine::agent::{Answer, Place, Progress, Watcher};
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::view::{AnswerView, ProgressView};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -19,6 +18,7 @@ use super::access::client::Client;
 use super::app::App;
 use super::idempotency::{Asked, hashed};
 use super::problem::{ApiResult, Problem};
+use crate::wire::{AnswerView, PlanCardView, ProgressView};
 
 /// How much whoever waits for the answer may be behind; then they miss some of what is told on the way.
 pub(crate) const BEHIND: usize = 1024;
@@ -152,7 +152,7 @@ fn heard(answer: Answer) -> ApiResult<Heard> {
         return Ok(Heard { session, view: serde_json::to_value(AnswerView::from(answer)).unwrap_or_default() });
     };
     let problem = Problem::new(Refusal::new(code, answer.reply));
-    Err(match answer.plan.and_then(|plan| serde_json::to_value(plan).ok()) {
+    Err(match answer.plan.and_then(|plan| serde_json::to_value(PlanCardView::from(plan)).ok()) {
         Some(plan) => problem.with("plan", plan),
         None => problem,
     })

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use planwright_engine::view::WaitingView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -12,6 +11,7 @@ use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::Query;
 use crate::http::problem::ApiResult;
+use crate::wire::WaitingView;
 
 const PAGE: u32 = 64;
 

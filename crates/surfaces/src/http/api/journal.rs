@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::view::EntryView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -14,6 +13,8 @@ use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
+use crate::wire::EntryView;
+use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 200;
 /// A page is not longer than this, unless a single entry is.
@@ -30,7 +31,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct Reading {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// The last entry that is known already; the `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -43,6 +44,7 @@ struct Reading {
 #[serde(rename_all = "camelCase")]
 struct JournalPage {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     entries: Vec<EntryView>,
     /// Behind which entry the next page begins, if there is one.

@@ -15,6 +15,7 @@ use utoipa::IntoParams;
 
 use crate::http::app::App;
 use crate::http::problem::{ApiResult, Problem};
+use crate::wire::schemas::ChannelSchema;
 
 /// The channel of the session that a call names.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -22,7 +23,7 @@ use crate::http::problem::{ApiResult, Problem};
 #[into_params(parameter_in = Query)]
 pub(super) struct ChannelQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct SessionQuery {
     #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 

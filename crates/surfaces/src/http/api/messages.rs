@@ -3,7 +3,6 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::view::{AnswerView, MessageView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -19,6 +18,8 @@ use crate::http::hearing::{Telling, hear_asked};
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
+use crate::wire::schemas::ChannelSchema;
+use crate::wire::{AnswerView, MessageView};
 
 const PAGE: u32 = 64;
 
@@ -39,6 +40,7 @@ struct NewMessage {
     #[schema(min_length = 1, max_length = 262144, pattern = r"\S")]
     text: String,
     /// `web` if it is not said.
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -73,7 +75,7 @@ async fn send(
 #[into_params(parameter_in = Query)]
 struct Reading {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// Only what is older than this entry; the `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -86,6 +88,7 @@ struct Reading {
 #[serde(rename_all = "camelCase")]
 struct MessagePage {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// In order.
     messages: Vec<MessageView>,

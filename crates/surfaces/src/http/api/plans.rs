@@ -11,7 +11,6 @@ use axum::extract::State;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::ledger::Committed;
-use planwright_engine::view::{PlanModeView, PlanSummaryView};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -24,6 +23,8 @@ use crate::http::extract::{Body, Query};
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
+use crate::wire::schemas::{ChannelSchema, PlanStyleSchema};
+use crate::wire::{PlanModeView, PlanSummaryView};
 
 const PAGE: u32 = 64;
 
@@ -44,7 +45,7 @@ struct Listing {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -57,6 +58,7 @@ struct Listing {
 #[serde(rename_all = "camelCase")]
 struct PlanList {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
     /// The newest first.
@@ -93,8 +95,10 @@ async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> ApiResu
 struct Enabling {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// `document` if it is not said.
+    #[schema(value_type = Option<PlanStyleSchema>)]
     style: Option<PlanStyle>,
 }
 
@@ -104,6 +108,7 @@ struct Enabling {
 struct Leaving {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -111,6 +116,7 @@ struct Leaving {
 #[serde(rename_all = "camelCase")]
 struct PlanWork {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
 }

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::view::StoredSessionView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -17,6 +16,8 @@ use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
+use crate::wire::StoredSessionView;
+use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 64;
 
@@ -149,6 +150,7 @@ async fn delete(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({}))]
 struct Stop {
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -156,6 +158,7 @@ struct Stop {
 #[serde(rename_all = "camelCase")]
 struct Stopped {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether there was something to stop.
     stopped: bool,

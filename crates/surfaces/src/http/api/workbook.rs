@@ -15,6 +15,7 @@ use crate::http::app::App;
 use crate::http::extract::Query;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
+use crate::wire::schemas::ChannelSchema;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(show))
@@ -27,7 +28,7 @@ struct OfSession {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -35,6 +36,7 @@ struct OfSession {
 #[serde(rename_all = "camelCase")]
 struct WorkbookView {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether the agent has the tools for it.
     on: bool,

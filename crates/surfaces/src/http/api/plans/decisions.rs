@@ -13,8 +13,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
 use planwright_engine::agent::{Agent, Approving};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::view::PlanView;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -27,6 +26,8 @@ use crate::http::hearing::told_to_lookers;
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::{ApiResult, Problem};
+use crate::wire::PlanView;
+use crate::wire::schemas::{ChannelSchema, StuckChoiceSchema};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -56,6 +57,7 @@ struct Approval {
     later: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -72,12 +74,23 @@ impl Approval {
     }
 }
 
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApprovedPlanView {
+    #[serde(flatten)]
+    plan: PlanView,
+    /// Why the server does not carry the plan out now, although it was asked to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    not_carried_out: Option<String>,
+}
+
 /// Approve a plan
 ///
 /// Exactly the version with this digest, all of its steps or some, and has it carried out. The work goes on after the
 /// answer; the plan says how far it is. If the plan changed since, nothing is approved and the answer shows it as it is.
 #[utoipa::path(post, path = "/api/plans/{id}/approve", tag = "plans", params(SessionQuery), request_body = Approval,
-    responses((status = 200, description = "It is approved", body = PlanView, example = json!(example())),
+    responses((status = 200, description = "It is approved", body = ApprovedPlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It changed since it was shown, or is in another status", body = ProblemBody)))]
 async fn approve(
@@ -86,24 +99,25 @@ async fn approve(
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(mut approval): Body<Approval>,
-) -> ApiResult<Json<PlanView>> {
+) -> ApiResult<Json<ApprovedPlanView>> {
     let of = SessionQuery::new(approval.session_id.take(), approval.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
     let approving = approval.approving()?;
     let (agent, person) = (asked.agent(&app), app.person());
     let approved = if approval.later == Some(true) {
         let Approving { selection, note } = approving;
-        agent.engine().approve(&plan.session, &person, &plan.id, approval.digest, selection, note).await
+        let approved = agent.engine().approve(&plan.session, &person, &plan.id, approval.digest, selection, note).await;
+        approved.map(|plan| (plan, None))
     } else {
         let approved = agent.approve_first(&plan.session, &person, &plan.id, approval.digest, approving).await;
-        approved.map(|approved| approved.plan)
+        approved.map(|approved| (approved.plan, approved.left))
     };
     match approved {
         Err(error) if error.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, error).await),
         approved => {
-            let approved = approved?;
+            let (approved, not_carried_out) = approved?;
             carry_out(&app, agent, &approved);
-            Ok(Json(approved.as_ref().into()))
+            Ok(Json(ApprovedPlanView { plan: approved.as_ref().into(), not_carried_out }))
         }
     }
 }
@@ -139,6 +153,7 @@ struct Reason {
     reason: Option<String>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -170,6 +185,7 @@ struct Feedback {
     feedback: String,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -226,9 +242,11 @@ async fn cancel(
 #[schema(example = json!({ "choice": "retry" }))]
 struct Resuming {
     /// What becomes of the step that the plan stopped at.
+    #[schema(value_type = Option<StuckChoiceSchema>)]
     choice: Option<StuckChoice>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 

@@ -7,7 +7,6 @@ use axum::response::{IntoResponse, Response};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::diff::PlanDiff;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::view::{DecisionView, ExecutionView, PlanView, VersionView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -20,6 +19,8 @@ use crate::http::extract::{Path, Query};
 use crate::http::idempotency::hashed;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
+use crate::wire::schemas::{ChannelSchema, PlanDiffSchema};
+use crate::wire::{DecisionView, ExecutionView, PlanView, VersionView};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -76,6 +77,7 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 struct PlanHistory {
     plan_id: String,
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     number: u32,
     versions: Vec<VersionView>,
@@ -117,7 +119,7 @@ struct Comparing {
     #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// The older version; the one before `to` if it is not said. 0 is a plan with nothing in it.
     #[param(nullable = false, minimum = 0, maximum = 4294967295_i64)]
@@ -131,7 +133,7 @@ struct Comparing {
 ///
 /// The last two, if nothing is said. A plan with one version is compared with the one it took the place of.
 #[utoipa::path(get, path = "/api/plans/{id}/diff", tag = "plans", params(Comparing),
-    responses((status = 200, description = "What changed", body = PlanDiff, example = json!(diff_example())),
+    responses((status = 200, description = "What changed", body = PlanDiffSchema, example = json!(diff_example())),
         (status = 404, description = "There is no such plan or version", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn diff(

@@ -2,13 +2,15 @@
 
 use jiff::Timestamp;
 use planwright_core::plan::execution::StepStatus;
+use planwright_engine::engine::{DecisionMade, PlanDecision};
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::StepStatusSchema;
 
 use super::{ApprovalView, SkippedView};
-use crate::engine::{DecisionMade, PlanDecision};
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DecisionView {
     pub seq: u64,
@@ -25,13 +27,13 @@ pub struct DecisionView {
     pub skipped: Vec<SkippedView>,
     /// What becomes of the step, if it is about one that nobody knew the end of.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
     pub status: Option<StepStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     pub digest: Option<String>,
     /// The note, the reason or what is to be changed.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub note: Option<String>,
 }
 

@@ -1,13 +1,10 @@
-//! The steps of an execution, counted by what became of them.
+//! The steps of an execution, counted by status.
 
 use planwright_core::plan::Execution;
 use planwright_core::plan::execution::StepStatus;
-use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Counts {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StepCounts {
     pub total: usize,
     pub done: usize,
     pub failed: usize,
@@ -17,7 +14,7 @@ pub struct Counts {
     pub not_begun: usize,
 }
 
-impl Counts {
+impl StepCounts {
     pub fn of(execution: &Execution) -> Self {
         let mut counts = Self { total: execution.steps.len(), ..Self::default() };
         for run in &execution.steps {
@@ -38,7 +35,7 @@ impl Counts {
         std::iter::once(format!("{} done", self.done)).chain(self.not_done()).collect::<Vec<_>>().join(", ")
     }
 
-    /// `1 failed`, `3 not begun`: everything but what is done, where there is any.
+    /// `1 failed`, `3 not begun`: every other status that occurs.
     pub fn not_done(&self) -> impl Iterator<Item = String> {
         [
             (self.failed, "failed"),

@@ -3,20 +3,23 @@
 use jiff::Timestamp;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::Channel;
+use planwright_engine::engine::{Waiting, WaitingFor};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::engine::{Waiting, WaitingFor};
+use super::schemas::{ChannelSchema, PlanStatusSchema};
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingView {
     pub kind: WaitingKind,
     pub session_id: String,
+    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     pub plan_id: String,
     pub number: u32,
     pub title: String,
+    #[schema(value_type = PlanStatusSchema)]
     pub status: PlanStatus,
     /// What an approval has to name.
     pub digest: String,
@@ -25,27 +28,25 @@ pub struct WaitingView {
     pub active: bool,
     /// The step that nobody knows the end of.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     pub step: Option<WaitingStepView>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingKind {
     Approval,
     UncertainStep,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingStepView {
     /// From 1.
     pub position: usize,
     pub description: String,
     /// What is known about it.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub note: Option<String>,
 }
 

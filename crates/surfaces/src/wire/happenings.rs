@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
+use planwright_engine::engine::{ExecutionSum, Happened, Happening, StepAt};
 use serde::Serialize;
 
-use super::Counts;
-use crate::engine::{ExecutionSum, Happened, Happening, StepAt};
+use super::CountsView;
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,7 +28,7 @@ pub struct HappeningView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counts: Option<Counts>,
+    pub counts: Option<CountsView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ impl From<&Happened> for HappeningView {
             Happening::Approved { note } | Happening::Rejected { reason: note } => view.note.clone_from(note),
             Happening::ExecutionBegan(sum) => {
                 view.execution = Some(sum.number);
-                view.counts = Some(sum.counts);
+                view.counts = Some(sum.counts.into());
             }
             Happening::StepBegan { execution, step, note } => {
                 view.execution = Some(*execution);
@@ -98,7 +98,7 @@ impl From<&Happened> for HappeningView {
 impl HappeningView {
     fn sum_up(&mut self, sum: &ExecutionSum) {
         self.execution = Some(sum.number);
-        self.counts = Some(sum.counts);
+        self.counts = Some(sum.counts.into());
         self.took_ms = Some(sum.took.as_millis());
     }
 }

@@ -3,28 +3,30 @@
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_engine::ledger::LedgerError;
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
-use crate::ledger::LedgerError;
+use super::schemas::ActorSchema;
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryView {
     pub seq: u64,
     pub at: Timestamp,
+    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// What happened, as it is stored.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub event: Value,
     /// SHA-256 over the entry and the hash of the one before it.
     pub hash: String,
     /// The plan that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     pub plan_id: Option<String>,
 }
 

@@ -1,18 +1,23 @@
 //! What comes back for whatever was typed.
 
+use planwright_core::plan::execution::Progress;
+use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::session::Channel;
 use planwright_core::turn::TurnEnd;
+use planwright_engine::agent::{Answer, PlanCard};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::agent::{Answer, PlanCard};
+use super::ApprovalView;
+use super::schemas::{ChannelSchema, PlanStatusSchema, PlanStyleSchema, PlannerAnswerSchema, ProgressSchema};
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerView {
     /// The session the person is in afterwards.
     pub session_id: String,
+    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     /// What the person reads, in Markdown.
     pub reply: String,
@@ -20,23 +25,23 @@ pub struct AnswerView {
     pub outcome: OutcomeView,
     /// What was decided before the work that this is the answer to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     pub decided: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     pub plan_id: Option<String>,
     /// A plan that the person is shown with it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub plan: Option<PlanCard>,
+    #[schema(nullable = false)]
+    pub plan: Option<PlanCardView>,
     /// What the planner says, while a plan is built.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(value_type = Option<PlannerAnswerSchema>, nullable = false)]
     pub planner: Option<PlannerAnswer>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Outcome))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Outcome)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeView {
     Done,
@@ -90,8 +95,51 @@ impl From<Answer> for AnswerView {
             outcome: answer.end.as_ref().into(),
             decided: answer.decided,
             plan_id: answer.plan.as_ref().map(|plan| plan.plan_id.to_string()).or(ended_with),
-            plan: answer.plan,
+            plan: answer.plan.map(PlanCardView::from),
             planner: answer.planner,
+        }
+    }
+}
+
+/// A plan as it is put before a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = PlanCard)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanCardView {
+    pub plan_id: String,
+    pub number: u32,
+    pub title: String,
+    #[schema(value_type = PlanStatusSchema)]
+    pub status: PlanStatus,
+    #[schema(value_type = PlanStyleSchema)]
+    pub style: PlanStyle,
+    pub version: u32,
+    pub digest: String,
+    pub markdown: String,
+    /// Who said yes to it, and whether that was a person or a standing policy.
+    #[schema(required = true)]
+    pub approval: Option<ApprovalView>,
+    /// How far it has come, once it is carried out.
+    #[schema(value_type = Option<ProgressSchema>, required = true)]
+    pub progress: Option<Progress>,
+    /// What can be typed about it now.
+    pub next: Vec<String>,
+}
+
+impl From<PlanCard> for PlanCardView {
+    fn from(card: PlanCard) -> Self {
+        Self {
+            plan_id: card.plan_id.to_string(),
+            number: card.number,
+            title: card.title,
+            status: card.status,
+            style: card.style,
+            version: card.version,
+            digest: card.digest.to_string(),
+            markdown: card.markdown,
+            approval: card.approval.as_ref().map(ApprovalView::from),
+            progress: card.progress,
+            next: card.next,
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
+use planwright_engine::agent::Progress;
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::{StepStatusSchema, ToolStatusSchema};
 
 use super::AnswerView;
-use crate::agent::Progress;
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ProgressView {
     /// Another process works on this session; the message waits until it is done.
@@ -44,6 +46,7 @@ pub enum ProgressView {
     },
     ToolEnded {
         name: String,
+        #[schema(value_type = ToolStatusSchema)]
         status: ToolStatus,
         detail: String,
         took_ms: u64,
@@ -57,6 +60,7 @@ pub enum ProgressView {
         position: usize,
         total: usize,
         about: String,
+        #[schema(value_type = StepStatusSchema)]
         status: StepStatus,
         note: Option<String>,
         took_ms: u64,
@@ -102,7 +106,7 @@ impl From<&Progress> for ProgressView {
             Progress::Accepted(turn) => Self::Accepted { turn_id: turn.to_string() },
             Progress::Resumed(turn) => Self::Resumed { turn_id: turn.to_string() },
             Progress::Finished(outcome) => {
-                let answer = crate::agent::Answer::from(outcome.as_ref().clone());
+                let answer = planwright_engine::agent::Answer::from(outcome.as_ref().clone());
                 Self::Finished { answer: Box::new(answer.into()) }
             }
             Progress::ModelCalled => Self::ModelCalled,

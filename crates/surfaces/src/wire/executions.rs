@@ -4,14 +4,15 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Execution, PlanStatus};
+use planwright_engine::clock::between;
+use planwright_engine::engine::PlanExecution;
+use planwright_engine::step_counts::StepCounts;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::Counts;
-use crate::clock::between;
-use crate::engine::PlanExecution;
+use super::schemas::{ActorSchema, PlanStatusSchema, StepStatusSchema};
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionView {
     pub id: String,
@@ -19,42 +20,42 @@ pub struct ExecutionView {
     pub number: u32,
     pub started_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(value_type = Option<ActorSchema>, nullable = false)]
     pub started_by: Option<Actor>,
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(value_type = Option<ActorSchema>, nullable = false)]
     pub finished_by: Option<Actor>,
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<u64>, required = true))]
+    #[schema(value_type = Option<u64>, required = true)]
     pub took_ms: Option<u128>,
     /// How it ended; it has not while this is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
     pub status: Option<PlanStatus>,
-    pub counts: Counts,
+    pub counts: CountsView,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRunView>,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepRunView {
     pub step: String,
     /// From 1.
     pub position: usize,
     pub description: String,
+    #[schema(value_type = StepStatusSchema)]
     pub status: StepStatus,
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub note: Option<String>,
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub evidence: Option<String>,
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub started_at: Option<Timestamp>,
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub finished_at: Option<Timestamp>,
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<u64>, required = true))]
+    #[schema(value_type = Option<u64>, required = true)]
     pub took_ms: Option<u128>,
 }
 
@@ -70,7 +71,7 @@ impl ExecutionView {
             finished_by: None,
             took_ms: execution.finished_at.map(|at| between(execution.started_at, at).as_millis()),
             status: None,
-            counts: Counts::of(execution),
+            counts: StepCounts::of(execution).into(),
             steps: Vec::new(),
         }
     }
@@ -106,5 +107,26 @@ impl StepRunView {
             finished_at: run.finished_at,
             took_ms: run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to).as_millis()),
         }
+    }
+}
+
+/// How many steps are in each status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Counts)]
+#[serde(rename_all = "camelCase")]
+pub struct CountsView {
+    pub total: usize,
+    pub done: usize,
+    pub failed: usize,
+    pub skipped: usize,
+    pub uncertain: usize,
+    pub in_progress: usize,
+    pub not_begun: usize,
+}
+
+impl From<StepCounts> for CountsView {
+    fn from(counts: StepCounts) -> Self {
+        let StepCounts { total, done, failed, skipped, uncertain, in_progress, not_begun } = counts;
+        Self { total, done, failed, skipped, uncertain, in_progress, not_begun }
     }
 }

@@ -2,19 +2,22 @@
 
 use jiff::Timestamp;
 use planwright_core::session::Channel;
+use planwright_engine::ledger::StoredSession;
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::ChannelSchema;
 
 use super::PlanModeView;
-use crate::ledger::StoredSession;
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredSessionView {
     pub session_id: String,
+    #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
     /// The first words that were said.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
+    #[schema(required = true)]
     pub topic: Option<String>,
     pub opened_at: Timestamp,
     pub last_active: Timestamp,

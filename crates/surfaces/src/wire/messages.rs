@@ -3,18 +3,20 @@
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::turn::ToolStatus;
+use planwright_engine::engine::{Message, MessageCall, MessageRole};
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::engine::{Message, MessageCall, MessageRole};
+use super::schemas::{ActorSchema, ToolStatusSchema};
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageView {
     /// Its number in the journal.
     pub seq: u64,
     pub at: Timestamp,
     pub role: MessageRoleView,
+    #[schema(value_type = ActorSchema)]
     pub by: Actor,
     /// In Markdown.
     pub text: String,
@@ -23,24 +25,24 @@ pub struct MessageView {
     pub calls: Vec<MessageCallView>,
     /// The tool whose result this is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     pub tool: Option<String>,
     /// What the call came to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
     pub status: Option<ToolStatus>,
     /// How the turn ended, if this is about its end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false, value_type = String))]
+    #[schema(nullable = false, value_type = String)]
     pub outcome: Option<&'static str>,
     /// The plan that it shows or is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     pub plan_id: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = MessageRole))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = MessageRole)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRoleView {
     Person,
@@ -49,14 +51,13 @@ pub enum MessageRoleView {
     Note,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageCallView {
     pub name: String,
     /// Missing while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
     pub status: Option<ToolStatus>,
 }
 
