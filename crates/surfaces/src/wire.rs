@@ -19,7 +19,7 @@ use planwright_core::mode::PlanModeState;
 use planwright_core::plan::execution::{Progress, StepStatus};
 use planwright_core::plan::{Approval, Execution, Plan, PlanStatus, PlanStyle};
 use planwright_core::session::Session;
-use planwright_engine::engine::{HistoryItem, PlanVersion};
+use planwright_engine::engine::{Activity, HistoryItem, PlanVersion};
 use planwright_engine::ledger::PlanSummary;
 use planwright_engine::plan_steps::{StepDetail, plan_details, plan_steps};
 use serde::Serialize;
@@ -145,6 +145,32 @@ pub struct PlanView {
     pub ended_because: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// What happens with an `EXECUTING` plan at this moment; only where a single plan is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub activity: Option<ActivityView>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Activity)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityView {
+    /// A process works on it.
+    Running,
+    /// No process works on it: `resume` continues it, `cancel` ends it.
+    Paused,
+    /// The agent that drafted it over MCP carries it out.
+    LeftToAgent,
+}
+
+impl From<&Activity> for ActivityView {
+    fn from(activity: &Activity) -> Self {
+        match activity {
+            Activity::Running => Self::Running,
+            Activity::Paused => Self::Paused,
+            Activity::LeftTo(_) => Self::LeftToAgent,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -276,6 +302,7 @@ impl From<&Plan> for PlanView {
             ended_because: plan.ending.as_ref().and_then(|ending| ending.reason.clone()),
             created_at: plan.created_at,
             updated_at: plan.updated_at,
+            activity: None,
         }
     }
 }

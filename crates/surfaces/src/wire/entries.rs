@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::journal::{Entry, SealedEntry};
-use planwright_engine::ledger::LedgerError;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -31,16 +30,15 @@ pub struct EntryView {
 }
 
 impl TryFrom<&SealedEntry> for EntryView {
-    type Error = LedgerError;
+    type Error = serde_json::Error;
 
-    fn try_from(sealed: &SealedEntry) -> Result<Self, LedgerError> {
-        let damaged = |error| LedgerError::damaged(format!("entry {} of a journal", sealed.seq), error);
-        let entry: Entry = serde_json::from_str(&sealed.body).map_err(damaged)?;
+    fn try_from(sealed: &SealedEntry) -> Result<Self, serde_json::Error> {
+        let entry: Entry = serde_json::from_str(&sealed.body)?;
         Ok(Self {
             seq: sealed.seq,
             at: entry.at,
             kind: entry.event.name(),
-            event: serde_json::to_value(&entry.event).map_err(damaged)?,
+            event: serde_json::to_value(&entry.event)?,
             hash: sealed.hash.to_string(),
             plan_id: entry.event.plan().map(ToString::to_string),
             by: entry.by,

@@ -43,6 +43,11 @@ impl Mood {
         self.0.store(3, Ordering::Relaxed);
     }
 
+    /// It counts what it holds, instead of a fixed census.
+    pub(crate) fn count_truly(&self) {
+        self.0.store(4, Ordering::Relaxed);
+    }
+
     /// How often the store was asked whether it can be written.
     pub(crate) fn checks(&self) -> usize {
         self.1.load(Ordering::Relaxed)
@@ -50,7 +55,7 @@ impl Mood {
 
     async fn answers(&self) -> LedgerResult<()> {
         match self.0.load(Ordering::Relaxed) {
-            0 | 3 => Ok(()),
+            0 | 3 | 4 => Ok(()),
             1 => Err(LedgerError::Unavailable("somebody pulled the plug".to_owned())),
             _ => panic!("as the test likes it"),
         }
@@ -95,6 +100,9 @@ impl ServerLedger for Moody {
     }
     async fn census(&self) -> LedgerResult<Census> {
         self.mood.answers().await?;
+        if self.mood.0.load(Ordering::Relaxed) == 4 {
+            return self.store.census().await;
+        }
         Ok(Census { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
     }
     async fn check(&self) -> LedgerResult<StoreFacts> {

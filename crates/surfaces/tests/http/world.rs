@@ -86,6 +86,10 @@ impl World {
         answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
     }
 
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.path().join("planwright.db")
+    }
+
     pub(crate) fn revoked_cookies_file(&self) -> PathBuf {
         self.folder.path().join("revoked-cookies")
     }

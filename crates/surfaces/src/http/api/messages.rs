@@ -109,7 +109,7 @@ async fn list(
     Query(reading): Query<Reading>,
 ) -> ApiResult<Json<MessagePage>> {
     let session = lookup::session(key, reading.channel);
-    let (before, limit) = (pagination::place("before", reading.before)?, pagination::limit(reading.limit, PAGE)?);
+    let (before, limit) = (pagination::position("before", reading.before)?, pagination::limit(reading.limit, PAGE)?);
     let page = app.engine().messages(&session, before, limit).await?;
     let messages = page.items.iter().map(MessageView::from).collect();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);

@@ -1,14 +1,15 @@
-//! How long lists are told: page by page, each saying where the next one begins.
+//! Pages of a list. Each names where the next one begins.
 
 use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::DamagedRow;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The largest number that every client can read.
+/// The largest integer that every JSON parser reads exactly.
 pub(super) const LARGEST: u64 = 9_007_199_254_740_991;
 
-/// A row that cannot be read. It is left as it is, and never hides the others.
+/// A row that cannot be read. It never hides the others.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DamagedView {
@@ -16,11 +17,17 @@ pub(super) struct DamagedView {
     reason: String,
 }
 
+impl DamagedView {
+    pub(super) fn entry(session: &SessionIdentity, seq: u64, reason: &dyn std::fmt::Display) -> Self {
+        Self { what: format!("entry {seq} of the journal of {session}"), reason: reason.to_string() }
+    }
+}
+
 pub(super) fn damaged(rows: &[DamagedRow]) -> Vec<DamagedView> {
     rows.iter().map(|row| DamagedView { what: row.what.clone(), reason: row.reason.clone() }).collect()
 }
 
-/// How many items a page has; `most` if nothing is said.
+/// The number of items on a page; `most` by default.
 pub(super) fn limit(asked: Option<u32>, most: u32) -> Result<u32, Refusal> {
     match asked {
         None => Ok(most),
@@ -30,9 +37,9 @@ pub(super) fn limit(asked: Option<u32>, most: u32) -> Result<u32, Refusal> {
 }
 
 /// Where a page begins.
-pub(super) fn place(name: &str, asked: Option<u64>) -> Result<Option<u64>, Refusal> {
+pub(super) fn position(name: &str, asked: Option<u64>) -> Result<Option<u64>, Refusal> {
     match asked {
-        Some(place) if place > LARGEST => Err(Refusal::invalid(format!("{name} is at most {LARGEST}."))),
-        place => Ok(place),
+        Some(position) if position > LARGEST => Err(Refusal::invalid(format!("{name} is at most {LARGEST}."))),
+        position => Ok(position),
     }
 }

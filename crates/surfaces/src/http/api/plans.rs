@@ -41,7 +41,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Listing {
+struct PlansQuery {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
@@ -71,12 +71,12 @@ struct PlanList {
 }
 
 /// List the plans of a session
-#[utoipa::path(get, path = "/api/plans", tag = "plans", params(Listing),
+#[utoipa::path(get, path = "/api/plans", tag = "plans", params(PlansQuery),
     responses((status = 200, description = "A page of plans", body = PlanList, example = json!(list_example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> ApiResult<Json<PlanList>> {
-    let (before, limit) = (pagination::place("before", listing.before)?, pagination::limit(listing.limit, PAGE)?);
-    let session = lookup::session(listing.session_id, listing.channel);
+async fn list(State(app): State<App>, Query(query): Query<PlansQuery>) -> ApiResult<Json<PlanList>> {
+    let (before, limit) = (pagination::position("before", query.before)?, pagination::limit(query.limit, PAGE)?);
+    let session = lookup::session(query.session_id, query.channel);
     let opened = app.engine().session(&session).await?;
     let page = app.engine().plans(&session, before, limit).await?;
     Ok(Json(PlanList {
@@ -91,8 +91,8 @@ async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> ApiResu
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
-struct Enabling {
+#[schema(as = Enabling, example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
+struct EnableBody {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     #[schema(value_type = Option<ChannelSchema>)]
@@ -104,8 +104,8 @@ struct Enabling {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "sessionId": "k3yk3y8x" }))]
-struct Leaving {
+#[schema(as = Leaving, example = json!({ "sessionId": "k3yk3y8x" }))]
+struct DisableBody {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     #[schema(value_type = Option<ChannelSchema>)]
@@ -124,13 +124,13 @@ struct PlanWork {
 /// Begin plan work
 ///
 /// Makes a plan and works on it, unless the one that is worked on is empty and of this style.
-#[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = Enabling,
+#[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = EnableBody,
     responses((status = 200, description = "Plan work is on", body = PlanWork, example = json!(work_example(true))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabling>) -> ApiResult<Json<PlanWork>> {
-    let session = lookup::session(enabling.session_id, enabling.channel);
+async fn enable(State(app): State<App>, asked: Asked, Body(body): Body<EnableBody>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     app.engine().session(&session).await?;
-    let style = enabling.style.unwrap_or(PlanStyle::Document);
+    let style = body.style.unwrap_or(PlanStyle::Document);
     let committed = asked.agent(&app).engine().enable_plan_mode(&session, &app.person(), style).await?;
     plan_work(&session, &committed)
 }
@@ -138,11 +138,11 @@ async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabl
 /// Leave plan work
 ///
 /// The plan is parked as it is.
-#[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = Leaving,
+#[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is off", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> ApiResult<Json<PlanWork>> {
-    let session = lookup::session(leaving.session_id, leaving.channel);
+async fn disable(State(app): State<App>, asked: Asked, Body(body): Body<DisableBody>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     let committed = asked.agent(&app).engine().disable_plan_mode(&session, &app.person()).await?;
     plan_work(&session, &committed)
 }
@@ -150,11 +150,11 @@ async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leavi
 /// End plan work
 ///
 /// An empty plan is cancelled, a running one is closed by what was done, any other is parked.
-#[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = Leaving,
+#[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is over", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn done(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> ApiResult<Json<PlanWork>> {
-    let session = lookup::session(leaving.session_id, leaving.channel);
+async fn done(State(app): State<App>, asked: Asked, Body(body): Body<DisableBody>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     let committed = asked.agent(&app).finish_plan_work(&session, &app.person()).await?;
     plan_work(&session, &committed)
 }

@@ -85,7 +85,7 @@ async fn create(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Listing {
+struct SessionsQuery {
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<u64>,
@@ -107,11 +107,11 @@ struct SessionList {
 /// List the sessions
 ///
 /// The most recently active first.
-#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(Listing),
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(SessionsQuery),
     responses((status = 200, description = "A page of sessions", body = SessionList,
         example = json!({ "sessions": [example()], "next": null }))))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> ApiResult<Json<SessionList>> {
-    let (after, limit) = (pagination::place("after", listing.after)?, pagination::limit(listing.limit, PAGE)?);
+async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> ApiResult<Json<SessionList>> {
+    let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
     let page = app.engine().sessions(after, limit).await?;
     let sessions = page.items.iter().map(StoredSessionView::from).collect();
     Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))

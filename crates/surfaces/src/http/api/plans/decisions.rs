@@ -239,8 +239,8 @@ async fn cancel(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "choice": "retry" }))]
-struct Resuming {
+#[schema(as = Resuming, example = json!({ "choice": "retry" }))]
+struct ResumeBody {
     /// What becomes of the step that the plan stopped at.
     #[schema(value_type = Option<StuckChoiceSchema>)]
     choice: Option<StuckChoice>,
@@ -255,7 +255,7 @@ struct Resuming {
 /// From the first step not done. Where nobody knows whether a step was done, a person says what becomes of it. The work
 /// goes on after the answer.
 #[utoipa::path(post, path = "/api/plans/{id}/resume", tag = "plans", params(SessionQuery),
-    request_body(content = Option<Resuming>),
+    request_body(content = Option<ResumeBody>),
     responses((status = 200, description = "It goes on, or ends where it stopped", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It is in another status, or something has to be said first", body = ProblemBody)))]
@@ -264,7 +264,7 @@ async fn resume(
     asked: Asked,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
-    Body(said): Body<Resuming>,
+    Body(said): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
     let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
     let agent = asked.agent(&app);

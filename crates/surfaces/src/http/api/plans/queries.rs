@@ -20,7 +20,7 @@ use crate::http::idempotency::hashed;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::schemas::{ChannelSchema, PlanDiffSchema};
-use crate::wire::{DecisionView, ExecutionView, PlanView, VersionView};
+use crate::wire::{ActivityView, DecisionView, ExecutionView, PlanView, VersionView};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
@@ -48,7 +48,9 @@ async fn show(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let plan = of.plan(&app, &id).await?;
-    let body = serde_json::to_vec(&PlanView::from(plan.as_ref())).unwrap_or_default();
+    let activity = app.engine().activity(&plan.session, &plan).await?;
+    let view = PlanView { activity: activity.as_ref().map(ActivityView::from), ..PlanView::from(plan.as_ref()) };
+    let body = serde_json::to_vec(&view).unwrap_or_default();
     let tag = format!("\"{}\"", &hashed([body.as_slice()])[..32]);
     let known = is_known(&headers, &tag);
     let mut response = if known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };
@@ -114,7 +116,7 @@ async fn history(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Comparing {
+struct DiffQuery {
     /// The session the plan belongs to.
     #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
@@ -132,17 +134,17 @@ struct Comparing {
 /// Compare two versions of a plan
 ///
 /// The last two, if nothing is said. A plan with one version is compared with the one it took the place of.
-#[utoipa::path(get, path = "/api/plans/{id}/diff", tag = "plans", params(Comparing),
+#[utoipa::path(get, path = "/api/plans/{id}/diff", tag = "plans", params(DiffQuery),
     responses((status = 200, description = "What changed", body = PlanDiffSchema, example = json!(diff_example())),
         (status = 404, description = "There is no such plan or version", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn diff(
     State(app): State<App>,
     Path(id): Path<PlanId>,
-    Query(comparing): Query<Comparing>,
+    Query(query): Query<DiffQuery>,
 ) -> ApiResult<Json<PlanDiff>> {
-    let plan = SessionQuery::new(comparing.session_id, comparing.channel).plan(&app, &id).await?;
-    Ok(Json(app.engine().diff_versions(&plan, comparing.from, comparing.to).await?))
+    let plan = SessionQuery::new(query.session_id, query.channel).plan(&app, &id).await?;
+    Ok(Json(app.engine().diff_versions(&plan, query.from, query.to).await?))
 }
 
 /// Read a plan as one text

@@ -1,9 +1,12 @@
 //! What a person decides, and the work it leads to.
 
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, DraftCommand};
+use planwright_core::session::SessionIdentity;
 use planwright_llm::scripted::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{SESSION, World, carrying_out};
+use crate::world::{MARKDOWN, SESSION, World, carrying_out};
 
 fn path(plan: &Value, what: &str) -> String {
     format!("/api/plans/{}/{what}", plan["id"].as_str().unwrap())
@@ -120,4 +123,38 @@ async fn a_plan_that_did_not_stop_has_nothing_to_retry() {
         world.post(&path(&plan, "resume"), json!({ "choice": choice })).await.refused(409, "WRONG_STATUS");
     }
     world.post(&path(&plan, "resume"), json!({ "choice": "perhaps" })).await.refused(400, "INVALID_ARGUMENT");
+}
+
+#[tokio::test]
+async fn an_approval_that_is_not_carried_out_says_why() {
+    let (world, ours) = World::with_plan(carrying_out()).await;
+    let approved = world.post(&path(&ours, "approve"), json!({ "digest": ours["digest"] })).await.with(200);
+    assert_eq!((&approved["status"], approved.get("notCarriedOut")), (&json!("EXECUTING"), None), "{approved}");
+
+    // Drafted by the agent of another program, which carries it out itself.
+    let world = World::new([]).await;
+    world.post("/api/plans/enable", json!({ "sessionId": SESSION })).await.with(200);
+    let session: SessionIdentity = format!("web:{SESSION}").parse().unwrap();
+    let draft = DraftCommand::SetContent { markdown: MARKDOWN.to_owned(), title: None };
+    let codex = Actor::agent("codex", "mcp");
+    world.agent.engine().submit(&session, &codex, Command::Draft(draft)).await.unwrap();
+    let theirs = world.get(&format!("/api/plans/1?sessionId={SESSION}")).await.with(200);
+    let approved = world.post(&path(&theirs, "approve"), json!({ "digest": theirs["digest"] })).await.with(200);
+    assert_eq!(approved["status"], "APPROVED");
+    assert!(approved["notCarriedOut"].as_str().is_some_and(|reason| reason.contains("codex")), "{approved}");
+}
+
+#[tokio::test]
+async fn a_plan_on_which_no_process_works_is_shown_as_paused() {
+    let (world, plan) = World::with_plan([]).await;
+    assert_eq!(plan.get("activity"), None, "{plan}");
+    let approve = json!({ "digest": plan["digest"], "later": true });
+    world.post(&path(&plan, "approve"), approve).await.with(200);
+    // Another process began the work, and is gone.
+    let session: SessionIdentity = format!("web:{SESSION}").parse().unwrap();
+    let id = planwright_core::ids::PlanId::new(plan["id"].as_str().unwrap()).unwrap();
+    world.agent.engine().resume(&session, &Actor::person("ada", "cli"), &id).await.unwrap();
+    let shown = world.get(&format!("/api/plans/{}", plan["id"].as_str().unwrap())).await.with(200);
+    assert_eq!((&shown["status"], &shown["activity"]), (&json!("EXECUTING"), &json!("paused")), "{shown}");
+    assert_eq!(shown["progress"]["done"], 0);
 }
