@@ -14,7 +14,7 @@ use axum::response::IntoResponse;
 use metrics::{Key, KeyName, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 use metrics_util::MetricKindMask;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Observer;
 use planwright_engine::ledger::Committed;
@@ -140,13 +140,13 @@ impl Observer for Metrics {
         let Some(plan_mode_was_on) = committed.plan_mode_was_on else { return };
         for event in &committed.events {
             // The event also stands for another plan or style while plan mode is on.
-            if matches!(event, Event::PlanModeEnabled { .. }) && !plan_mode_was_on {
+            if matches!(event, Event::Session(SessionEvent::PlanModeEnabled { .. })) && !plan_mode_was_on {
                 let channel = Label::from_static_parts("channel", session.channel.as_str());
                 let session = Label::new("session", session.conversation.as_str().to_owned());
                 let key = Key::from_parts(names::PLAN_MODE_ENABLED.name, vec![channel, session]);
                 self.parts.expiring.register_counter(&key, &METADATA).increment(1);
             }
-            if let Event::TurnEnded { ending, .. } = event {
+            if let Event::Turn { event: TurnEvent::Ended { ending, .. }, .. } = event {
                 self.count(names::TURNS, vec![Label::from_static_parts("end", ending.end.name())], 1);
             }
         }
@@ -215,7 +215,8 @@ mod tests {
     }
 
     fn enabled() -> Event {
-        Event::PlanModeEnabled { style: PlanStyle::Document, plan: PlanId::new("plan-1").unwrap() }
+        let plan = PlanId::new("plan-1").unwrap();
+        Event::Session(SessionEvent::PlanModeEnabled { style: PlanStyle::Document, plan })
     }
 
     fn committed(events: Vec<Event>, plan_mode_was_on: Option<bool>) -> Committed {
@@ -225,8 +226,12 @@ mod tests {
     #[test]
     fn commits_are_counted_by_session_and_by_end() {
         let metrics = Metrics::default();
-        let ended = Event::TurnEnded { turn: TurnId::new("turn-1").unwrap(), ending: TurnEnd::Stopped.into() };
-        metrics.committed(&session(), &committed(vec![enabled(), Event::SessionOpened, ended.clone()], Some(false)));
+        let id = TurnId::new("turn-1").unwrap();
+        let ended = Event::Turn { id, event: TurnEvent::Ended { ending: TurnEnd::Stopped.into() } };
+        metrics.committed(
+            &session(),
+            &committed(vec![enabled(), Event::Session(SessionEvent::Opened), ended.clone()], Some(false)),
+        );
         metrics.committed(&session(), &committed(vec![enabled()], Some(false)));
         metrics.committed(&session(), &committed(vec![enabled()], Some(true)));
         metrics.committed(&session(), &committed(vec![enabled(), ended], None));

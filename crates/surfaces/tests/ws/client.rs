@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::world::{PATIENCE, World, write};
+use crate::world::PATIENCE;
 
 /// What is sent with the request for a WebSocket.
 #[derive(Debug, Clone, Default)]
@@ -143,24 +143,5 @@ impl Client {
         self.send(json!({ "type": "ping" })).await;
         let frame = self.next().await;
         assert_eq!(frame["type"], "pong", "{frame}");
-    }
-
-    /// That nothing comes but what is asked for here: another session, whose entries take the same way as any other
-    /// entry. They are written after everything that must not come.
-    pub(crate) async fn nothing_more(&mut self, world: &World) {
-        let key = format!("marker-{}", world.next_marker());
-        world.open(&key).await;
-        self.subscribe(&key, Some(0)).await;
-        for _ in 0..3 {
-            write(&world.engine, &key, 1).await;
-        }
-        for expected in world.journal(&key).await {
-            let mut frame = self.next().await;
-            assert_eq!(frame["sessionId"], *key, "{frame}");
-            assert_eq!((frame["seq"].as_u64().unwrap(), frame["event"].take()), expected);
-        }
-        self.send(json!({ "type": "unsubscribe", "sessionId": key })).await;
-        let frame = self.next().await;
-        assert_eq!((&frame["type"], &frame["sessionId"]), (&json!("unsubscribed"), &json!(key)), "{frame}");
     }
 }
