@@ -1,4 +1,4 @@
-//! What happens in a turn while it lasts, for whoever looks.
+//! The progress of a running turn.
 
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
@@ -19,7 +19,7 @@ pub enum ProgressView {
     Accepted {
         turn_id: String,
     },
-    /// An interrupted turn goes on.
+    /// An interrupted turn continues.
     Resumed {
         turn_id: String,
     },
@@ -31,7 +31,7 @@ pub enum ProgressView {
     Text {
         text: String,
     },
-    /// What was said so far does not count; the model is asked again.
+    /// The text so far is void; the model is called again.
     Again {
         why: String,
         wait_ms: u64,

@@ -1,7 +1,7 @@
-//! `/api/plans`: plan work in a session, and its plans.
+//! `/api/plans`: plan mode of a session, and its plans.
 //!
-//! - `looking`: one plan, its history and what changed
-//! - `deciding`: what a person decides about it
+//! - `queries`: one plan, its history, and the difference between two versions
+//! - `decisions`: a person's decisions about it
 
 mod decisions;
 mod queries;

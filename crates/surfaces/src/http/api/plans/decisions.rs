@@ -1,4 +1,4 @@
-//! What a person decides about a plan. An answer comes as soon as the decision is on disk; the work it leads to goes on.
+//! A person's decisions about a plan. The answer comes as soon as the decision is on disk; its work runs afterwards.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }))]
 struct Approval {
-    /// Of the text that was shown.
+    /// The digest of the version that the person was shown.
     #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
     /// The positions of the steps to be done, from 1; the others are not.
@@ -53,7 +53,7 @@ struct Approval {
     skip: Option<BTreeSet<u32>>,
     #[schema(max_length = 16384)]
     note: Option<String>,
-    /// The work does not begin with the approval; `resume` begins it.
+    /// Only approve; `resume` starts the work.
     later: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
@@ -87,8 +87,8 @@ struct ApprovedPlanView {
 
 /// Approve a plan
 ///
-/// Exactly the version with this digest, all of its steps or some, and has it carried out. The work goes on after the
-/// answer; the plan says how far it is. If the plan changed since, nothing is approved and the answer shows it as it is.
+/// Approves exactly the version with this digest, all of its steps or some, and carries it out. The work runs after the
+/// answer; the plan says how far it is. If the plan has changed, nothing is approved and the answer shows the new version.
 #[utoipa::path(post, path = "/api/plans/{id}/approve", tag = "plans", params(SessionQuery), request_body = Approval,
     responses((status = 200, description = "It is approved", body = ApprovedPlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
@@ -130,7 +130,7 @@ async fn stale(app: &App, plan: &Plan, error: LedgerError) -> Problem {
     }
 }
 
-/// The work of a plan that a person had begun goes on when they are answered.
+/// Carries an approved plan out in the background.
 fn carry_out(app: &App, agent: Agent, plan: &Arc<Plan>) {
     if plan.status != PlanStatus::Executing {
         return;
@@ -139,7 +139,7 @@ fn carry_out(app: &App, agent: Agent, plan: &Arc<Plan>) {
     let plan = Arc::clone(plan);
     app.tasks().spawn(async move {
         if let Err(error) = agent.carry_out(&plan.session, &person, &plan.id, &watcher).await {
-            // What was begun is in the journal, and goes on with the next process that looks after it.
+            // The journal knows how far it came; the plan is shown as paused.
             tracing::warn!(session_identity = %plan.session, event = "carrying_out_failed", %error);
         }
     });
@@ -191,10 +191,9 @@ struct Feedback {
 
 /// Ask for changes
 ///
-/// The agent works on them after the answer, which is the plan that it works on: the same one, or the one that took its
-/// place.
+/// The agent makes them after the answer, which is the plan it works on: the same one, or the one that replaces it.
 #[utoipa::path(post, path = "/api/plans/{id}/revise", tag = "plans", params(SessionQuery), request_body = Feedback,
-    responses((status = 200, description = "The words have reached the agent", body = PlanView, example = json!(example())),
+    responses((status = 200, description = "The feedback has reached the agent", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It is in another status", body = ProblemBody)))]
 async fn revise(
@@ -219,7 +218,7 @@ async fn revise(
 
 /// Cancel a plan
 ///
-/// Whatever carries it out is stopped.
+/// Its execution is stopped.
 #[utoipa::path(post, path = "/api/plans/{id}/cancel", tag = "plans", params(SessionQuery),
     request_body(content = Option<Reason>),
     responses((status = 200, description = "It is cancelled", body = PlanView, example = json!(example())),
@@ -241,7 +240,7 @@ async fn cancel(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = Resuming, example = json!({ "choice": "retry" }))]
 struct ResumeBody {
-    /// What becomes of the step that the plan stopped at.
+    /// What to do with the step at which the plan stopped.
     #[schema(value_type = Option<StuckChoiceSchema>)]
     choice: Option<StuckChoice>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
@@ -250,13 +249,13 @@ struct ResumeBody {
     channel: Option<Channel>,
 }
 
-/// Go on with a plan
+/// Resume a plan
 ///
-/// From the first step not done. Where nobody knows whether a step was done, a person says what becomes of it. The work
-/// goes on after the answer.
+/// Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. The work
+/// runs after the answer.
 #[utoipa::path(post, path = "/api/plans/{id}/resume", tag = "plans", params(SessionQuery),
     request_body(content = Option<ResumeBody>),
-    responses((status = 200, description = "It goes on, or ends where it stopped", body = PlanView, example = json!(example())),
+    responses((status = 200, description = "The plan is executing, or has ended", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It is in another status, or something has to be said first", body = ProblemBody)))]
 async fn resume(

@@ -1,4 +1,4 @@
-//! One plan, its history and what changed.
+//! One plan, its history, and the difference between two versions.
 
 use axum::Json;
 use axum::extract::State;
@@ -30,15 +30,15 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(markdown))
 }
 
-/// Look at a plan
+/// Show a plan
 ///
 /// The answer has an `ETag` that changes whenever the answer does.
 #[utoipa::path(get, path = "/api/plans/{id}", tag = "plans", params(SessionQuery,
-        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of what is known already", nullable = false)),
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of an earlier answer", nullable = false)),
     responses((status = 200, description = "The plan", body = PlanView,
             headers(("ETag" = String, description = "Changes whenever the answer does")),
             example = json!(super::decisions::example())),
-        (status = 304, description = "It is as it was", headers(("ETag" = String, description = "The same as before"))),
+        (status = 304, description = "It has not changed", headers(("ETag" = String, description = "The same as before"))),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn show(
@@ -88,7 +88,7 @@ struct PlanHistory {
     executions: Vec<ExecutionView>,
 }
 
-/// Look at what happened to a plan
+/// Show the history of a plan
 ///
 /// Every version, decision and execution.
 #[utoipa::path(get, path = "/api/plans/{id}/history", tag = "plans", params(SessionQuery),
@@ -133,7 +133,7 @@ struct DiffQuery {
 
 /// Compare two versions of a plan
 ///
-/// The last two, if nothing is said. A plan with one version is compared with the one it took the place of.
+/// The last two by default. A plan with one version is compared with the one it replaced.
 #[utoipa::path(get, path = "/api/plans/{id}/diff", tag = "plans", params(DiffQuery),
     responses((status = 200, description = "What changed", body = PlanDiffSchema, example = json!(diff_example())),
         (status = 404, description = "There is no such plan or version", body = ProblemBody),
