@@ -5,6 +5,7 @@
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`plan_steps`], [`step_counts`]: the steps of a plan with their outcomes, and how many there are of each
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
+//! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
@@ -20,6 +21,7 @@ pub mod step_counts;
 pub mod tokens;
 pub mod toolbox;
 pub mod tools;
+pub mod version_index;
 mod who;
 pub mod workbook;
 

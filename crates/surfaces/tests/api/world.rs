@@ -94,6 +94,11 @@ impl World {
         Self { folder, model, agent, ledger, stopping, router }
     }
 
+    /// The file of the store.
+    pub(crate) fn store(&self) -> std::path::PathBuf {
+        self.folder.path().join("test.db")
+    }
+
     /// A plan that waits for a person, in the first session; its number is 1.
     pub(crate) async fn with_plan(more: impl IntoIterator<Item = Reply>) -> (Self, Value) {
         let world = Self::new(drafting().into_iter().chain(more)).await;

@@ -14,6 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::lookup::SessionQuery;
+use crate::http::api::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::idempotency::hashed;
@@ -86,6 +87,9 @@ struct PlanHistory {
     decisions: Vec<DecisionView>,
     /// The latest last.
     executions: Vec<ExecutionView>,
+    /// Entries that cannot be read. What happened after the first of them is not listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
 }
 
 /// Show the history of a plan
@@ -110,6 +114,7 @@ async fn history(
         versions: history.versions.iter().map(VersionView::from).collect(),
         decisions: history.decisions.iter().map(DecisionView::from).collect(),
         executions: history.executions.iter().map(ExecutionView::from).collect(),
+        damaged: pagination::damaged(&history.damaged),
     }))
 }
 
