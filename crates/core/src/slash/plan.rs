@@ -1,7 +1,7 @@
 //! What may follow `/plan`: one of its own commands, or a text to plan.
 
 use super::arguments::{
-    Read, first_word, needed_text, nothing, optional_reference, reference, reference_and_words, some_text,
+    Read, first_word, needed_text, nothing, optional_reference, reference, reference_and_text, some_text,
     split_at_mark, without_dashes,
 };
 use super::command::{Comparison, OnOff, PlanCommand, SlashCommand};
@@ -87,13 +87,13 @@ pub(super) fn approve(rest: &str) -> Read {
 }
 
 pub(super) fn reject(rest: &str) -> Read {
-    let (plan, words) = reference_and_words(rest);
-    Ok(SlashCommand::Plan(PlanCommand::Reject { plan, reason: some_text(words) }))
+    let (plan, text) = reference_and_text(rest)?;
+    Ok(SlashCommand::Plan(PlanCommand::Reject { plan, reason: some_text(text) }))
 }
 
 pub(super) fn revise(rest: &str) -> Read {
-    let (plan, words) = reference_and_words(rest);
-    let feedback = needed_text(words, "what to change")?;
+    let (plan, text) = reference_and_text(rest)?;
+    let feedback = needed_text(text, "what to change")?;
     Ok(SlashCommand::Plan(PlanCommand::Revise { plan, feedback }))
 }
 
@@ -117,7 +117,7 @@ pub(super) fn files(rest: &str) -> Read {
     let switch = match rest.to_lowercase().as_str() {
         "on" => OnOff::On,
         "off" => OnOff::Off,
-        _ => return Err("Say `on` or `off`.".to_owned()),
+        _ => return Err("Say `on` or `off`.".to_owned().into()),
     };
     Ok(SlashCommand::Plan(PlanCommand::Files(switch)))
 }

@@ -1,6 +1,6 @@
 //! Every command there is, in one table.
 
-use super::arguments::{Read, at_most_one_word, first_word, needed_text, nothing, some_text};
+use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text};
 use super::command::PlanCommand::{Done, Off, Status};
 use super::command::{AutoCommand, SlashCommand};
 use super::mistake::Mistake;
@@ -114,7 +114,13 @@ impl Entry {
         if !self.feature.is_here() {
             return Err(Mistake::NotOffered { name: self.name });
         }
-        (self.reader)(rest).map_err(|problem| Mistake::wrong_arguments(problem, self.usage()))
+        (self.reader)(rest).map_err(|problem| match problem {
+            Problem::Wrong(problem) => Mistake::wrong_arguments(problem, self.usage()),
+            Problem::NumberBeforeText { number, text } => Mistake::PlanOrText {
+                suggestions: [self.line(&format!("#{number} {text}")), self.line(&format!("-- {number} {text}"))],
+                number,
+            },
+        })
     }
 }
 
@@ -157,10 +163,10 @@ static TABLE: [Entry; 32] = {
         row(Plans, Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
         row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [-- note]", plan::approve)
             .says("say yes, to all steps or some", "/plan approve 3 skip 2 -- looks fine"),
-        row(Plans, Deciding, "plan reject", "[plan] [reason]", plan::reject)
-            .says("say no; the plan ends", "/plan reject 3 too risky"),
-        row(Plans, Deciding, "plan revise", "[plan] <what to change>", plan::revise)
-            .says("ask for changes", "/plan revise 3 use a view"),
+        row(Plans, Deciding, "plan reject", "[#plan] [reason]", plan::reject)
+            .says("say no; the plan ends", "/plan reject #3 too risky"),
+        row(Plans, Deciding, "plan revise", "[#plan] <what to change>", plan::revise)
+            .says("ask for changes", "/plan revise #3 use a view"),
         row(Plans, Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
             .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
         row(Plans, Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
@@ -220,7 +226,7 @@ fn auto(rest: &str) -> Read {
         "on" => AutoCommand::On { goal: some_text(more) },
         "off" => AutoCommand::Off { run: at_most_one_word(more)? },
         "" | "status" => return nothing(more, SlashCommand::Auto(AutoCommand::Status)),
-        _ => return Err(format!("{} is none of `on`, `off` and `status`.", quoted(word))),
+        _ => return Err(format!("{} is none of `on`, `off` and `status`.", quoted(word)).into()),
     };
     Ok(SlashCommand::Auto(command))
 }

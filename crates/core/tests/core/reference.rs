@@ -18,6 +18,8 @@ fn a_plan_is_named_by_number_id_or_a_piece_of_its_id() {
     for (text, expected) in [
         ("1", "0190-aaaa-111111"),
         ("3", "0190-bbbb-123456"),
+        ("#3", "0190-bbbb-123456"),
+        ("#2024001", "2024001"),
         ("0190-aaaa-222222", "0190-aaaa-222222"),
         ("111111", "0190-aaaa-111111"),
         ("bbbb-1", "0190-bbbb-123456"),
@@ -55,7 +57,25 @@ fn a_number_comes_before_a_piece() {
 
 #[test]
 fn some_texts_name_no_plan() {
-    for text in ["", "0", "01", "-1", "+1", "1.5", "abcde", "a b c d e", "../../etc", "ab\u{202e}cdef", "12345x6789 "] {
+    for text in [
+        "",
+        "0",
+        "01",
+        "-1",
+        "+1",
+        "1.5",
+        "abcde",
+        "a b c d e",
+        "../../etc",
+        "ab\u{202e}cdef",
+        "12345x6789 ",
+        "#",
+        "#0",
+        "#01",
+        "##1",
+        "#-1",
+        "#0190-aaaa",
+    ] {
         assert_eq!(text.parse::<PlanReference>().unwrap_err().code, RefusalCode::InvalidArgument, "{text:?}");
     }
     assert_eq!("4294967296".parse::<PlanReference>().unwrap(), PlanReference::Piece("4294967296".to_owned()));

@@ -184,7 +184,7 @@ async fn what_one_terminal_was_shown_is_not_seen_at_another() {
     let seen = Shown { plan: card.plan_id, digest: card.digest };
     let here = Place { seen: Seen::KnownHere(Some(seen)), ..world.place() };
     // Another terminal in the same session changes it and is shown what it became.
-    world.hear("/plan revise 1 make it two").await;
+    world.hear("/plan revise #1 make it two").await;
     let answer = world.agent.hear(&here, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
     assert!(answer.refused() && answer.plan.is_some(), "{answer:?}");
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
