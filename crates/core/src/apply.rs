@@ -10,7 +10,7 @@ use crate::ids::{PlanId, StepId, TurnId};
 use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
-use crate::plan::execution::{Execution, StepRun, StepStatus};
+use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
 use crate::plan::{Ending, Feedback, Plan};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
@@ -255,7 +255,12 @@ impl Plan {
             PlanEvent::ExecutionStarted { execution, .. } => {
                 self.execution = Some(execution.clone());
             }
+            PlanEvent::ExecutionPaused { idle_turns, .. } => {
+                self.set_pause(Some(Pause::Paused { at: stamp.at, idle_turns: *idle_turns }));
+            }
+            PlanEvent::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: stamp.at })),
             PlanEvent::StepBegun { step, note, .. } => {
+                self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     run.status = StepStatus::InProgress;
                     run.note.clone_from(note);
@@ -264,6 +269,7 @@ impl Plan {
                 }
             }
             PlanEvent::StepEnded { step, outcome, .. } => {
+                self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     if outcome.status == StepStatus::Pending {
                         let known = (run.status == StepStatus::Uncertain).then(|| run.note.take()).flatten();
@@ -305,10 +311,17 @@ impl Plan {
         self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
     }
 
+    fn set_pause(&mut self, pause: Option<Pause>) {
+        if let Some(execution) = &mut self.execution {
+            execution.pause = pause;
+        }
+    }
+
     fn stop_execution(&mut self, stamp: &CommandContext) {
         let open = |execution: &&mut Execution| execution.finished_at.is_none();
         if let Some(execution) = self.execution.as_mut().filter(open) {
             execution.finished_at = Some(stamp.at);
+            execution.pause = None;
         }
     }
 }

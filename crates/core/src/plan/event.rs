@@ -28,6 +28,14 @@ events! {
         "plan_superseded" Superseded { by: PlanId },
 
         "execution_started" ExecutionStarted { execution: Execution },
+        /// No process works on it any more; it waits for a person.
+        "execution_paused" ExecutionPaused {
+            execution: ExecutionId,
+            // How many turns in a row the system began for it, none of which recorded any progress.
+            idle_turns: u32,
+        },
+        /// A person asked for a paused execution to continue.
+        "execution_resumed" ExecutionResumed { execution: ExecutionId },
         "step_begun" StepBegun {
             execution: ExecutionId,
             step: StepId,
@@ -48,6 +56,8 @@ pub enum PlanChange<'a> {
     Everything,
     /// The run of this one step.
     Run(&'a StepId),
+    /// Whether its execution waits for a person.
+    Pause,
 }
 
 impl PlanEvent {
@@ -68,6 +78,7 @@ impl PlanEvent {
             | Self::ExecutionFinished { .. } => PlanChange::Plan,
             Self::ExecutionStarted { .. } => PlanChange::Everything,
             Self::StepBegun { step, .. } | Self::StepEnded { step, .. } => PlanChange::Run(step),
+            Self::ExecutionPaused { .. } | Self::ExecutionResumed { .. } => PlanChange::Pause,
         }
     }
 }

@@ -105,9 +105,11 @@ impl PlanStatus {
             // New content and a request for changes both supersede a plan; the request does so wherever content does.
             PlanEvent::Superseded { .. } => Action::Revise,
             // The request is written for the plan that is to be changed: this one, or the new one in its place.
-            PlanEvent::RevisionRequested { .. } | PlanEvent::StepBegun { .. } | PlanEvent::StepEnded { .. } => {
-                return self;
-            }
+            PlanEvent::RevisionRequested { .. }
+            | PlanEvent::ExecutionPaused { .. }
+            | PlanEvent::ExecutionResumed { .. }
+            | PlanEvent::StepBegun { .. }
+            | PlanEvent::StepEnded { .. } => return self,
         };
         match self.rule(action) {
             Rule::Becomes(status) => status,

@@ -16,9 +16,9 @@ pub(super) enum Problem {
     NumberBeforeText { number: String, text: String },
 }
 
-impl From<String> for Problem {
-    fn from(sentence: String) -> Self {
-        Self::Wrong(sentence)
+impl<T: Into<String>> From<T> for Problem {
+    fn from(sentence: T) -> Self {
+        Self::Wrong(sentence.into())
     }
 }
 

@@ -117,7 +117,7 @@ pub(super) fn files(rest: &str) -> Read {
     let switch = match rest.to_lowercase().as_str() {
         "on" => OnOff::On,
         "off" => OnOff::Off,
-        _ => return Err("Say `on` or `off`.".to_owned().into()),
+        _ => return Err("Say `on` or `off`.".into()),
     };
     Ok(SlashCommand::Plan(PlanCommand::Files(switch)))
 }

@@ -60,6 +60,10 @@ pub enum Happening {
         reason: Option<String>,
     },
     ExecutionBegan(ExecutionSum),
+    /// It waits for a person.
+    ExecutionPaused(ExecutionSum),
+    /// A person asked for it to continue.
+    ExecutionResumed(ExecutionSum),
     StepBegan {
         execution: u32,
         step: StepAt,
@@ -261,6 +265,8 @@ fn happening(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<Hap
             PlanEvent::Cancelled { reason } => Some(Happening::Cancelled { reason: reason.clone(), execution: sum() }),
             PlanEvent::Superseded { by } => Some(Happening::Superseded { by: by.clone(), execution: sum() }),
             PlanEvent::ExecutionStarted { .. } => sum().map(Happening::ExecutionBegan),
+            PlanEvent::ExecutionPaused { .. } => sum().map(Happening::ExecutionPaused),
+            PlanEvent::ExecutionResumed { .. } => sum().map(Happening::ExecutionResumed),
             PlanEvent::StepBegun { step, note, .. } => {
                 Some(Happening::StepBegan { execution: sum()?.number, step: step_at(plan, step)?, note: note.clone() })
             }

@@ -54,6 +54,8 @@ const fn words(event: &Event) -> Option<&'static str> {
             PlanEvent::Rejected { .. } => Some("a plan was rejected"),
             PlanEvent::Cancelled { .. } => Some("a plan was cancelled"),
             PlanEvent::ExecutionStarted { .. } => Some("a plan is being carried out"),
+            PlanEvent::ExecutionPaused { .. } => Some("an execution is paused"),
+            PlanEvent::ExecutionResumed { .. } => Some("an execution was resumed"),
             PlanEvent::ExecutionFinished { .. } => Some("a plan was carried out"),
             PlanEvent::ContentSet { .. }
             | PlanEvent::StepRecorded { .. }

@@ -103,6 +103,8 @@ fn decision(plan: &Plan, event: &PlanEvent) -> Option<DecisionMade> {
         | PlanEvent::Finalized { .. }
         | PlanEvent::Superseded { .. }
         | PlanEvent::ExecutionStarted { .. }
+        | PlanEvent::ExecutionPaused { .. }
+        | PlanEvent::ExecutionResumed { .. }
         | PlanEvent::StepBegun { .. }
         | PlanEvent::ExecutionFinished { .. } => None,
     }
