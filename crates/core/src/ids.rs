@@ -111,7 +111,7 @@ impl RequestId {
         let hash: [u8; 32] = Sha256::digest(format!("{whole} {part}")).into();
         // The beginning of a time-ordered id keeps what belongs together together in the store.
         let head = whole.get(..HEAD).unwrap_or(whole);
-        Self(format!("{head}-{}", &crate::hex::encode(&hash)[..16]))
+        Self(format!("{head}-{}", &hex::encode(hash)[..16]))
     }
 }
 

@@ -35,12 +35,14 @@ pub(crate) fn carry_out(
         return Err(Refusal::wrong_status("This turn has ended."));
     }
     let events = decide(snapshot, &submission.command, &submission.stamp, &submission.policy)?;
-    let mut entries = Vec::with_capacity(events.len());
+    // An entry that cannot be written refuses them all, so nothing is applied before every one is sealed.
+    let mut end = *head;
+    let sealed = events.iter().map(|event| end.seal(&submission.session, &submission.stamp, event));
+    let entries: Vec<_> = sealed.collect::<Result<_, _>>()?;
+    *head = end;
     let mut plans = BTreeMap::<_, Rewrite>::new();
-    for event in &events {
-        let entry = head.seal(&submission.session, &submission.stamp, event);
+    for (event, entry) in events.iter().zip(&entries) {
         snapshot.apply(event, &submission.stamp, entry.seq);
-        entries.push(entry);
         if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
             plans.entry(plan.clone()).or_default().note(change);
         }

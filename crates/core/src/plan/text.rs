@@ -33,7 +33,7 @@ impl Plan {
                 let _ = write!(text, ": {}", one_line(description));
             }
             text.push('\n');
-            let arguments = serde_json::to_string_pretty(&step.arguments).unwrap_or_default();
+            let arguments = format!("{:#}", step.arguments);
             let fence = fence_for(&arguments);
             let _ = write!(text, "\n   {fence}json\n");
             for line in arguments.lines() {

@@ -82,7 +82,7 @@ impl State {
         });
         let first = kept.head.seq + 1;
         for event in events {
-            let sealed = kept.head.seal(session, &submission.stamp, event);
+            let sealed = kept.head.seal(session, &submission.stamp, event).expect("every event can be written");
             let entry: Entry = serde_json::from_str(&sealed.body)
                 .map_err(|error| LedgerError::Internal(format!("an entry cannot be read again: {error}")))?;
             kept.sealed.push(sealed);
