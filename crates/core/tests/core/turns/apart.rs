@@ -8,8 +8,8 @@ use planwright_core::ids::{ExecutionId, PlanId, TurnId};
 use planwright_core::model::{ModelMessage, Usage};
 use planwright_core::turn::{Effect, EndReason, Purpose, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimits};
 
+use super::machine::{limits, over, run, turn_after, used};
 use super::purposes::{begin, built, of_step};
-use super::{limits, over, run, turn_after, used};
 use crate::talking::*;
 use crate::world::*;
 
