@@ -69,7 +69,8 @@ impl Decider<'_> {
     fn pausing_document(&self, mut events: Vec<Event>) -> Vec<Event> {
         let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let Some(open) = open.filter(|open| open.purpose.is_conversation()) else { return events };
-        let ends = |event: &Event| matches!(event, Event::Turn { id: turn, event: TurnEvent::Ended { .. } } if *turn == open.id);
+        let ends =
+            |event: &Event| matches!(event, Event::Turn { id, event: TurnEvent::Ended { .. } } if *id == open.id);
         if !events.iter().any(ends) {
             return events;
         }

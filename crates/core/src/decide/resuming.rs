@@ -33,10 +33,7 @@ impl Decider<'_> {
         let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
         let mut events = match running.filter(|running| running.paused_since().is_some()) {
             Some(paused) => {
-                vec![Event::Plan {
-                    id: plan.id.clone(),
-                    event: PlanEvent::ExecutionResumed { execution: paused.id.clone() },
-                }]
+                vec![Event::of_plan(&plan.id, PlanEvent::ExecutionResumed { execution: paused.id.clone() })]
             }
             None if parked => Vec::new(),
             None => self.start_execution(plan)?,

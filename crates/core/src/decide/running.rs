@@ -240,10 +240,7 @@ fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> R
 }
 
 pub(super) fn paused(plan: &Plan, execution: &Execution, idle_turns: u32) -> Event {
-    Event::Plan {
-        id: plan.id.clone(),
-        event: PlanEvent::ExecutionPaused { execution: execution.id.clone(), idle_turns },
-    }
+    Event::of_plan(&plan.id, PlanEvent::ExecutionPaused { execution: execution.id.clone(), idle_turns })
 }
 
 pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {

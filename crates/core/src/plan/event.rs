@@ -28,12 +28,9 @@ events! {
         "plan_superseded" Superseded { by: PlanId },
 
         "execution_started" ExecutionStarted { execution: Execution },
-        /// No process works on it any more; it waits for a person.
-        "execution_paused" ExecutionPaused {
-            execution: ExecutionId,
-            // How many turns in a row the system began for it, none of which recorded any progress.
-            idle_turns: u32,
-        },
+        /// No process works on it any more; it waits for a person. `idle_turns` counts the turns in a row that the
+        /// system began for it, none of which recorded any progress.
+        "execution_paused" ExecutionPaused { execution: ExecutionId, idle_turns: u32 },
         /// A person asked for a paused execution to continue.
         "execution_resumed" ExecutionResumed { execution: ExecutionId },
         "step_begun" StepBegun {
@@ -77,8 +74,8 @@ impl PlanEvent {
             | Self::Superseded { .. }
             | Self::ExecutionFinished { .. } => PlanChange::Plan,
             Self::ExecutionStarted { .. } => PlanChange::Everything,
-            Self::StepBegun { step, .. } | Self::StepEnded { step, .. } => PlanChange::Run(step),
             Self::ExecutionPaused { .. } | Self::ExecutionResumed { .. } => PlanChange::Pause,
+            Self::StepBegun { step, .. } | Self::StepEnded { step, .. } => PlanChange::Run(step),
         }
     }
 }

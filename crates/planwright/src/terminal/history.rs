@@ -143,9 +143,9 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
             Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED)
         }
         PlanEvent::Superseded { by, .. } => plain(format!("{} took its place", by.short())),
-        PlanEvent::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
         PlanEvent::ExecutionPaused { .. } => plain("the execution is paused; it waits for a person".to_owned()),
         PlanEvent::ExecutionResumed { .. } => plain("the execution is resumed".to_owned()),
+        PlanEvent::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
         PlanEvent::StepBegun { step, .. } => plain(format!("{} begun", name(step, plan))),
         PlanEvent::StepEnded { step, outcome, .. } => {
             let (mark, style) = palette::step(outcome.status);

@@ -168,9 +168,7 @@ async fn a_resumption_that_is_on_disk_is_owed_after_a_crash() {
     world.agent.resume_first(&world.session, &person(), &plan.id, None).await.unwrap();
     let model = ScriptedModel::new([report(1), report(2), Reply::text("Done.")]);
     let keeper = Keeper::start(&world, &model).await;
-    keeper
-        .sees(&world.session, |event| matches!(event, Event::Plan { event: PlanEvent::ExecutionFinished { .. }, .. }))
-        .await;
+    keeper.sees(&world.session, |event| matches!(event.plan_event(), Some(PlanEvent::ExecutionFinished { .. }))).await;
     keeper.end().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
 }
