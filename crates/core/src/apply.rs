@@ -11,7 +11,7 @@ use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
-use crate::plan::{Ending, Feedback, Plan};
+use crate::plan::{Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
@@ -237,7 +237,7 @@ impl Plan {
                 self.feedback = None;
             }
             PlanEvent::Rejected { reason, .. } => {
-                self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
+                self.ending = Some(PlanEnding { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
             }
             PlanEvent::RevisionRequested { feedback, .. } => {
                 // What was asked before and has not been answered still stands.
@@ -245,7 +245,7 @@ impl Plan {
                 self.feedback = Some(Feedback { by: stamp.by.clone(), at: stamp.at, text: earlier + feedback });
             }
             PlanEvent::Cancelled { reason, .. } => {
-                self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
+                self.ending = Some(PlanEnding { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
                 self.stop_execution(stamp);
             }
             PlanEvent::Superseded { by, .. } => {

@@ -7,7 +7,7 @@ use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
 use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
-use crate::turn::{Ending, Purpose, Shown, TurnInput};
+use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
 
 pub use crate::plan::content::MetadataChange;
@@ -59,13 +59,13 @@ pub enum TurnCommand {
     Record {
         turn: TurnId,
         inputs: Vec<TurnInput>,
-        ending: Option<Ending>,
+        ending: Option<TurnEnding>,
     },
     /// Ends whatever turn is under way.
     Stop,
     Compact(Compaction),
     /// A person is shown this version of a plan.
-    Show(Shown),
+    Show(ShownPlan),
 }
 
 /// What an agent does to the active plan while it drafts, all of it through tools.

@@ -2,14 +2,14 @@
 //!
 //! - [`Conversation`]: the items, and how they become messages
 //! - [`compaction`]: what is dropped and summarised when there is too much of it
-//! - [`fitting`]: the messages that are sent, within a number of tokens
+//! - [`token_budget`]: the messages that are sent, within a number of tokens
 
 pub mod compaction;
-pub mod fitting;
 mod items;
-mod words;
+mod model_notes;
+pub mod token_budget;
 
-pub use items::{Conversation, Item, MESSAGE_TOKENS, Said};
+pub use items::{Conversation, ConversationItem, ItemContent, MESSAGE_TOKENS};
 
 use crate::model::{ModelMessage, ModelReply, ToolCall};
 
@@ -52,7 +52,7 @@ pub fn clip(text: &str, tokens: u32, counter: &dyn CountTokens) -> String {
         let head = text.floor_char_boundary(room * 2 / 3);
         let tail = text.ceil_char_boundary(text.len() - room / 3);
         if head < tail {
-            let left_out = words::left_out(&text[head..tail]);
+            let left_out = model_notes::left_out(&text[head..tail]);
             let clipped = format!("{}\n{left_out}\n{}", &text[..head], &text[tail..]);
             if counter.count(&clipped) <= tokens {
                 return clipped;

@@ -1,10 +1,10 @@
 //! Decides what a command leads to: events, or a refusal that changes nothing.
 
 mod decision;
-mod drafting;
-mod importing;
-mod resuming;
-mod running;
+mod draft;
+mod execution;
+mod import;
+mod resume;
 mod session;
 mod turn;
 mod workbook;
@@ -84,7 +84,7 @@ impl Decider<'_> {
             Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } => 0,
         };
         if execution.paused_since().is_none() || execution.idle_turns() != idle_turns {
-            events.push(running::paused(plan, execution, idle_turns));
+            events.push(execution::paused(plan, execution, idle_turns));
         }
         events
     }

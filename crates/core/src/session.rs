@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::PlanId;
 use crate::mode::PlanModeState;
-use crate::turn::{OpenTurn, Shown};
+use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 
 pub use crate::identity::{Channel, ConversationKey, SessionIdentity, TransportChat};
@@ -35,7 +35,7 @@ pub struct Session {
     pub kept_from: u64,
     /// The version of a plan that the person saw last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
+    pub shown: Option<ShownPlan>,
     /// The planning files; `None` until somebody switches them on or off, or begins one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workbook: Option<WorkbookState>,

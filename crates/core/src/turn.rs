@@ -69,7 +69,7 @@ impl ToolStatus {
 
 /// How a turn ended, and what the person reads about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
+pub struct TurnEnding {
     pub end: TurnEnd,
     /// What is said besides the model's last reply.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -78,10 +78,10 @@ pub struct Ending {
     pub tokens: u32,
     /// The plan that the answer shows, as it was when it was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
+    pub shown: Option<ShownPlan>,
 }
 
-impl From<TurnEnd> for Ending {
+impl From<TurnEnd> for TurnEnding {
     fn from(end: TurnEnd) -> Self {
         Self { end, text: String::new(), tokens: 0, shown: None }
     }
@@ -142,7 +142,7 @@ impl TurnEnd {
 
 /// A version of a plan that a person was shown in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ShownPlan {
     pub plan: PlanId,
     pub digest: Digest,
 }

@@ -11,10 +11,11 @@
 //! - [`sections`]: a document's sections, and replacing one of them
 //! - [`completion`]: whether the task plan says that it is complete, and the phase it is in
 //! - [`findings`], [`errors`]: what is written down along the way
-//! - [`verdict`]: whether a message is worth a workbook
+//! - [`auto_init`]: whether a message is worth a workbook
 //! - [`hint`]: what the model is told about all this
 
 pub mod archive;
+pub mod auto_init;
 pub mod completion;
 pub mod errors;
 mod event;
@@ -26,7 +27,6 @@ pub mod sections;
 mod settings;
 mod state;
 pub mod template;
-pub mod verdict;
 
 use serde::{Deserialize, Serialize};
 
@@ -164,12 +164,12 @@ pub enum WorkbookCommand {
     Clear {
         base_versions: Documents<u32>,
     },
-    Judge(Judged),
+    RecordAssessment(AssessmentRecord),
 }
 
 /// Whether a message is worth a workbook, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judged {
+pub struct AssessmentRecord {
     pub begin: bool,
     pub score: u32,
     pub reasons: Vec<String>,
@@ -181,7 +181,7 @@ impl WorkbookCommand {
         match self {
             Self::Begin { documents, .. } => DocumentKind::ALL.iter().map(|which| documents.get(*which).len()).sum(),
             Self::Write { content, .. } => content.len(),
-            Self::Switch { .. } | Self::Clear { .. } | Self::Judge(_) => 0,
+            Self::Switch { .. } | Self::Clear { .. } | Self::RecordAssessment(_) => 0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::{Outcome, TurnCommand};
 use crate::decide::Decider;
-use crate::decide::running::{in_progress, step_ended};
+use crate::decide::execution::{in_progress, step_ended};
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
 use crate::plan::execution::{Execution, StepStatus};
@@ -10,7 +10,7 @@ use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
 use crate::session::Compaction;
-use crate::turn::{Ending, OpenTurn, Purpose, Shown, ToolStatus, TurnEnd, TurnInput};
+use crate::turn::{OpenTurn, Purpose, ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 
 impl Decider<'_> {
     pub(super) fn turn(&self, command: &TurnCommand) -> Result<Vec<Event>, Refusal> {
@@ -91,7 +91,7 @@ impl Decider<'_> {
         open.ok_or_else(|| Refusal::wrong_status("This turn has ended."))
     }
 
-    fn record(&self, turn: &TurnId, inputs: &[TurnInput], ending: Option<&Ending>) -> Result<Vec<Event>, Refusal> {
+    fn record(&self, turn: &TurnId, inputs: &[TurnInput], ending: Option<&TurnEnding>) -> Result<Vec<Event>, Refusal> {
         let mut open = self.open_turn(turn)?.clone();
         let mut events = Vec::with_capacity(inputs.len() + 1);
         for input in inputs {
@@ -131,7 +131,7 @@ impl Decider<'_> {
     }
 
     /// The step that the turn was for, if the turn ends without a word about it.
-    fn step_left(&self, open: &OpenTurn, ending: &Ending, last: Option<&TurnInput>) -> Option<Event> {
+    fn step_left(&self, open: &OpenTurn, ending: &TurnEnding, last: Option<&TurnInput>) -> Option<Event> {
         let Purpose::Step { plan, execution, step, agent } = &open.purpose else { return None };
         let (plan, running) = self.running(plan, execution).ok()?;
         running.run(step).filter(|run| run.status == StepStatus::InProgress)?;
@@ -163,7 +163,7 @@ impl Decider<'_> {
         let Some(open) = open else { return Vec::new() };
         // Whoever works on it elsewhere may be in the middle of a call.
         let open = &OpenTurn { uncertain: open.uncertain || open.ended < open.calls, ..open.clone() };
-        let ending = Ending::from(TurnEnd::Stopped);
+        let ending = TurnEnding::from(TurnEnd::Stopped);
         let ended = |open: &OpenTurn| Event::of_turn(&open.id, TurnEvent::Ended { ending: ending.clone() });
         let question = open.question.as_deref().map(ended);
         question.into_iter().chain(self.step_left(open, &ending, None)).chain([ended(open)]).collect()
@@ -179,7 +179,7 @@ impl Decider<'_> {
         Ok(vec![Event::Session(SessionEvent::Compacted { compaction: compaction.clone() })])
     }
 
-    fn show(&self, shown: &Shown) -> Result<Vec<Event>, Refusal> {
+    fn show(&self, shown: &ShownPlan) -> Result<Vec<Event>, Refusal> {
         let session = self.snapshot.opened()?;
         self.snapshot.named(&shown.plan)?;
         Ok(if session.shown.as_ref() == Some(shown) {
@@ -193,5 +193,5 @@ impl Decider<'_> {
 /// A turn that goes on, or ends, does not wait for an answer any more.
 fn question_left(open: &mut OpenTurn) -> Option<Event> {
     let question = open.question.take()?;
-    Some(Event::Turn { id: question.id, event: TurnEvent::Ended { ending: Ending::from(TurnEnd::Interrupted) } })
+    Some(Event::Turn { id: question.id, event: TurnEvent::Ended { ending: TurnEnding::from(TurnEnd::Interrupted) } })
 }

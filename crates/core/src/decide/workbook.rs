@@ -24,9 +24,9 @@ impl Decider<'_> {
                 same_versions(self.current_workbook()?, base_versions)?;
                 Ok(vec![Event::Workbook(WorkbookEvent::Cleared)])
             }
-            WorkbookCommand::Judge(judged) => {
+            WorkbookCommand::RecordAssessment(record) => {
                 self.snapshot.opened()?;
-                Ok(vec![Event::Workbook(WorkbookEvent::Judged { judged: judged.clone() })])
+                Ok(vec![Event::Workbook(WorkbookEvent::Assessed { record: record.clone() })])
             }
         }
     }

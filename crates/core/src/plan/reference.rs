@@ -21,7 +21,7 @@ pub enum PlanReference {
 
 /// Enough of a plan to find it by reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct PlanCandidate {
     pub id: PlanId,
     pub number: u32,
 }
@@ -41,7 +41,7 @@ impl PlanReference {
     }
 
     /// The one plan that is meant: by its number, else its whole id, else a piece that only one id has.
-    pub fn choose(&self, candidates: &[Candidate]) -> Result<PlanId, Refusal> {
+    pub fn choose(&self, candidates: &[PlanCandidate]) -> Result<PlanId, Refusal> {
         if let Some(found) = self.number().and_then(|number| candidates.iter().find(|plan| plan.number == number)) {
             return Ok(found.id.clone());
         }

@@ -6,9 +6,9 @@ use super::arguments::{
 };
 use super::command::{Comparison, OnOff, PlanCommand, SlashCommand};
 use super::mistake::Mistake;
-use super::near::{is_abbreviation, is_misspelling, nearest};
 use super::selection::selection;
-use super::table::{self, Entry, offered};
+use super::suggest::{is_abbreviation, is_misspelling, nearest};
+use super::table::{self, CommandSpec, offered};
 use crate::command::StuckChoice;
 
 pub(super) const NAME: &str = "plan";
@@ -35,7 +35,7 @@ pub(super) fn command(rest: &str) -> Result<SlashCommand, Mistake> {
 /// A slip in a command must not begin a plan about that slip, and a text to plan must not need a warning for every word
 /// that looks like a command. So the shorter the line, the less it takes: a line of many words is a slip only if
 /// putting it right makes a whole command.
-fn is_nearly(entry: &Entry, word: &str, arguments: &str) -> bool {
+fn is_nearly(entry: &CommandSpec, word: &str, arguments: &str) -> bool {
     let Some(name) = entry.name.strip_prefix(NAME).and_then(|name| name.strip_prefix(' ')) else { return false };
     let misspelt = is_misspelling(word, name);
     match arguments.split_whitespace().count() {

@@ -10,7 +10,7 @@ use crate::visible::quoted;
 
 /// One command as people see it.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CommandSpec {
     /// Without its slash.
     pub name: &'static str,
     /// What follows the name, as usage shows it; empty if nothing does.
@@ -19,14 +19,14 @@ pub struct Entry {
     pub help: &'static str,
     /// A line that is this command.
     pub example: &'static str,
-    pub group: Group,
+    pub group: HelpGroup,
     pub feature: Feature,
     reader: fn(&str) -> Read,
 }
 
 /// Under what help lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum HelpGroup {
     PlanWork,
     Deciding,
     Talking,
@@ -65,7 +65,7 @@ impl Feature {
     }
 }
 
-impl Group {
+impl HelpGroup {
     pub const ALL: [Self; 5] = [Self::PlanWork, Self::Deciding, Self::Talking, Self::OnItsOwn, Self::LookingAround];
 
     pub const fn title(self) -> &'static str {
@@ -80,16 +80,16 @@ impl Group {
 }
 
 /// The commands this version carries out.
-pub fn offered() -> impl Iterator<Item = &'static Entry> {
+pub fn offered() -> impl Iterator<Item = &'static CommandSpec> {
     TABLE.iter().filter(|entry| entry.feature.is_here())
 }
 
 /// Offered or not.
-pub(super) fn named(name: &str) -> Option<&'static Entry> {
+pub(super) fn named(name: &str) -> Option<&'static CommandSpec> {
     TABLE.iter().find(|entry| entry.name == name)
 }
 
-impl Entry {
+impl CommandSpec {
     /// With its slash and what follows it.
     pub fn usage(&self) -> String {
         self.line(self.arguments)
@@ -126,23 +126,23 @@ impl Entry {
 
 const fn row(
     feature: Feature,
-    group: Group,
+    group: HelpGroup,
     name: &'static str,
     arguments: &'static str,
     reader: fn(&str) -> Read,
-) -> Entry {
-    Entry { name, arguments, help: "", example: "", group, feature, reader }
+) -> CommandSpec {
+    CommandSpec { name, arguments, help: "", example: "", group, feature, reader }
 }
 
-impl Entry {
+impl CommandSpec {
     const fn says(self, help: &'static str, example: &'static str) -> Self {
         Self { help, example, ..self }
     }
 }
 
-static TABLE: [Entry; 32] = {
+static TABLE: [CommandSpec; 32] = {
     use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
-    use Group::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
+    use HelpGroup::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
     [
         row(Plans, PlanWork, "plan", "<what to plan>", plan::about).says(
             "plan work on, a workbook begun, and the agent begins with your text",

@@ -2,7 +2,7 @@
 //! and the same byte for byte while nothing changes. What stands in the documents is read with a tool, never told here.
 
 use super::Workbook;
-use super::completion::{Phase, Standing, standing};
+use super::completion::{Phase, TaskPlanProgress, standing};
 use super::log::clipped;
 use crate::visible::quoted;
 
@@ -37,7 +37,7 @@ pub fn invitation() -> String {
     include_str!("invitation.md").trim_end().to_owned() + "\n"
 }
 
-fn place(standing: &Standing) -> String {
+fn place(standing: &TaskPlanProgress) -> String {
     let all = standing.phases.len();
     match standing.current() {
         Some(_) | None if standing.complete => "the plan says that it is complete".to_owned(),
@@ -46,7 +46,7 @@ fn place(standing: &Standing) -> String {
     }
 }
 
-fn next(standing: &Standing) -> String {
+fn next(standing: &TaskPlanProgress) -> String {
     let task = |phase: &Phase| phase.next.as_deref().map(|task| quoted(&clipped(task, LONGEST_TASK)));
     match standing.current() {
         Some(_) | None if standing.complete => {

@@ -87,7 +87,7 @@ impl WorkbookState {
                 }
             }
             WorkbookEvent::Cleared => self.current = None,
-            WorkbookEvent::Judged { .. } => {}
+            WorkbookEvent::Assessed { .. } => {}
         }
     }
 

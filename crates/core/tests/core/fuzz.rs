@@ -7,7 +7,7 @@ use std::time::Duration;
 use planwright_core::command::Command;
 use planwright_core::ids::PlanId;
 use planwright_core::legacy::{self, Legacy};
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Digest, markdown};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
@@ -174,7 +174,7 @@ fn check_names(text: &str) {
     }
     if let Ok(reference) = text.parse::<PlanReference>() {
         assert_eq!(reference.to_string(), text.strip_prefix('#').unwrap_or(text));
-        let plan = Candidate { id: PlanId::new("0190-aaaa-111111").unwrap(), number: 17 };
+        let plan = PlanCandidate { id: PlanId::new("0190-aaaa-111111").unwrap(), number: 17 };
         let _ = reference.choose(&[plan]);
     }
     if let Ok(digest) = text.parse::<Digest>() {

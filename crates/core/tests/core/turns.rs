@@ -10,7 +10,7 @@ use planwright_core::ids::{ExecutionId, StepId, TurnId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::refusal::RefusalCode;
-use planwright_core::turn::{Ending, Purpose, Shown, TurnEnd};
+use planwright_core::turn::{Purpose, ShownPlan, TurnEnd, TurnEnding};
 
 use crate::journal::replay;
 use crate::talking::*;
@@ -54,7 +54,7 @@ fn every_command_in_every_state() {
     let always = |expected: &'static str| ["NOT_FOUND", expected, expected, expected, expected, expected];
     let message = |expected: &'static str| ["NOT_FOUND", expected, "CONFLICT", "CONFLICT", expected, "CONFLICT"];
     let long = "x".repeat(256 * 1024 + 1);
-    let shown = Shown {
+    let shown = ShownPlan {
         plan: World::ready_document("x").active().id.clone(),
         digest: World::ready_document("x").active().digest(),
     };
@@ -229,7 +229,7 @@ fn a_reset_in_the_middle_of_a_turn_leaves_nothing_of_it() {
     world.person(say("hello")).unwrap();
     let turn = world.turn();
     let plan = world.active();
-    let shown = Shown { plan: plan.id.clone(), digest: plan.digest() };
+    let shown = ShownPlan { plan: plan.id.clone(), digest: plan.digest() };
     world.agent(tell(&turn, &[calls(&["a"])])).unwrap();
     world.person(show(&shown)).unwrap();
     let events = world.person(reset()).unwrap();
@@ -241,7 +241,7 @@ fn a_reset_in_the_middle_of_a_turn_leaves_nothing_of_it() {
 #[test]
 fn what_was_shown_is_remembered_once() {
     let mut world = World::ready_document(TWO_STEPS);
-    let shown = |world: &World| Shown { plan: world.active().id.clone(), digest: world.active().digest() };
+    let shown = |world: &World| ShownPlan { plan: world.active().id.clone(), digest: world.active().digest() };
     let remembered = |world: &World| world.snapshot.session.as_ref().unwrap().shown.clone();
     let first = shown(&world);
     assert_eq!(names(&world.person(show(&first)).unwrap()), ["plan_shown"]);
@@ -250,7 +250,7 @@ fn what_was_shown_is_remembered_once() {
     let second = shown(&world);
     world.person(say("show it")).unwrap();
     let turn = world.turn();
-    let ending = Ending { shown: Some(second.clone()), ..TurnEnd::Answered.into() };
+    let ending = TurnEnding { shown: Some(second.clone()), ..TurnEnd::Answered.into() };
     world.agent(close(&turn, &[answers("here")], ending)).unwrap();
     assert_eq!(remembered(&world), Some(second.clone()));
     assert_eq!(world.person(show(&second)).unwrap(), [], "the answer showed it");

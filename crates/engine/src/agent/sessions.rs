@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
-use planwright_core::turn::Shown;
+use planwright_core::turn::ShownPlan;
 
 use super::Agent;
 use super::progress::Watcher;
@@ -23,7 +23,7 @@ pub enum Seen {
     #[default]
     KnownToSession,
     /// The surface: several of them may be in the session, and what one shows is not seen at the others.
-    KnownHere(Option<Shown>),
+    KnownHere(Option<ShownPlan>),
 }
 
 impl Place {

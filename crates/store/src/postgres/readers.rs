@@ -7,7 +7,7 @@ use deadpool_postgres::{Object, Pool, PoolError};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
@@ -143,7 +143,7 @@ impl Readers {
         &self,
         session: &SessionIdentity,
         reference: &PlanReference,
-    ) -> LedgerResult<Vec<Candidate>> {
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         let sql = "SELECT plan.id, plan.number FROM plan JOIN session ON session.id = plan.session_id
                    WHERE session.conversation = $1 AND session.channel = $2
                        AND (plan.number = $3 OR position($4::text IN plan.id) > 0)
@@ -155,7 +155,7 @@ impl Readers {
             self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str(), &number, &piece]).await?;
         let candidate = |row: &Row| {
             let (id, number): (String, i64) = (get(row, 0)?, get(row, 1)?);
-            Ok(Candidate { id: PlanId::new(id)?, number: u32::try_from(number).unwrap_or(u32::MAX) })
+            Ok(PlanCandidate { id: PlanId::new(id)?, number: u32::try_from(number).unwrap_or(u32::MAX) })
         };
         found.iter().map(candidate).collect()
     }

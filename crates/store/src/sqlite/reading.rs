@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::plan::Plan;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
@@ -155,7 +155,7 @@ pub(super) fn candidates(
     connection: &Connection,
     session: &SessionIdentity,
     reference: &PlanReference,
-) -> Result<Vec<Candidate>, Fault> {
+) -> Result<Vec<PlanCandidate>, Fault> {
     let sql = "SELECT id, number FROM plan WHERE session_id = ?1 AND (number = ?2 OR instr(id, ?3) > 0)
                ORDER BY number = ?2 DESC, id = ?3 DESC, number LIMIT 10";
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
@@ -166,7 +166,7 @@ pub(super) fn candidates(
     let mut found = Vec::new();
     for candidate in rows {
         let (id, number) = candidate?;
-        found.push(Candidate { id: PlanId::new(id).map_err(LedgerError::from)?, number });
+        found.push(PlanCandidate { id: PlanId::new(id).map_err(LedgerError::from)?, number });
     }
     Ok(found)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planwright_core::conversation::Conversation;
-use planwright_core::conversation::fitting::fit;
+use planwright_core::conversation::token_budget::fit;
 use planwright_core::ids::{ExecutionId, PlanId, TurnId};
 use planwright_core::model::{ModelMessage, Usage};
 use planwright_core::turn::{Effect, EndReason, Purpose, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimits};

@@ -1,6 +1,6 @@
 //! What was probably meant: names one or two slips of the finger away.
 
-use super::table::Entry;
+use super::table::CommandSpec;
 
 /// Below this, an abbreviation fits too much.
 const SHORTEST_ABBREVIATION: usize = 3;
@@ -8,7 +8,7 @@ const LONG_NAME: usize = 7;
 
 /// The commands nearest to a word nobody knows, all of them if several are equally near. A command of `/plan` is also
 /// found by its second word alone.
-pub(super) fn nearest(word: &str, entries: impl Iterator<Item = &'static Entry>) -> Vec<&'static Entry> {
+pub(super) fn nearest(word: &str, entries: impl Iterator<Item = &'static CommandSpec>) -> Vec<&'static CommandSpec> {
     let mut found: Vec<_> = entries
         .filter_map(|entry| {
             let by_name = distance_if_near(word, entry.name);

@@ -2,7 +2,7 @@
 
 use crate::command::{Outcome, StuckChoice};
 use crate::decide::Decider;
-use crate::decide::running::{finished, step_ended};
+use crate::decide::execution::{finished, step_ended};
 use crate::event::{Event, PlanEvent};
 use crate::ids::StepId;
 use crate::plan::content::PlanStep;

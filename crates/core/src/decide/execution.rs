@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
 use crate::decide::Decider;
-use crate::decide::resuming::skipped;
+use crate::decide::resume::skipped;
 use crate::event::{Event, PlanEvent};
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
