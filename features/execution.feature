@@ -718,7 +718,7 @@ Feature: Approval and execution
     And the model reports "done"
     When the person types "/plan resume retry"
     Then plan 1 is COMPLETED
-    And the model was once sent "nobody knows how it ended"
+    And the model was once sent "its result is unknown"
 
   Scenario: After a crash, the work on a document goes on
     Given the document "- [ ] one\n- [ ] two" is ready

@@ -46,7 +46,7 @@ pub fn clip(text: &str, tokens: u32, counter: &dyn CountTokens) -> String {
     if counter.count(text) <= tokens {
         return text.to_owned();
     }
-    // Four bytes a token is usual; where it is less, less is taken until it fits.
+    // A token has about four bytes; a text with shorter tokens is cut further until it fits.
     let mut room = (tokens as usize).saturating_mul(4).min(text.len());
     while room > 0 {
         let head = text.floor_char_boundary(room * 2 / 3);

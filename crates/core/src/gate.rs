@@ -54,7 +54,7 @@ pub struct GateContext {
     pub status: Option<PlanStatus>,
     pub caller: Caller,
     pub document_tools: DocumentTools,
-    /// Whether the planning files are there.
+    /// Whether the planning files are on.
     pub workbook: bool,
 }
 
@@ -158,20 +158,20 @@ pub fn authorize_plan_tool(situation: &GateContext, tool: PlanTool) -> Result<()
     }
 }
 
-/// Whoever does a step of a plan reports on it, and does nothing else to plans.
+/// A turn that does a step reports on it, and does nothing else to plans.
 fn authorize_in_execution(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
     let step = (situation.style, situation.status) == (Some(PlanStyle::Build), Some(PlanStatus::Executing));
     if step && tool == PlanTool::Progress {
         return Ok(());
     }
-    Err(Refusal::policy_denied(format!("{} is not for whoever carries out a step of a plan.", tool.name())))
+    Err(Refusal::policy_denied(format!("{} cannot be called while a step of a plan is carried out.", tool.name())))
 }
 
 fn authorize_in_conversation(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
     let rule = tool.rule();
     let Some(style) = situation.style else {
         return Err(Refusal::policy_denied(format!(
-            "{} is only there while plan work is on; a person turns it on with `planwright plan on`.",
+            "{} is only available while plan work is on; a person turns it on with `planwright plan on`.",
             rule.name
         )));
     };
@@ -192,12 +192,12 @@ fn authorize_in_conversation(situation: &GateContext, tool: PlanTool) -> Result<
 /// The tool that asks a specialist a question.
 pub const ASK_AGENT: &str = "ask_agent";
 
-/// Whether specialists can be asked: while a plan is built, by whoever builds it. A specialist does not ask others.
+/// Whether specialists can be asked: by the conversation while it builds a plan. A specialist does not ask others.
 pub fn authorize_asking(situation: &GateContext) -> Result<(), Refusal> {
     if (situation.caller, situation.style) == (Caller::Conversation, Some(PlanStyle::Build)) {
         return Ok(());
     }
-    Err(Refusal::policy_denied(format!("{ASK_AGENT} is only there while a plan is built.")))
+    Err(Refusal::policy_denied(format!("{ASK_AGENT} is only available while a plan is built.")))
 }
 
 /// What becomes of a call to a tool that is not about plans.

@@ -94,7 +94,7 @@ impl RequestId {
         Self::within(turn.as_str(), &format!("call {call}"))
     }
 
-    /// The request that writes down what a call came to, or with number 0 what comes before all of them; for the same
+    /// The request that records the outcome of a call, or with number 0 what precedes the calls; for the same
     /// reason always the same one.
     pub fn of_note(turn: &TurnId, call: u32) -> Self {
         Self::within(turn.as_str(), &format!("note {call}"))

@@ -52,7 +52,7 @@ pub enum Damage {
     Misplaced { seq: u64, says: String },
     #[error("the journal ends at entry {found}, but entry {recorded} was written")]
     CutOff { found: u64, recorded: u64 },
-    #[error("the journal goes on to entry {found}, past entry {recorded}, the last one that was acknowledged")]
+    #[error("the journal has entry {found}, past entry {recorded}, the last one that was acknowledged")]
     Overrun { found: u64, recorded: u64 },
 }
 
@@ -78,7 +78,7 @@ impl Head {
     pub fn seal(
         &mut self,
         session: &SessionIdentity,
-        stamp: &CommandContext,
+        context: &CommandContext,
         event: &Event,
     ) -> Result<SealedEntry, Unwritable> {
         #[derive(Serialize)]
@@ -91,7 +91,7 @@ impl Head {
             event: &'a Event,
         }
         let seq = self.seq + 1;
-        let entry = EntryRef { session, seq, at: stamp.at, by: &stamp.by, request: &stamp.request, event };
+        let entry = EntryRef { session, seq, at: context.at, by: &context.by, request: &context.request, event };
         self.seal_value(seq, &entry)
     }
 
@@ -156,7 +156,7 @@ impl EntryHash {
 }
 
 impl Entry {
-    pub fn stamp(&self) -> CommandContext {
+    pub fn context(&self) -> CommandContext {
         CommandContext { at: self.at, by: self.by.clone(), request: self.request.clone() }
     }
 }

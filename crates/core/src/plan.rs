@@ -168,7 +168,7 @@ impl Plan {
         self.title.is_none() && self.content.is_empty() && self.feedback.is_none() && self.supersedes.is_none()
     }
 
-    /// What it takes up, in bytes of text: what it says and what was reported on it.
+    /// Its size in bytes of text: its content and the reports on its steps.
     pub fn size(&self) -> usize {
         self.content.size() + self.execution.as_ref().map_or(0, Execution::size)
     }

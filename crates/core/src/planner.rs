@@ -1,5 +1,5 @@
-//! What the planner says at the end of a turn, as whoever builds on it reads it. A model may claim anything; what is
-//! stored decides.
+//! The planner's answer at the end of a turn, as data for programs. A model may claim anything; the stored plan
+//! decides.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub enum DraftStatus {
 }
 
 impl DraftStatus {
-    /// `None` for a plan that somebody has decided about already.
+    /// `None` for a plan that was decided about already.
     pub const fn of(status: PlanStatus) -> Option<Self> {
         match status {
             PlanStatus::Collecting => Some(Self::Draft),

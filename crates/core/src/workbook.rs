@@ -1,9 +1,9 @@
 //! The workbook: task plan, findings and progress, kept by the agent beside the conversation.
 //!
 //! The journal holds every version of every document; the session's state only says which entry has the text that
-//! counts. So a document of any size costs a session nothing until somebody reads it.
+//! counts. So a document of any size costs a session nothing until it is read.
 //!
-//! - [`Which`], [`Documents`]: the three documents there are
+//! - [`DocumentKind`], [`Documents`]: the three documents
 //! - [`WorkbookState`]: what is current, and what was archived
 //! - [`WorkbookCommand`]: what can be asked; `decide/workbook.rs` answers
 //! - [`PlanningFiles`]: the settings
@@ -143,17 +143,17 @@ pub enum WorkbookCommand {
     Switch {
         on: bool,
     },
-    /// A fresh workbook, which switches the planning files on. What is there is archived first.
+    /// A fresh workbook, which switches the planning files on. The current workbook is archived first.
     Begin {
         title: String,
         documents: Documents<String>,
-        /// The versions that are archived by it, exactly as they were looked at; `None` where nothing is there.
+        /// The versions that are archived by it, exactly as they were looked at; `None` without a current workbook.
         replaces: Option<Documents<u32>>,
         /// Names that archives on disk have already.
         taken: Vec<String>,
     },
     /// A new version of a document, made from the version that is named. If that one is not the newest any more, the
-    /// answer is `CONFLICT`, and whoever asks looks again.
+    /// answer is `CONFLICT`, and the caller reads the document again.
     Write {
         which: DocumentKind,
         base_version: u32,

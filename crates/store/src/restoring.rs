@@ -41,7 +41,7 @@ pub(crate) fn go_through(session: &SessionIdentity, sealed: &[SealedEntry]) -> L
     let (mut request_before, mut last_active) = (None, None);
     for sealed in sealed {
         let entry = head.check(session, sealed).map_err(|damage| LedgerError::damaged(what(), damage))?;
-        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        snapshot.apply(&entry.event, &entry.context(), entry.seq);
         let plan = entry.event.plan().cloned();
         if let Some(plan) = &plan {
             last_about.insert(plan.clone(), entry.seq);

@@ -35,7 +35,7 @@ pub fn cut(conversation: &Conversation, keep: u32) -> Option<CutPoint> {
 }
 
 impl CutPoint {
-    /// The compaction it comes to, with this summary.
+    /// The record of this cut, with this summary.
     pub fn compaction(&self, conversation: &Conversation, summary: String, tokens: u32, by: Summarizer) -> Compaction {
         let seq = |index: usize| conversation.items.get(index).map(|item| item.seq);
         let kept_from = seq(self.index).unwrap_or_default();
@@ -51,7 +51,7 @@ impl CutPoint {
         before.filter(move |(index, _)| Some(*index) != pinned).map(|(_, item)| item)
     }
 
-    /// What is dropped, as text for whoever summarises it: at most `bytes` of it, the newest rather than the oldest.
+    /// The dropped items as text for the summarizer: at most `bytes` bytes, the newest first.
     pub fn transcript(&self, conversation: &Conversation, bytes: usize) -> String {
         const LINE: usize = 4_000;
         let mut lines = Vec::new();
@@ -116,7 +116,7 @@ fn told(item: &ConversationItem, most: usize) -> String {
         ItemContent::Person { text } => format!("Person: {}", short(text, most)),
         ItemContent::Note { text } | ItemContent::Reminder { text } => format!("Note: {}", short(text, most)),
         ItemContent::Result { outcome } => {
-            let how = if outcome.status.is_failure() { "failed" } else { "came to" };
+            let how = if outcome.status.is_failure() { "failed" } else { "returned" };
             format!("It {how}: {}", short(&outcome.text, most / 4))
         }
         ItemContent::Model { text, calls } => {
@@ -135,7 +135,7 @@ const ELLIPSIS: &str = "…";
 /// As much of a tool's name as is told.
 const NAME: usize = 60;
 
-/// The beginning of what somebody said. All but its first line is set off, so that it cannot pass for somebody else's.
+/// The beginning of a text. All lines but the first are indented, so that they cannot pass for another speaker's.
 fn short(text: &str, most: usize) -> String {
     beginning(&visible(text.trim()).replace('\n', "\n  "), most)
 }

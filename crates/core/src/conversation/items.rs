@@ -25,7 +25,7 @@ enum Part {
     /// Those in which a person is answered.
     #[default]
     WithPerson,
-    /// The same; a turn apart from it is under way.
+    /// The same, while this turn runs apart from it.
     Beside(TurnId),
     /// Only this one.
     Only(TurnId),
@@ -59,7 +59,7 @@ pub enum ItemContent {
     Note {
         text: String,
     },
-    /// What whoever does a step is told when it forgets how a step ends.
+    /// What the specialist is told when a reply in a step has no report.
     Reminder {
         text: String,
     },
@@ -162,7 +162,7 @@ impl Conversation {
         }
     }
 
-    /// A summary of what was reset since, or of less than another one, comes too late: it changes nothing.
+    /// A summary that was overtaken by a reset or by a later summary changes nothing.
     fn compact(&mut self, compaction: &Compaction) {
         if compaction.kept_from < self.from {
             return;

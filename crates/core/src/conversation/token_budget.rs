@@ -37,7 +37,7 @@ struct Parts {
     /// The summary and what it takes as a message.
     summary: Option<(String, u32)>,
     groups: Vec<Group>,
-    /// Something is not there any more, which the model is told.
+    /// Whether something was left out, which the model is told.
     dropped: bool,
 }
 

@@ -71,7 +71,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A document has as many steps as lines at the most, so the usual one need not be parsed for this.
+    /// A document has at most as many steps as lines, so most need not be parsed for this.
     fn check_document_steps(&self, markdown: &str) -> Result<(), Refusal> {
         let limits = &self.policy.limits;
         if markdown.lines().count() <= limits.steps {

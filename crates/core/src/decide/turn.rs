@@ -33,9 +33,13 @@ impl Decider<'_> {
             // A specialist does not ask others.
             (Purpose::Question { asked_by, .. }, Some(open))
                 if open.id == *asked_by && open.question.is_none() && open.purpose.is_conversation() => {}
-            (Purpose::Question { .. }, _) => return Err(Refusal::conflict("Nobody waits for an answer to this.")),
+            (Purpose::Question { .. }, _) => {
+                return Err(Refusal::conflict(
+                    "The turn that asked this question does not wait for an answer any more.",
+                ));
+            }
             (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, Some(_)) => {
-                return Err(Refusal::conflict("A turn is under way in this session; `/stop` ends it."));
+                return Err(Refusal::conflict("A turn is already running in this session; `/stop` ends it."));
             }
             (Purpose::Answer, None) => {
                 filled("message", text)?;
@@ -54,7 +58,7 @@ impl Decider<'_> {
                 }
             }
         }
-        let turn = TurnId::from(&self.stamp.request);
+        let turn = TurnId::from(&self.context.request);
         Ok(vec![Event::Turn {
             id: turn,
             event: TurnEvent::Begun { text: text.to_owned(), tokens, purpose: purpose.clone() },
@@ -117,7 +121,7 @@ impl Decider<'_> {
         Ok(events)
     }
 
-    /// A step of a document during which something happened that nobody knows the end of. A person says what to do.
+    /// Marks the document's current step as uncertain when a call of the turn has an unknown result. A person decides.
     fn doubted(&self, open: &OpenTurn, input: &TurnInput) -> Option<Event> {
         let TurnInput::ToolEnded { outcome, .. } = input else { return None };
         if outcome.status != ToolStatus::Uncertain || !open.purpose.is_conversation() {
@@ -158,10 +162,10 @@ impl Decider<'_> {
         Some(step_ended(plan, running, step, outcome))
     }
 
-    /// Ends the turn that is under way, with the question it waits for and the step it is for.
+    /// Ends the open turn, the question it waits for and the step it does.
     pub(super) fn end_open_turn(&self, open: Option<&OpenTurn>) -> Vec<Event> {
         let Some(open) = open else { return Vec::new() };
-        // Whoever works on it elsewhere may be in the middle of a call.
+        // Another process may be in the middle of one of its calls.
         let open = &OpenTurn { uncertain: open.uncertain || open.ended < open.calls, ..open.clone() };
         let ending = TurnEnding::from(TurnEnd::Stopped);
         let ended = |open: &OpenTurn| Event::of_turn(&open.id, TurnEvent::Ended { ending: ending.clone() });
@@ -190,7 +194,7 @@ impl Decider<'_> {
     }
 }
 
-/// A turn that goes on, or ends, does not wait for an answer any more.
+/// A turn that continues or ends does not wait for its question any more.
 fn question_left(open: &mut OpenTurn) -> Option<Event> {
     let question = open.question.take()?;
     Some(Event::Turn { id: question.id, event: TurnEvent::Ended { ending: TurnEnding::from(TurnEnd::Interrupted) } })

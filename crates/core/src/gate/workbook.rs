@@ -71,14 +71,14 @@ pub fn authorize_workbook_tool(situation: &GateContext, tool: WorkbookTool) -> R
     let name = tool.name();
     if !situation.workbook {
         return Err(Refusal::policy_denied(format!(
-            "{name} is only there while planning files are on; a person turns them on with `/plan files on`."
+            "{name} is only available while planning files are on; a person turns them on with `/plan files on`."
         )));
     }
     match situation.caller {
         Caller::Conversation => Ok(()),
         Caller::Execution if tool.rule().in_steps => Ok(()),
         Caller::Execution => {
-            Err(Refusal::policy_denied(format!("{name} is not for whoever carries out a step of a plan.")))
+            Err(Refusal::policy_denied(format!("{name} cannot be called while a step of a plan is carried out.")))
         }
         Caller::Specialist if tool.reads_only() => Ok(()),
         Caller::Specialist => {

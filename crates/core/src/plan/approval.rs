@@ -58,7 +58,7 @@ pub enum Selection {
     Skip(BTreeSet<usize>),
 }
 
-/// What a selection comes to once dependencies are followed.
+/// The steps of a selection after dependencies are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedSteps {
     pub approved: Vec<StepId>,

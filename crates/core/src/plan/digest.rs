@@ -1,4 +1,4 @@
-//! The fingerprint of what a plan says. An approval names it, so that nobody approves what they did not see.
+//! The fingerprint of what a plan says. An approval names it, so that a person only approves the text they were shown.
 
 use std::fmt;
 use std::str::FromStr;

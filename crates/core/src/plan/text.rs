@@ -95,7 +95,7 @@ fn quotation(text: &mut String, words: &str) {
     }
 }
 
-/// On one line. Only plain space is folded; whatever else is there stays to be seen.
+/// On one line. Only plain space is folded; every other character stays visible.
 fn one_line(text: &str) -> String {
     text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }

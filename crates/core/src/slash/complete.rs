@@ -2,7 +2,7 @@
 
 use super::table::{CommandSpec, offered};
 
-/// Whole lines to put in place of `prefix`, in the order of the table. One that ends in a space goes on from there.
+/// Whole lines to put in place of `prefix`, in the order of the table. One that ends in a space takes an argument.
 pub fn completions(prefix: &str) -> Vec<String> {
     let typed = normal(prefix);
     if !typed.starts_with('/') {

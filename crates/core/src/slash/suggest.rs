@@ -6,7 +6,7 @@ use super::table::CommandSpec;
 const SHORTEST_ABBREVIATION: usize = 3;
 const LONG_NAME: usize = 7;
 
-/// The commands nearest to a word nobody knows, all of them if several are equally near. A command of `/plan` is also
+/// The commands nearest to an unknown word, all of them if several are equally near. A command of `/plan` is also
 /// found by its second word alone.
 pub(super) fn nearest(word: &str, entries: impl Iterator<Item = &'static CommandSpec>) -> Vec<&'static CommandSpec> {
     let mut found: Vec<_> = entries

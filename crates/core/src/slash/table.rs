@@ -235,7 +235,7 @@ fn auto(rest: &str) -> Read {
 mod tests {
     use super::*;
 
-    /// Also those nobody can reach yet.
+    /// Also those of features that are not here yet.
     #[test]
     fn every_example_is_the_command_it_explains() {
         for entry in &TABLE {

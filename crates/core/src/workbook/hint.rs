@@ -18,7 +18,7 @@ pub enum LastEdit {
     Person,
 }
 
-/// The words about the workbook that is there.
+/// The text about the current workbook.
 pub fn hint(workbook: &Workbook, task_plan: &str, last_edit: LastEdit) -> String {
     let standing = standing(task_plan);
     let title = quoted(&workbook.title);
@@ -32,7 +32,7 @@ pub fn hint(workbook: &Workbook, task_plan: &str, last_edit: LastEdit) -> String
     lines.join("\n") + "\n"
 }
 
-/// The words when planning files are there and nothing has been begun.
+/// The text when planning files are on and no workbook has begun.
 pub fn invitation() -> String {
     include_str!("invitation.md").trim_end().to_owned() + "\n"
 }

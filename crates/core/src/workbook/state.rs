@@ -14,7 +14,7 @@ use crate::visible::quoted;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkbookState {
-    /// Whether the planning files are there for the agent; `None` leaves it to the configuration.
+    /// Whether the agent has planning files; `None` leaves it to the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

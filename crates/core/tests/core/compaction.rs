@@ -255,7 +255,7 @@ fn nobody_speaks_for_the_person_in_a_transcript() {
     let transcript = cut.transcript(&conversation, 10_000);
     let said = |text: &str, head: &str| text.lines().filter(|line| line.starts_with(head)).count();
     assert_eq!(said(&transcript, "Person:"), 1, "{transcript}");
-    assert_eq!(said(&transcript, "It came to: fine"), 1, "{transcript}");
+    assert_eq!(said(&transcript, "It returned: fine"), 1, "{transcript}");
     let summary = cut.rules_summary(&conversation);
     assert_eq!(said(&summary, "- The person said:"), 1, "{summary}");
 }

@@ -61,7 +61,7 @@ fn their_chain_is_whole_and_is_sealed_again_the_same() {
     let mut again = Head::START;
     for sealed in stored() {
         let entry: Entry = serde_json::from_str(&sealed.body).unwrap();
-        assert_eq!(again.seal(&session(), &entry.stamp(), &entry.event).unwrap(), sealed);
+        assert_eq!(again.seal(&session(), &entry.context(), &entry.event).unwrap(), sealed);
     }
     assert_eq!(again, head);
 }

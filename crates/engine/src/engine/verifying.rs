@@ -133,7 +133,7 @@ impl Engine {
             }
             for sealed in entries {
                 match walk.head.check(&walk.snapshot.identity, &sealed) {
-                    Ok(entry) => walk.snapshot.apply(&entry.event, &entry.stamp(), entry.seq),
+                    Ok(entry) => walk.snapshot.apply(&entry.event, &entry.context(), entry.seq),
                     Err(damage) => return Ok(Err(damage)),
                 }
             }

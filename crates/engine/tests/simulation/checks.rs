@@ -244,7 +244,7 @@ impl<'a> Followed<'a> {
 
     fn take_in(&mut self, world: &World, owner: &str, entry: &Entry) {
         let before = self.snapshot.clone();
-        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         let written = Written { entry, owner, before: &before, after: &self.snapshot };
         if let Event::Plan { event: PlanEvent::StepRecorded { step, .. }, .. } = &entry.event
             && effect_of(&step.tool) == Some(ToolEffect::Changes)

@@ -25,7 +25,7 @@ impl Replay {
     }
 
     pub(in crate::engine) fn take_in(&mut self, entry: Entry) {
-        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         if let Some(plan) = self.snapshot.plan(&self.plan) {
             self.history.note_version(plan, &entry.by, entry.at);
             self.history.note_decision(plan, &entry);

@@ -114,7 +114,7 @@ impl State {
         let mut snapshot = Snapshot::new(submission.session.clone());
         let mut head = Head::START;
         for (entry, sealed) in kept.entries.iter().zip(&kept.sealed) {
-            snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+            snapshot.apply(&entry.event, &entry.context(), entry.seq);
             head = Head { seq: sealed.seq, hash: sealed.hash };
         }
         if let Some(session) = snapshot.session {
