@@ -391,7 +391,11 @@ mod reports {
         world.begin("s1").unwrap();
         world.end("s1", Uncertain).unwrap();
         for named in [None, Some(1)] {
-            refused(world.agent(report(named, Completed)), RefusalCode::WrongStatus, "a person decides how to continue");
+            refused(
+                world.agent(report(named, Completed)),
+                RefusalCode::WrongStatus,
+                "a person decides how to continue",
+            );
         }
         world.agent(report(Some(2), Completed)).unwrap();
         assert_eq!(world.active().status, PlanStatus::Executing);

@@ -27,7 +27,7 @@ pub(crate) const OTHER: &str = "session-two";
 pub(crate) const MARKDOWN: &str = "# Move the blog\n\n- [ ] copy the files\n- [ ] change the name\n";
 
 pub(crate) struct World {
-    _folder: TempDir,
+    folder: TempDir,
     pub(crate) model: ScriptedModel,
     pub(crate) agent: Agent,
     pub(crate) ledger: Arc<dyn ServerLedger>,
@@ -85,7 +85,12 @@ impl World {
         let agent = Agent::new(engine, Arc::new(model.clone()), files, Toolbox::default(), options);
         let stopping = CancellationToken::new();
         let router = planwright_surfaces::http::rest(agent.clone(), ledger.clone(), stopping.clone());
-        Self { _folder: folder, model, agent, ledger, stopping, router }
+        Self { folder, model, agent, ledger, stopping, router }
+    }
+
+    /// The file of the store.
+    pub(crate) fn store(&self) -> std::path::PathBuf {
+        self.folder.path().join("test.db")
     }
 
     /// A plan that waits for a person, in the first session; its number is 1.
@@ -96,6 +101,17 @@ impl World {
         assert_eq!(answer["plan"]["status"], "READY", "{answer}");
         let plan = world.get(&format!("/api/plans/{}", answer["planId"].as_str().unwrap())).await.with(200);
         (world, plan)
+    }
+
+    /// A server of its own on the same store, with the same model.
+    pub(crate) async fn another_process(&self, owner: &str) -> Router {
+        let folder = self.folder.path();
+        let ledger = Arc::new(SqliteLedger::open(&folder.join("test.db")).await.unwrap());
+        let engine = Engine::new(ledger.clone(), Policy::default());
+        let files = FileTools::new(folder.join("users"), FileLimits::default());
+        let options = AgentOptions::new(owner);
+        let agent = Agent::new(engine, Arc::new(self.model.clone()), files, Toolbox::default(), options);
+        planwright_surfaces::http::rest(agent, ledger, self.stopping.clone())
     }
 
     /// The same calls on the same store, as another process makes them.
