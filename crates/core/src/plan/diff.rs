@@ -2,7 +2,7 @@
 
 mod fields;
 mod lines;
-mod pairing;
+mod pairs;
 mod steps;
 mod words;
 

@@ -222,7 +222,7 @@ impl Following {
             return None;
         }
         let begun = self.started_at(&entry.event);
-        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
             self.began = Some(entry.by.clone());
         }

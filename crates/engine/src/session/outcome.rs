@@ -166,7 +166,8 @@ fn next(plan: &Plan) -> Vec<String> {
     let command = |name: &str| format!("/plan {name} {}", plan.number);
     match plan.status {
         PlanStatus::Ready => {
-            vec![command("approve"), format!("{} WHAT TO CHANGE", command("revise")), command("reject")]
+            let number = plan.number;
+            vec![command("approve"), format!("/plan revise #{number} WHAT TO CHANGE"), command("reject")]
         }
         PlanStatus::Collecting => vec![command("cancel")],
         PlanStatus::Executing | PlanStatus::PartiallyCompleted if is_uncertain(plan) => {

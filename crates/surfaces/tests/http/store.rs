@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
@@ -151,7 +151,11 @@ impl Ledger for Moody {
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         self.store.snapshot(session, plan).await
     }
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         self.store.candidates(session, reference).await
     }
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {

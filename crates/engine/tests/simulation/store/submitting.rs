@@ -83,7 +83,7 @@ impl State {
         });
         let first = kept.head.seq + 1;
         for event in events {
-            let sealed = kept.head.seal(session, &submission.stamp, event);
+            let sealed = kept.head.seal(session, &submission.stamp, event).expect("every event can be written");
             let entry: Entry = serde_json::from_str(&sealed.body)
                 .map_err(|error| LedgerError::Internal(format!("an entry cannot be read again: {error}")))?;
             kept.sealed.push(sealed);
@@ -115,7 +115,7 @@ impl State {
         let mut snapshot = Snapshot::new(submission.session.clone());
         let mut head = Head::START;
         for (entry, sealed) in kept.entries.iter().zip(&kept.sealed) {
-            snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+            snapshot.apply(&entry.event, &entry.context(), entry.seq);
             head = Head { seq: sealed.seq, hash: sealed.hash };
         }
         if let Some(session) = snapshot.session {

@@ -133,7 +133,7 @@ fn answer_example() -> Value {
             "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
             "approval": null,
             "progress": null,
-            "next": ["/plan approve 1", "/plan revise 1 WHAT TO CHANGE", "/plan reject 1"],
+            "next": ["/plan approve 1", "/plan revise #1 WHAT TO CHANGE", "/plan reject 1"],
         },
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::command::{Outcome, StuckChoice};
 use crate::decide::Decider;
-use crate::decide::running::{finished, step_ended};
+use crate::decide::execution::{finished, step_ended};
 use crate::event::{Event, PlanEvent};
 use crate::ids::StepId;
 use crate::plan::content::PlanStep;
@@ -28,7 +28,7 @@ impl Decider<'_> {
 
     pub(super) fn resume(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
         let active = self.snapshot.active().is_some_and(|active| active.id == plan.id);
-        // A document that was parked while it was carried out goes on where it stood.
+        // A document that was parked while it was carried out continues where it stopped.
         let parked = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing && !active;
         let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
         let mut events = match running.filter(|running| running.paused_since().is_some()) {
@@ -106,7 +106,7 @@ fn settle_running(plan: &Plan, execution: &Execution, step: &StepId, choice: Stu
                 let Event::Plan { event: PlanEvent::StepEnded { step, outcome, .. }, .. } = event else { continue };
                 after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
             }
-            // Nobody would end it: there is no step left that could be done or reported on.
+            // No step is left to report on, so nothing else would end the execution.
             events.extend(after.is_settled().then(|| finished(plan, &after)));
             events
         }

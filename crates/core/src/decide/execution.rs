@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
 use crate::decide::Decider;
-use crate::decide::resuming::skipped;
+use crate::decide::resume::skipped;
 use crate::event::{Event, PlanEvent};
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
@@ -42,7 +42,7 @@ impl Decider<'_> {
     }
 
     pub(super) fn execution_of(&self, plan: &Plan) -> Execution {
-        Execution::starting(plan, ExecutionId::from(&self.stamp.request), self.stamp.at)
+        Execution::starting(plan, ExecutionId::from(&self.context.request), self.context.at)
     }
 
     pub(super) fn started(&self, plan: &Plan, execution: Execution) -> Vec<Event> {
@@ -165,7 +165,7 @@ impl Decider<'_> {
         let step = execution.steps[index].step.clone();
         if execution.steps[index].status == StepStatus::Uncertain {
             return Err(Refusal::wrong_status(format!(
-                "Nobody knows how step {} ended; a person says what to do.",
+                "The result of step {} is unknown; a person decides how to continue.",
                 index + 1
             )));
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::command::{DraftCommand, MetadataChange, NewStep, StepChange};
 use crate::decide::Decider;
 use crate::event::{Event, PlanEvent, SessionEvent};
-use crate::gate::{self, Caller, PlanTool, Situation};
+use crate::gate::{self, Caller, GateContext, PlanTool};
 use crate::ids::StepId;
 use crate::mode::ModeEnd;
 use crate::plan::content::{AgentStep, Built, Document, PlanContent, RecordedCall};
@@ -35,7 +35,7 @@ impl Decider<'_> {
 
     /// The active plan, if the gate lets this tool through.
     pub(super) fn through_gate(&self, tool: PlanTool) -> Result<&Plan, Refusal> {
-        let situation = Situation::of(self.snapshot, self.policy, Caller::Conversation);
+        let situation = GateContext::of(self.snapshot, self.policy, Caller::Conversation);
         gate::authorize_plan_tool(&situation, tool)?;
         self.active()
     }
@@ -71,7 +71,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A document has as many steps as lines at the most, so the usual one need not be parsed for this.
+    /// A document has at most as many steps as lines, so most need not be parsed for this.
     fn check_document_steps(&self, markdown: &str) -> Result<(), Refusal> {
         let limits = &self.policy.limits;
         if markdown.lines().count() <= limits.steps {
@@ -81,7 +81,7 @@ impl Decider<'_> {
     }
 
     fn record_step(&self, tool: &str, arguments: &Value) -> Result<Vec<Event>, Refusal> {
-        let situation = Situation::of(self.snapshot, self.policy, Caller::Conversation);
+        let situation = GateContext::of(self.snapshot, self.policy, Caller::Conversation);
         gate::authorize_recording(&situation, tool)?;
         let plan = self.active()?;
         plan.permits(Action::RecordStep)?;
@@ -114,7 +114,7 @@ impl Decider<'_> {
     }
 
     fn create_draft(&self, goal: &str, title: Option<&str>) -> Result<Vec<Event>, Refusal> {
-        let situation = Situation::of(self.snapshot, self.policy, Caller::Conversation);
+        let situation = GateContext::of(self.snapshot, self.policy, Caller::Conversation);
         gate::authorize_plan_tool(&situation, PlanTool::CreateDraft)?;
         let goal = self.line("goal", goal)?;
         let change = MetadataChange { goal: Some(goal), title: self.title(title)?, ..MetadataChange::default() };

@@ -1,7 +1,7 @@
 //! When a workbook is begun by itself: not for trivial messages, and for real ones.
 
-use planwright_core::workbook::verdict::{Reason, judge};
-use planwright_core::workbook::{Judged, PlanningFiles};
+use planwright_core::workbook::auto_init::{Reason, assess};
+use planwright_core::workbook::{AssessmentRecord, PlanningFiles};
 
 const TRIVIAL: &[&str] = &[
     "",
@@ -54,24 +54,24 @@ fn settings() -> PlanningFiles {
 #[test]
 fn trivial_messages_begin_nothing() {
     for message in TRIVIAL {
-        let verdict = judge(message, &settings());
-        assert!(!verdict.begin, "{message}: {verdict:?}");
+        let assessment = assess(message, &settings());
+        assert!(!assessment.begin, "{message}: {assessment:?}");
     }
 }
 
 #[test]
 fn real_ones_begin_a_workbook() {
     for message in REAL {
-        let verdict = judge(message, &settings());
-        assert!(verdict.begin, "{message}: {verdict:?}");
-        assert!(verdict.score >= settings().min_score && !verdict.reasons.is_empty(), "{verdict:?}");
+        let assessment = assess(message, &settings());
+        assert!(assessment.begin, "{message}: {assessment:?}");
+        assert!(assessment.score >= settings().min_score && !assessment.reasons.is_empty(), "{assessment:?}");
     }
 }
 
 #[test]
-fn a_verdict_says_why() {
-    let verdict = judge(REAL[3], &settings());
-    let judged = Judged::from(&verdict);
+fn an_assessment_says_why() {
+    let assessment = assess(REAL[3], &settings());
+    let judged = AssessmentRecord::from(&assessment);
     assert_eq!((judged.begin, judged.score), (true, 5));
     assert_eq!(
         judged.reasons,
@@ -82,8 +82,8 @@ fn a_verdict_says_why() {
             "3 things in one sentence"
         ]
     );
-    assert_eq!(judge("hi", &settings()).reasons, [Reason::TooShort { words: 1 }]);
-    assert_eq!(judge("/plan x", &settings()).reasons, [Reason::Asked]);
+    assert_eq!(assess("hi", &settings()).reasons, [Reason::TooShort { words: 1 }]);
+    assert_eq!(assess("/plan x", &settings()).reasons, [Reason::Asked]);
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn the_thresholds_are_kept() {
     let lax = PlanningFiles { min_score: 1, min_words: 1, ..settings() };
     let words = PlanningFiles { min_words: 1_000, ..settings() };
     for message in &REAL[2..] {
-        assert!(!judge(message, &strict).begin && !judge(message, &words).begin, "{message}");
+        assert!(!assess(message, &strict).begin && !assess(message, &words).begin, "{message}");
     }
-    assert!(judge("/plan tidy up", &strict).begin && judge("/plan tidy up", &words).begin);
-    assert!(judge("Research tea", &lax).begin && !judge("Research tea", &settings()).begin);
-    assert!(!judge("hello", &lax).begin);
+    assert!(assess("/plan tidy up", &strict).begin && assess("/plan tidy up", &words).begin);
+    assert!(assess("Research tea", &lax).begin && !assess("Research tea", &settings()).begin);
+    assert!(!assess("hello", &lax).begin);
 }

@@ -4,7 +4,7 @@
 use crate::conversation::items::MESSAGE_TOKENS;
 use crate::model::ModelMessage;
 
-/// The call may have been begun or not; nobody wrote down what it came to.
+/// The call may have been begun or not; its outcome was never recorded.
 pub(crate) const NO_OUTCOME: &str = "[No outcome: the turn ended before this call did.]";
 
 /// What [`NO_OUTCOME`] takes, with its message.

@@ -2,7 +2,7 @@
 //! fits into one request, so that no request is ever too long.
 
 use crate::conversation::items::{Conversation, MESSAGE_TOKENS, summary_tokens};
-use crate::conversation::{CountTokens, clip, message_tokens, words};
+use crate::conversation::{CountTokens, clip, message_tokens, model_notes};
 use crate::model::ModelMessage;
 use crate::refusal::Refusal;
 
@@ -37,7 +37,7 @@ struct Parts {
     /// The summary and what it takes as a message.
     summary: Option<(String, u32)>,
     groups: Vec<Group>,
-    /// Something is not there any more, which the model is told.
+    /// Whether something was left out, which the model is told.
     dropped: bool,
 }
 
@@ -72,7 +72,7 @@ impl Parts {
 
     fn tokens(&self) -> u32 {
         let summary = self.summary.as_ref().map_or(0, |(_, tokens)| *tokens);
-        let dropped = if self.dropped { words::DROPPED_TOKENS } else { 0 };
+        let dropped = if self.dropped { model_notes::DROPPED_TOKENS } else { 0 };
         self.groups.iter().fold(summary.saturating_add(dropped), |sum, group| sum.saturating_add(group.tokens))
     }
 
@@ -111,7 +111,7 @@ impl Parts {
         }
         if let Some((text, tokens)) = &mut self.summary {
             *text = clip(text, room / 8, counter);
-            *tokens = message_tokens(&words::summary(text), counter);
+            *tokens = message_tokens(&model_notes::summary(text), counter);
         }
     }
 
@@ -158,8 +158,8 @@ impl Parts {
     }
 
     fn messages(self) -> Vec<ModelMessage> {
-        let summary = self.summary.map(|(text, _)| words::summary(&text));
-        let dropped = self.dropped.then(|| ModelMessage::User { text: words::DROPPED.to_owned() });
+        let summary = self.summary.map(|(text, _)| model_notes::summary(&text));
+        let dropped = self.dropped.then(|| ModelMessage::User { text: model_notes::DROPPED.to_owned() });
         summary.into_iter().chain(dropped).chain(self.groups.into_iter().flat_map(|group| group.messages)).collect()
     }
 }
@@ -182,7 +182,7 @@ fn leave_out(message: &mut ModelMessage, counter: &dyn CountTokens) {
         ModelMessage::User { .. } => {}
         ModelMessage::ToolResult { text, .. } => {
             if counter.count(text) > SHORT {
-                replace_if_shorter(text, words::left_out(text));
+                replace_if_shorter(text, model_notes::left_out(text));
             }
         }
         ModelMessage::Assistant { calls, .. } => {

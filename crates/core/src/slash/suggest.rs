@@ -1,14 +1,14 @@
 //! What was probably meant: names one or two slips of the finger away.
 
-use super::table::Entry;
+use super::table::CommandSpec;
 
 /// Below this, an abbreviation fits too much.
 const SHORTEST_ABBREVIATION: usize = 3;
 const LONG_NAME: usize = 7;
 
-/// The commands nearest to a word nobody knows, all of them if several are equally near. A command of `/plan` is also
+/// The commands nearest to an unknown word, all of them if several are equally near. A command of `/plan` is also
 /// found by its second word alone.
-pub(super) fn nearest(word: &str, entries: impl Iterator<Item = &'static Entry>) -> Vec<&'static Entry> {
+pub(super) fn nearest(word: &str, entries: impl Iterator<Item = &'static CommandSpec>) -> Vec<&'static CommandSpec> {
     let mut found: Vec<_> = entries
         .filter_map(|entry| {
             let by_name = distance_if_near(word, entry.name);
@@ -44,27 +44,11 @@ fn distance_if_near(word: &str, name: &str) -> Option<usize> {
     }
 }
 
-/// How many letters were left out, added, replaced or swapped with their neighbour, if they are at most so many.
+/// How many letters were left out, added, replaced or swapped with their neighbour, if there are at most `most`.
 fn distance(left: &str, right: &str, most: usize) -> Option<usize> {
-    let (left, right): (Vec<_>, Vec<_>) = (left.chars().collect(), right.chars().collect());
-    if left.len().abs_diff(right.len()) > most {
-        return None;
-    }
-    let mut before = vec![0; right.len() + 1];
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for i in 1..=left.len() {
-        let mut row = vec![i; right.len() + 1];
-        for j in 1..=right.len() {
-            let replaced = last[j - 1] + usize::from(left[i - 1] != right[j - 1]);
-            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            let swapped = i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
-            if swapped {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().filter(|distance| *distance <= most)
+    // A long word is not compared at all: a line of any length can be typed.
+    let apart = left.chars().count().abs_diff(right.chars().count());
+    (apart <= most).then(|| strsim::osa_distance(left, right)).filter(|distance| *distance <= most)
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use std::fmt;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::{Judged, PlanningFiles};
+use super::{AssessmentRecord, PlanningFiles};
 use crate::plan::markdown::OPTIONS;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Assessment {
     pub begin: bool,
     pub score: u32,
     pub reasons: Vec<Reason>,
@@ -148,19 +148,19 @@ const QUESTION: [&str; 18] = [
 /// How people ask to be told something.
 const EXPLAIN: [&str; 6] = ["can you explain", "can you tell", "could you explain", "explain", "tell me", "why"];
 
-pub fn judge(message: &str, settings: &PlanningFiles) -> Verdict {
+pub fn assess(message: &str, settings: &PlanningFiles) -> Assessment {
     if asked(message) {
-        return Verdict { begin: true, score: settings.min_score, reasons: vec![Reason::Asked] };
+        return Assessment { begin: true, score: settings.min_score, reasons: vec![Reason::Asked] };
     }
     let said = Said::of(message);
     let words = said.count();
     if words < settings.min_words {
-        return Verdict { begin: false, score: 0, reasons: vec![Reason::TooShort { words }] };
+        return Assessment { begin: false, score: 0, reasons: vec![Reason::TooShort { words }] };
     }
     let reasons = reasons(&said);
     let score = reasons.iter().map(Reason::worth).sum::<i64>();
     let score = u32::try_from(score).unwrap_or_default();
-    Verdict { begin: score >= settings.min_score, score, reasons }
+    Assessment { begin: score >= settings.min_score, score, reasons }
 }
 
 /// `/plan` with something behind it. Its own commands never come here.
@@ -311,9 +311,9 @@ impl fmt::Display for Reason {
     }
 }
 
-impl From<&Verdict> for Judged {
-    fn from(verdict: &Verdict) -> Self {
-        let reasons = verdict.reasons.iter().map(Reason::to_string).collect();
-        Self { begin: verdict.begin, score: verdict.score, reasons }
+impl From<&Assessment> for AssessmentRecord {
+    fn from(assessment: &Assessment) -> Self {
+        let reasons = assessment.reasons.iter().map(Reason::to_string).collect();
+        Self { begin: assessment.begin, score: assessment.score, reasons }
     }
 }
