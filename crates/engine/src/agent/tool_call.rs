@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use planwright_core::conversation::{CountTokens as _, clip};
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
     ASK_AGENT, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool, decide_other_tool,
 };
@@ -95,7 +96,9 @@ impl TurnRunner<'_> {
         match verdict {
             GateDecision::Deny(refusal) => Ok(refused(&refusal)),
             // When collecting began since, it may have been run before the crash. It does not become a step as well.
-            GateDecision::Record if interrupted && tool.effect() == ToolEffect::Changes && self.mode_changed() => {
+            GateDecision::Record
+                if interrupted && tool.effect() == ToolEffect::Changes && self.mode_changed().await? =>
+            {
                 Ok(not_known())
             }
             GateDecision::Record => {
@@ -132,8 +135,12 @@ impl TurnRunner<'_> {
     }
 
     /// Whether plan work was turned on, off or to another style since the turn began.
-    fn mode_changed(&self) -> bool {
-        self.snapshot.session.as_ref().is_some_and(|session| session.plan_mode.updated_at > self.begun_at)
+    async fn mode_changed(&self) -> LedgerResult<bool> {
+        let is_mode = |event: &Event| match event {
+            Event::Session(SessionEvent::PlanModeEnabled { .. } | SessionEvent::PlanModeDisabled { .. }) => true,
+            _ => false,
+        };
+        self.happened_since_begun(is_mode).await
     }
 
     async fn call_plan_tool(

@@ -99,6 +99,7 @@ impl<'a> Walk<'a> {
     fn take_in(&mut self, place: usize, happening: &Happening) {
         match happening {
             Happening::Act(_) | Happening::Answered(_) | Happening::Started { .. } => {}
+            Happening::Deleted { .. } => self.count("session deleted"),
             Happening::Died { .. } => self.count("process died"),
             Happening::Wrote { owner, session, first, last, under } => {
                 self.wrote(owner, session, *first, *last, *under);

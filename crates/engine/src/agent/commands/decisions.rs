@@ -89,8 +89,11 @@ impl Agent {
         context.progress.send(Progress::Said(words.clone()));
         let answer = if plan.status == PlanStatus::Executing {
             Box::pin(self.carry_out_plan(&plan.id, context)).await?
+        } else if let Some(outcome) = Box::pin(self.document_turn_before(context)).await? {
+            // The request comes again after the work.
+            outcome.into()
         } else {
-            // Every step was ticked in the text already, or the request comes again after the work.
+            // Every step was ticked in the text already, or there was no turn to be answered.
             Answer::words(session, summary(&plan))
         };
         Ok(Answer { decided: Some(words), ..answer })

@@ -30,7 +30,10 @@ impl TurnRunner<'_> {
             }
         };
         let settled = self.settled.as_ref().and_then(|id| self.snapshot.plan(id));
-        let changed = settled.or_else(|| self.snapshot.active()).filter(|plan| plan.updated_at > self.begun_at);
+        let changed = match settled.or_else(|| self.snapshot.active()) {
+            Some(plan) if self.happened_since_begun(|event| event.plan() == Some(&plan.id)).await? => Some(plan),
+            Some(_) | None => None,
+        };
         let planned = PlannerTurn { end, reply, claim: claim.as_ref(), claimed: claimed.as_deref(), changed };
         Ok(Some(planned.answer()))
     }

@@ -50,7 +50,7 @@ impl RecordedEnd {
 
 impl Agent {
     /// The outcome of a turn that the same request began before. If the turn was left open, it is resumed now.
-    pub(super) async fn outcome_of_turn(
+    pub(in crate::agent) async fn outcome_of_turn(
         &self,
         turn: &TurnId,
         seq: u64,
