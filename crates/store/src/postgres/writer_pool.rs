@@ -211,7 +211,7 @@ impl WriterTask {
     }
 
     fn park(&mut self, job: Job, blocked: Blocked, error: &DatabaseError) {
-        if let Err(job) = self.parked.park(job, blocked, self.lock_patience) {
+        if let Some(job) = self.parked.park(job, blocked, self.lock_patience) {
             job.fail(error);
         }
     }
