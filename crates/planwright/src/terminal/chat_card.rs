@@ -1,6 +1,6 @@
 //! A plan as it is put before a person in a conversation: what it is, what it says, and what to type about it.
 
-use planwright_engine::agent::PlanCard;
+use planwright_engine::session::outcome::PlanCard;
 use planwright_engine::who;
 
 use super::card::labelled;
@@ -38,7 +38,7 @@ fn head(card: &PlanCard, width: usize) -> String {
     }
     head.push_str(&labelled("digest", &card.digest.to_string(), width));
     if let Some(approval) = &card.approval {
-        let by = shown_line(&who(&approval.actor));
+        let by = shown_line(&who(&approval.by));
         head.push_str(&labelled("approved", &format!("by {by}, {}", time::both(approval.at)), width));
     }
     head

@@ -14,7 +14,7 @@ use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission, is_plan_mode_on};
 
 use super::changes::Changes;
 use super::errors::DatabaseError;
@@ -122,12 +122,13 @@ impl<'a> Batch<'a> {
                 self.homes.get(subject).map_or(Ok(()), |home| session.check_home(subject, *home))?;
             }
         }
+        let plan_mode_was_on = Some(is_plan_mode_on(&session.snapshot));
         let applied = apply_command(&mut session.snapshot, &mut session.head, submission)?;
         let snapshot = session.snapshot_after(submission, &applied.events);
         let seq = session.head.seq;
         if applied.events.is_empty() {
             let lease = session.settle(submission);
-            return Ok(Committed { events: applied.events, seq, snapshot, lease });
+            return Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_was_on });
         }
         let session_id = session.note(&applied, submission)?;
         let lease = session.settle(submission);
@@ -138,7 +139,7 @@ impl<'a> Batch<'a> {
             self.entries.push(NewEntry { session_id, seq, plan, request, version, body, hash });
         }
         self.done.insert(request, Done { session_id, last: seq, events: Ok(applied.events.clone()) });
-        Ok(Committed { events: applied.events, seq, snapshot, lease })
+        Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_was_on })
     }
 }
 
@@ -155,6 +156,7 @@ impl Done {
                 seq: self.last,
                 snapshot: session.snapshot_after(submission, events),
                 lease: session.settle_again(submission),
+                plan_mode_was_on: None,
             }),
             Err(damaged) => Err(LedgerError::damaged(damaged.what.clone(), &damaged.reason)),
         }

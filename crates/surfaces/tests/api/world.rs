@@ -1,4 +1,4 @@
-//! A server's calls without its doors, and a client that looks at everything that comes back.
+//! The REST calls without the server's middleware, and a client for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,6 +67,12 @@ impl Came {
 }
 
 impl World {
+    /// Changes the store behind the server's back; gives the number of changed rows.
+    pub(crate) fn tamper(&self, sql: &str) -> usize {
+        let database = rusqlite::Connection::open(self.folder.path().join("test.db")).unwrap();
+        database.execute(sql, []).unwrap()
+    }
+
     /// Two sessions that have begun, and a model that answers by this script.
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let world = Self::empty(ScriptedModel::new(replies)).await;
@@ -101,6 +107,17 @@ impl World {
         assert_eq!(answer["plan"]["status"], "READY", "{answer}");
         let plan = world.get(&format!("/api/plans/{}", answer["planId"].as_str().unwrap())).await.with(200);
         (world, plan)
+    }
+
+    /// A server of its own on the same store, with the same model.
+    pub(crate) async fn another_process(&self, owner: &str) -> Router {
+        let folder = self.folder.path();
+        let ledger = Arc::new(SqliteLedger::open(&folder.join("test.db")).await.unwrap());
+        let engine = Engine::new(ledger.clone(), Policy::default());
+        let files = FileTools::new(folder.join("users"), FileLimits::default());
+        let options = AgentOptions::new(owner);
+        let agent = Agent::new(engine, Arc::new(self.model.clone()), files, Toolbox::default(), options);
+        planwright_surfaces::http::rest(agent, ledger, self.stopping.clone())
     }
 
     /// The same calls on the same store, as another process makes them.
