@@ -28,6 +28,8 @@ pub(super) struct Outcomes {
     pub(super) of_each: Vec<Option<LedgerResult<Committed>>>,
     /// How large the plans were that it had to read.
     pub(super) loaded: usize,
+    /// Whether anything was committed.
+    pub(super) wrote: bool,
 }
 
 /// Carries all of them out in one transaction. The outcomes may be told once this has returned; a failure means that
@@ -44,13 +46,14 @@ pub(super) async fn commit(
             .map_err(|_| {
                 LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned())
             })?;
-    if batch.changes_nothing() {
+    let wrote = !batch.changes_nothing();
+    if !wrote {
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
         write::write(connection, &batch).await?;
         changes.commit(&connection.client, batch.written()).await?;
     }
-    Ok(Outcomes { of_each, loaded: batch.loaded })
+    Ok(Outcomes { of_each, loaded: batch.loaded, wrote })
 }
 
 /// Everything the commands need, and what they come to.

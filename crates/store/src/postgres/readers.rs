@@ -112,10 +112,7 @@ impl Readers {
         let mut retry = WriteRetry::new();
         loop {
             let error = match self.try_write(sql, parameters).await {
-                Ok(rows) => {
-                    self.health.note_success();
-                    return Ok(rows);
-                }
+                Ok(rows) => return Ok(rows),
                 Err(error) => error,
             };
             retry.before_next(error).await.map_err(|error| {
