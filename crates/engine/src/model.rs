@@ -62,6 +62,8 @@ pub enum ModelErrorKind {
     Refused,
     /// Its answer cannot be understood.
     Unreadable,
+    /// Its answer is larger than the limits allow.
+    TooLarge,
 }
 
 impl ModelError {

@@ -1,16 +1,34 @@
-//! Providers' own words about what went wrong. Their forms differ; none of them is relied on.
+//! What providers write about an error. Their forms differ, and none of them is relied on.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// What an error in the middle of an answer means.
+/// How much of the body of an error is read.
+pub(super) const ERROR_BODY_BYTES: usize = 64 * 1024;
+
+/// What an error that is reported in the middle of an answer means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
-    TooMany,
-    Passing,
+pub(super) enum ReportedError {
+    RateLimit,
+    Temporary,
     TooLong,
-    Lasting,
+    Permanent,
+}
+
+impl ReportedError {
+    pub(super) fn of(event: &str) -> Self {
+        let has = |signs: &[&str]| signs.iter().any(|sign| event.contains(sign));
+        if is_about_length(event) {
+            Self::TooLong
+        } else if has(&["rate_limit", "RESOURCE_EXHAUSTED", "\"code\":429"]) {
+            Self::RateLimit
+        } else if has(&["invalid_request", "INVALID_ARGUMENT", "blockReason", "content_policy", "PERMISSION_DENIED"]) {
+            Self::Permanent
+        } else {
+            Self::Temporary
+        }
+    }
 }
 
 /// The sentence in the body of an error, or the body itself.
@@ -27,8 +45,8 @@ pub(super) fn message(body: &str) -> String {
         "/promptFeedback/blockReason",
         "/finishReason",
     ];
-    let told = places.iter().find_map(|place| value.pointer(place)?.as_str());
-    told.map_or_else(|| strip_nulls(value).to_string(), str::to_owned)
+    let sentence = places.iter().find_map(|place| value.pointer(place)?.as_str());
+    sentence.map_or_else(|| strip_nulls(value).to_string(), str::to_owned)
 }
 
 fn strip_nulls(value: &Value) -> Value {
@@ -38,19 +56,6 @@ fn strip_nulls(value: &Value) -> Value {
             Value::Object(filled.map(|(name, value)| (name.clone(), value.clone())).collect())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value.clone(),
-    }
-}
-
-pub(super) fn trouble(body: &str, on_the_wire: &str) -> Trouble {
-    let says = |signs: &[&str]| signs.iter().any(|sign| body.contains(sign) || on_the_wire.contains(sign));
-    if is_about_length(body) {
-        Trouble::TooLong
-    } else if says(&["rate_limit", "RESOURCE_EXHAUSTED", "\"code\":429"]) {
-        Trouble::TooMany
-    } else if says(&["invalid_request", "INVALID_ARGUMENT", "blockReason", "content_policy", "PERMISSION_DENIED"]) {
-        Trouble::Lasting
-    } else {
-        Trouble::Passing
     }
 }
 
@@ -69,12 +74,12 @@ pub(super) fn is_about_length(body: &str) -> bool {
     signs.iter().any(|sign| body.contains(sign))
 }
 
-/// Waiting does not fill an account.
+/// Whether the account has no credit, which waiting does not change.
 pub(super) fn is_about_money(body: &str) -> bool {
     ["insufficient_quota", "billing_hard_limit", "credit balance"].iter().any(|sign| body.contains(sign))
 }
 
-/// How long the provider wants to be left alone: in a header, or, with Gemini, in the body.
+/// The wait that the provider asks for: in a header, or, with Gemini, in the body.
 pub(super) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>, body: &str) -> Option<Duration> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let milliseconds = header("retry-after-ms").and_then(number).map(|many| many / 1000.0);

@@ -1,8 +1,8 @@
 //! The rehearsal model against the real tools, and against tools that refuse.
 
-mod refused;
+mod refusals;
+mod session;
 mod specialists;
-mod stage;
 
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -10,7 +10,7 @@ use planwright_engine::model::Model;
 use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::world::{Heard, question, tool, user};
-use stage::Stage;
+use session::TestSession;
 
 const REQUEST: &str = "Please add a health endpoint to the billing service, and then write tests for it.";
 
@@ -21,29 +21,29 @@ fn says_what_it_is(text: &str) {
 
 #[tokio::test]
 async fn a_document_is_drafted_approved_and_carried_out() {
-    let mut stage = Stage::planning(PlanStyle::Document).await;
-    let text = stage.say(REQUEST).await;
+    let mut session = TestSession::planning(PlanStyle::Document).await;
+    let text = session.say(REQUEST).await;
     says_what_it_is(&text);
     assert!(text.contains("/plan approve"), "{text}");
-    assert_eq!(stage.called(), ["plan_get", "plan_set_content"]);
-    let plan = stage.plan().await;
+    assert_eq!(session.called(), ["plan_get", "plan_set_content"]);
+    let plan = session.plan().await;
     assert_eq!(plan.status, PlanStatus::Ready);
     assert_eq!(plan.display_title(), "Add a health endpoint to the billing service");
     let steps: Vec<_> = plan.content.steps().iter().map(|step| step.description.clone()).collect();
     assert_eq!(steps.len(), 4);
     assert_eq!(steps[2], "Write tests for it");
 
-    let text = stage.say("yes").await;
+    let text = session.say("yes").await;
     assert!(text.contains("waits for your decision"), "a yes is no approval: {text}");
-    assert_eq!(stage.plan().await.digest(), plan.digest());
+    assert_eq!(session.plan().await.digest(), plan.digest());
 
-    stage.approve().await;
-    let text = stage.say("go on").await;
+    session.approve().await;
+    let text = session.say("go on").await;
     says_what_it_is(&text);
     assert!(text.contains("only rehearsed"), "{text}");
-    let calls = stage.called();
+    let calls = session.called();
     assert_eq!(calls.iter().filter(|name| *name == "plan_progress").count(), 8, "each is begun and done: {calls:?}");
-    let done = stage.newest_plan().await;
+    let done = session.newest_plan().await;
     assert_eq!(done.status, PlanStatus::Completed);
     let runs = &done.execution.as_ref().unwrap().steps;
     let says = |text: &Option<String>, words: &str| text.as_deref().is_some_and(|text| text.contains(words));
@@ -56,110 +56,110 @@ async fn an_approved_document_is_carried_out_when_the_engine_begins() {
         "[Plan 1 was approved by \"ada\", with the note \"a view instead?\". Carry it out now.]",
         "[Go on with plan 1. Is anything open?",
     ] {
-        let mut stage = Stage::planning(PlanStyle::Document).await;
-        stage.say(REQUEST).await;
-        let text = stage.say(opening).await;
+        let mut session = TestSession::planning(PlanStyle::Document).await;
+        session.say(REQUEST).await;
+        let text = session.say(opening).await;
         assert!(text.contains("waits for your decision"), "only the store tells what is approved: {text}");
-        stage.approve().await;
-        let text = stage.say(opening).await;
+        session.approve().await;
+        let text = session.say(opening).await;
         assert!(text.contains("only rehearsed"), "{text}");
-        assert_eq!(stage.newest_plan().await.status, PlanStatus::Completed);
+        assert_eq!(session.newest_plan().await.status, PlanStatus::Completed);
     }
 }
 
 /// What was begun before the turn ended is not left out.
 #[tokio::test]
 async fn a_document_is_gone_on_with_where_it_stands() {
-    let mut stage = Stage::planning(PlanStyle::Document).await;
-    stage.say(REQUEST).await;
-    stage.approve().await;
-    stage.report(1, "done").await;
-    stage.report(2, "in_progress").await;
-    stage.say("[Go on with plan 1]").await;
-    assert_eq!(stage.called().len(), 1 + 3 * 2, "{:?}", stage.called());
-    assert_eq!(stage.newest_plan().await.status, PlanStatus::Completed);
+    let mut session = TestSession::planning(PlanStyle::Document).await;
+    session.say(REQUEST).await;
+    session.approve().await;
+    session.report(1, "done").await;
+    session.report(2, "in_progress").await;
+    session.say("[Go on with plan 1]").await;
+    assert_eq!(session.called().len(), 1 + 3 * 2, "{:?}", session.called());
+    assert_eq!(session.newest_plan().await.status, PlanStatus::Completed);
 }
 
 #[tokio::test]
 async fn feedback_makes_another_document() {
-    let mut stage = Stage::planning(PlanStyle::Document).await;
-    stage.say(REQUEST).await;
-    let first = stage.plan().await;
-    stage.revise("fewer moving parts, please").await;
-    stage.say("The person asked for changes.").await;
-    let second = stage.plan().await;
+    let mut session = TestSession::planning(PlanStyle::Document).await;
+    session.say(REQUEST).await;
+    let first = session.plan().await;
+    session.revise("fewer moving parts, please").await;
+    session.say("The person asked for changes.").await;
+    let second = session.plan().await;
     assert_ne!(second.digest(), first.digest());
-    assert!(stage.shown().await.contains("fewer moving parts, please"));
+    assert!(session.shown().await.contains("fewer moving parts, please"));
     assert_eq!(second.status, PlanStatus::Ready);
 
-    stage.say("revise: and mention the changelog").await;
-    assert!(stage.shown().await.contains("mention the changelog"));
+    session.say("revise: and mention the changelog").await;
+    assert!(session.shown().await.contains("mention the changelog"));
 
-    stage.approve().await;
-    stage.revise("no tests after all").await;
-    stage.say("go on").await;
-    let third = stage.plan().await;
+    session.approve().await;
+    session.revise("no tests after all").await;
+    session.say("go on").await;
+    let third = session.plan().await;
     assert_eq!(third.status, PlanStatus::Ready);
-    assert!(stage.shown().await.contains("no tests after all"));
+    assert!(session.shown().await.contains("no tests after all"));
 }
 
 #[tokio::test]
 async fn calls_are_collected_and_finalised() {
-    let mut stage = Stage::planning(PlanStyle::Collect).await;
-    let text = stage.say(REQUEST).await;
+    let mut session = TestSession::planning(PlanStyle::Collect).await;
+    let text = session.say(REQUEST).await;
     says_what_it_is(&text);
-    assert_eq!(stage.called(), ["plan_get", "list_files", "write_file", "plan_finalize"]);
-    let plan = stage.plan().await;
+    assert_eq!(session.called(), ["plan_get", "list_files", "write_file", "plan_finalize"]);
+    let plan = session.plan().await;
     assert_eq!((plan.status, plan.content.steps().len()), (PlanStatus::Ready, 2));
 
-    let text = stage.say("Bake bread as well").await;
+    let text = session.say("Bake bread as well").await;
     assert!(text.contains("/plan revise"), "{text}");
-    stage.revise("use another file").await;
-    stage.say("The person asked for changes.").await;
-    let second = stage.plan().await;
+    session.revise("use another file").await;
+    session.say("The person asked for changes.").await;
+    let second = session.plan().await;
     assert_eq!(second.status, PlanStatus::Ready);
     assert_ne!(second.digest(), plan.digest());
-    assert!(stage.shown().await.contains("use another file"));
+    assert!(session.shown().await.contains("use another file"));
 }
 
 #[tokio::test]
 async fn without_anything_to_call_nothing_is_collected() {
-    let mut stage = Stage::planning(PlanStyle::Collect).await.without_other_tools();
-    let text = stage.say(REQUEST).await;
+    let mut session = TestSession::planning(PlanStyle::Collect).await.without_other_tools();
+    let text = session.say(REQUEST).await;
     assert!(text.contains("no tool"), "{text}");
-    assert_eq!(stage.plan().await.status, PlanStatus::Collecting);
+    assert_eq!(session.plan().await.status, PlanStatus::Collecting);
 }
 
 #[tokio::test]
 async fn a_draft_is_built_and_submitted() {
-    let mut stage = Stage::planning(PlanStyle::Build).await;
-    let text = stage.say(REQUEST).await;
+    let mut session = TestSession::planning(PlanStyle::Build).await;
+    let text = session.say(REQUEST).await;
     says_what_it_is(&text);
     let mut expected = vec!["plan_get", "plan_create_draft", "plan_set_metadata"];
     expected.extend(["plan_add_step"; 4]);
     expected.push("plan_submit");
-    assert_eq!(stage.called(), expected);
-    let plan = stage.plan().await;
+    assert_eq!(session.called(), expected);
+    let plan = session.plan().await;
     assert_eq!((plan.status, plan.content.steps().len()), (PlanStatus::Ready, 4));
 
-    stage.revise("a reviewer has to look").await;
-    stage.say("The person asked for changes.").await;
-    let second = stage.plan().await;
+    session.revise("a reviewer has to look").await;
+    session.say("The person asked for changes.").await;
+    let second = session.plan().await;
     assert_eq!((second.status, second.content.steps().len()), (PlanStatus::Ready, 5));
-    assert!(stage.shown().await.contains("a reviewer has to look"));
+    assert!(session.shown().await.contains("a reviewer has to look"));
 
-    let text = stage.say("ok").await;
+    let text = session.say("ok").await;
     assert!(text.contains("waits for your decision"), "{text}");
-    stage.say("Bake bread").await;
-    assert_eq!(stage.plan().await.display_title(), "Bake bread");
+    session.say("Bake bread").await;
+    assert_eq!(session.plan().await.display_title(), "Bake bread");
 }
 
 #[tokio::test]
 async fn agents_of_the_configuration_are_given_the_steps() {
-    let mut stage = Stage::with_agents(&["baker", "taster"]).await;
-    stage.say("Bake bread").await;
-    assert_eq!(stage.plan().await.status, PlanStatus::Ready);
-    assert!(stage.shown().await.contains("baker"));
+    let mut session = TestSession::with_agents(&["baker", "taster"]).await;
+    session.say("Bake bread").await;
+    assert_eq!(session.plan().await.status, PlanStatus::Ready);
+    assert!(session.shown().await.contains("baker"));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planwright_engine::model::ModelErrorKind;
-use planwright_llm::{Options, Patience};
+use planwright_llm::{Options, Timeouts};
 
 use crate::server::{Answer, Server};
 use crate::world::{ask, model_with, question, quick};
@@ -12,8 +12,8 @@ const TEXT: &str = include_str!("wire/openai_text.sse");
 const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(80);
 
-fn patience(first_piece: Duration, between_pieces: Duration) -> Options {
-    Options { patience: Patience { first_piece, between_pieces, ..Patience::default() }, ..quick() }
+fn patience(first_byte: Duration, between_reads: Duration) -> Options {
+    Options { timeouts: Timeouts { first_byte, between_reads, ..Timeouts::default() }, ..quick() }
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::world::Heard;
 
-pub(crate) struct Stage {
+pub(crate) struct TestSession {
     _folder: TempDir,
     engine: Engine,
     session: SessionIdentity,
@@ -27,7 +27,7 @@ pub(crate) struct Stage {
     called: Vec<String>,
 }
 
-impl Stage {
+impl TestSession {
     pub(crate) async fn planning(style: PlanStyle) -> Self {
         Self::new(style, Policy::default()).await
     }

@@ -7,7 +7,7 @@ use planwright_engine::model::{Model, Silent};
 use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::{Value, json};
 
-use super::stage::{Stage, string_tool};
+use super::session::{TestSession, string_tool};
 use super::{REQUEST, says_what_it_is};
 use crate::world::{tool, user};
 
@@ -102,22 +102,22 @@ async fn a_question_is_answered_in_two_sentences() {
 #[tokio::test]
 async fn in_the_conversation_with_the_person_nobody_is_a_specialist() {
     for words in [STEP, "[Question from the planner] is there flour?"] {
-        let mut stage = Stage::planning(PlanStyle::Document).await;
-        stage.say(words).await;
-        assert_eq!(stage.plan().await.status, PlanStatus::Ready, "{words}");
+        let mut session = TestSession::planning(PlanStyle::Document).await;
+        session.say(words).await;
+        assert_eq!(session.plan().await.status, PlanStatus::Ready, "{words}");
     }
 }
 
 #[tokio::test]
 async fn a_specialist_is_asked_before_a_draft_is_built() {
-    let mut stage = Stage::planning(PlanStyle::Build).await.with_somebody_to_ask();
-    let text = stage.say(REQUEST).await;
+    let mut session = TestSession::planning(PlanStyle::Build).await.with_somebody_to_ask();
+    let text = session.say(REQUEST).await;
     says_what_it_is(&text);
-    assert_eq!(stage.called()[..4], ["plan_get", "ask_agent", "plan_create_draft", "plan_set_metadata"]);
-    assert_eq!(stage.called().iter().filter(|name| *name == "ask_agent").count(), 1);
-    let plan = stage.plan().await;
+    assert_eq!(session.called()[..4], ["plan_get", "ask_agent", "plan_create_draft", "plan_set_metadata"]);
+    assert_eq!(session.called().iter().filter(|name| *name == "ask_agent").count(), 1);
+    let plan = session.plan().await;
     assert_eq!((plan.status, plan.content.steps().len()), (PlanStatus::Ready, 4));
-    let shown = stage.shown().await;
+    let shown = session.shown().await;
     assert!(shown.contains("The researcher says: “Nothing is known about “What is there already"), "{shown}");
 }
 
