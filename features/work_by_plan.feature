@@ -127,8 +127,9 @@ Feature: Work by plan
     When the person turns plan work on and off 20 times
     And the person turns plan work on
     Then plan work is on
-    And the agent writes the plan "# Still works"
-    And the active plan is READY
+    And there is 1 plan
+    When the agent writes the plan "# Still works"
+    Then the active plan is READY
 
   Scenario: There is at most one active plan
     Given plan work is on
@@ -136,7 +137,13 @@ Feature: Work by plan
     And the person turns plan work on
     Then plan 2 is the active plan
     And plan 1 is READY
-    And exactly one plan is active
+    When the agent writes the plan "# Two"
+    Then plan 1 reads "# One"
+    And plan 2 reads "# Two"
+    When the person says plan work is done
+    Then no plan is active
+    And plan 1 is READY
+    And plan 2 is READY
 
   Scenario: An empty plan is used again instead of being piled up
     Given plan work is on

@@ -13,14 +13,15 @@ pub mod engine;
 pub mod feed;
 pub mod ledger;
 pub mod model;
-mod schema;
 pub mod server_ledger;
 pub mod tokens;
+mod tool_schema;
 pub mod toolbox;
 pub mod tools;
 pub mod view;
 mod who;
 pub mod workbook;
+mod workbook_dir;
 
 pub use engine::Engine;
 pub use planwright_core as core;

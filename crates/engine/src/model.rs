@@ -6,6 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use planwright_core::model::{ModelReply, ModelRequest};
 
+/// The name of the built-in model, which answers where no model is configured.
+pub const REHEARSAL: &str = "rehearsal";
+
 /// Answers one request. Trying again, waiting and giving up on a silent provider are its own business.
 ///
 /// Whoever stops waiting for `reply` (drops it) ends the request.

@@ -1,4 +1,4 @@
-//! The tools that are not about plans: what one is, and the box they are kept in.
+//! The tools that are not about plans: the trait, and the set of them.
 
 pub mod files;
 
@@ -12,7 +12,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use serde_json::Value;
 
-use crate::tools::Arguments;
+use crate::tool_schema::Arguments;
 
 #[async_trait]
 pub trait Tool: Send + Sync + fmt::Debug + 'static {
@@ -20,14 +20,14 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
 
     fn effect(&self) -> ToolEffect;
 
-    /// Whether the arguments fit, without doing anything.
+    /// Checks the arguments, without any effect.
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal>;
 
-    /// Does it, in the session that asks and in no other. Whoever stops waiting ends it, as far as it can be ended.
+    /// Carries the call out in the session. Dropping the future cancels the call, as far as that is possible.
     async fn call(&self, session: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal>;
 }
 
-/// The tools there are; clones share them.
+/// A set of tools; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,

@@ -13,7 +13,7 @@ pub mod options;
 mod provider;
 pub mod rehearsal;
 pub mod scripted;
-mod words;
+mod text_pieces;
 
 pub use choose::{ChooseError, ModelChoice, Provider, connect};
 pub use options::{Options, ReplyLimits, RetryPolicy, Timeouts};

@@ -1,12 +1,14 @@
 //! Carrying out an approved plan. The intent is on disk before a step begins and the outcome after it.
 //!
 //! - `recorded`: exactly the recorded calls, with exactly the recorded arguments, in order
+//! - `author`: whose plans the built-in rehearsal carries out
 //! - `built`: each step by the specialist it names, in a turn of its own
 //! - `document`: a turn of the conversation that works from the text
 //! - `left`: what a process that ended, or another one, was carrying out
 //! - `standing`: plans that a rule approves
 //! - `outcome`: what it came to, counted
 
+mod author;
 mod built;
 mod document;
 mod left;
@@ -52,6 +54,7 @@ impl Agent {
         watcher: &Watcher,
     ) -> LedgerResult<Answer> {
         let found = self.engine().plan(session, plan).await?;
+        self.check_author(&found).await?;
         match found.style() {
             PlanStyle::Document => self.work_on_document(session, by, plan, watcher).await,
             PlanStyle::Collect | PlanStyle::Build => {
@@ -98,6 +101,7 @@ impl Agent {
             return Ok(plan);
         }
         self.check_able(&plan)?;
+        self.check_author(&plan).await?;
         let (committed, held) = loop {
             let error = match self.take(session, by, &beginning(&plan), &served.running.stop, watcher).await {
                 Ok(taken) => break taken,

@@ -15,6 +15,7 @@ use super::progress::Watcher;
 use super::sessions::Place;
 use super::{Agent, Answer};
 use crate::ledger::LedgerResult;
+use crate::model::REHEARSAL;
 use crate::server_ledger::{ServerLedger, Unfinished};
 
 /// How often it is looked.
@@ -129,5 +130,3 @@ impl Agent {
         Ok(turn.is_some() || execution.is_some())
     }
 }
-
-const REHEARSAL: &str = "rehearsal";

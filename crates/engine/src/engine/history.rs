@@ -118,9 +118,13 @@ impl PlanVersion {
 impl Engine {
     /// The agent of another program that drafted the plan, and therefore does its work; `None` if it was ours.
     pub async fn drafted_elsewhere(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
+        Ok(self.drafted_by(plan).await?.filter(|by| is_elsewhere(&by.through)))
+    }
+
+    /// Who wrote the newest version of the plan.
+    pub async fn drafted_by(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
         let history = self.history(&plan.session, &plan.id).await?;
-        let written = history.versions.into_iter().next_back().map(|version| version.by);
-        Ok(written.filter(|by| is_elsewhere(&by.through)))
+        Ok(history.versions.into_iter().next_back().map(|version| version.by))
     }
 
     pub async fn history(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<History> {

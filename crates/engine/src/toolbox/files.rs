@@ -9,19 +9,19 @@
 //! - [`open`], [`walk`], [`text`]: one file, a tree of them, and their lines
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`]: the tools
 
-mod effort;
+mod deadline;
 pub(crate) mod folder;
 mod glob;
 mod grep;
+mod io_error;
 mod limits;
 mod list;
 mod open;
 mod path;
+mod quota;
 mod read;
-mod room;
 mod text;
 mod tool;
-mod trouble;
 mod walk;
 mod wildcard;
 mod write;
@@ -51,15 +51,15 @@ pub struct FileTools {
 struct Shared {
     root: PathBuf,
     limits: FileLimits,
-    /// Writers of one session wait for each other, so that what was asked last is what stays, and so that two of them
-    /// do not each find room for one. Sessions may share a place; then they wait a little longer.
-    turns: [Arc<Mutex<()>>; 64],
+    /// Writers of one session wait for each other, so that the last write wins, and so that two of them do not both use
+    /// the rest of the quota. Sessions may share a lock; then they wait a little longer.
+    write_locks: [Arc<Mutex<()>>; 64],
 }
 
 impl FileTools {
     /// `root` is the folder of all sessions' folders; it is made when something is written.
     pub fn new(root: PathBuf, limits: FileLimits) -> Self {
-        Self { shared: Arc::new(Shared { root, limits, turns: std::array::from_fn(|_| Arc::default()) }) }
+        Self { shared: Arc::new(Shared { root, limits, write_locks: std::array::from_fn(|_| Arc::default()) }) }
     }
 
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -96,10 +96,10 @@ impl FileTools {
     /// Removes the session's folder with everything in it, also what is not reached by the tools. Links in it are
     /// removed, never followed.
     pub async fn remove_all(&self, session: &SessionIdentity) -> Result<(), Refusal> {
-        let turn = self.shared.turn(session).await;
+        let write_lock = self.shared.write_lock(session).await;
         let folder = self.shared.folder(session);
         tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _write_lock = write_lock;
             folder.remove()
         })
         .await
@@ -112,10 +112,10 @@ impl Shared {
         SessionFolder::new(self.root.clone(), session)
     }
 
-    async fn turn(&self, session: &SessionIdentity) -> OwnedMutexGuard<()> {
+    async fn write_lock(&self, session: &SessionIdentity) -> OwnedMutexGuard<()> {
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
-        let place = usize::try_from(hash % self.turns.len() as u64).unwrap_or_default();
-        Arc::clone(&self.turns[place]).lock_owned().await
+        let place = usize::try_from(hash % self.write_locks.len() as u64).unwrap_or_default();
+        Arc::clone(&self.write_locks[place]).lock_owned().await
     }
 }
 

@@ -10,11 +10,13 @@ mod life_cycle;
 mod planner;
 mod process;
 mod props;
+mod routing;
 mod settings;
 mod steps;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]
 mod stores;
+mod workbook;
 mod world;
 
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use planwright_core::slash::OnOff;
 use super::Answer;
 use crate::agent::Agent;
 use crate::ledger::LedgerResult;
-use crate::workbook::Beginning;
+use crate::workbook::NewWorkbook;
 
 impl Agent {
     pub(super) async fn planning_files(
@@ -37,7 +37,7 @@ impl Agent {
     /// A person's text is a reason to begin a workbook, unless one is being worked with. Then it is there again, should it
     /// have been switched off.
     pub(super) async fn begin_workbook(&self, session: &SessionIdentity, by: &Actor, text: &str) -> LedgerResult<()> {
-        let begun = self.engine().init_workbook(session, by, &Beginning::about(text)).await?;
+        let begun = self.engine().init_workbook(session, by, &NewWorkbook::about(text)).await?;
         if !begun.is_new {
             self.engine().switch_planning_files(session, by, true).await?;
         }

@@ -15,7 +15,7 @@ use crate::agent::progress::{Progress, Watcher};
 use crate::agent::sessions::Place;
 use crate::agent::slots::Served;
 use crate::engine::Asking;
-use crate::ledger::{Leasing, LedgerResult};
+use crate::ledger::{Leasing, LedgerError, LedgerResult};
 
 impl Agent {
     /// Goes on with what a process that ended was carrying out in the session, if there is such a plan.
@@ -31,7 +31,8 @@ impl Agent {
                     !waits && self.check_able(&plan).is_ok()
                 }
             };
-            if owed && self.engine().drafted_elsewhere(&plan).await?.is_none() {
+            let ours = owed && self.engine().drafted_elsewhere(&plan).await?.is_none();
+            if ours && self.check_author(&plan).await.is_ok() {
                 return Ok(Some(self.carry_out(session, by, &plan.id, watcher).await?));
             }
         }
@@ -66,7 +67,11 @@ impl Agent {
         let by = Actor::system(session.channel.as_str());
         let found = self.engine().plan(session, plan).await?;
         let running = found.execution.as_ref().filter(|_| found.status == PlanStatus::Executing);
-        let able = self.check_able(&found);
+        let able = match self.check_author(&found).await {
+            Err(LedgerError::Refused(refusal)) => Err(refusal),
+            Err(error) => return Err(error),
+            Ok(()) => self.check_able(&found),
+        };
         if running.is_some_and(|running| running.id == *execution) && able.is_ok() {
             let plan = self.execute(session, &by, plan, served, watcher).await?;
             watcher.tell(Progress::Said(summary(&plan)));

@@ -12,32 +12,31 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::effort::Effort;
+use super::deadline::Deadline;
 use super::folder::SessionFolder;
 use super::{FileLimits, Shared, broke_off};
-use crate::schema;
+use crate::tool_schema::{self, Arguments};
 use crate::toolbox::Tool;
-use crate::tools::Arguments;
 
-/// The arguments of one tool, and what it does with them.
+/// The arguments of one tool, and their execution.
 pub(super) trait FileCall: DeserializeOwned + JsonSchema + std::fmt::Debug + Send + 'static {
     const NAME: &'static str;
     const DESCRIPTION: &'static str;
     const EFFECT: ToolEffect;
 
-    /// What the types of the arguments do not say.
+    /// Checks what the types of the arguments do not.
     fn check(&self, limits: &FileLimits) -> Result<(), Refusal>;
 
-    /// Does it, and may block.
-    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal>;
+    /// Carries the call out; it may block.
+    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal>;
 }
 
-/// Where a call works and how much it may do there.
+/// The folder a call works in, its limits and its deadline.
 #[derive(Debug)]
-pub(super) struct Workplace {
+pub(super) struct FileCallContext {
     pub(super) folder: SessionFolder,
     pub(super) limits: FileLimits,
-    pub(super) effort: Effort,
+    pub(super) deadline: Deadline,
 }
 
 #[derive(Debug)]
@@ -52,29 +51,29 @@ impl<C: FileCall> FileTool<C> {
         let spec = ToolSpec {
             name: C::NAME.to_owned(),
             description: C::DESCRIPTION.trim_end().to_owned(),
-            input_schema: schema::schema_of::<C>(),
+            input_schema: tool_schema::schema_of::<C>(),
         };
         Self { spec, shared: Arc::clone(shared), call: PhantomData }
     }
 
-    fn understand(&self, arguments: Arguments) -> Result<C, Refusal> {
-        let call: C = schema::parse(C::NAME, arguments)?;
+    fn parse_call(&self, arguments: Arguments) -> Result<C, Refusal> {
+        let call: C = tool_schema::parse(C::NAME, arguments)?;
         call.check(&self.shared.limits)?;
         Ok(call)
     }
 
     pub(super) async fn carry_out(&self, session: &SessionIdentity, call: C) -> Result<Value, Refusal> {
         call.check(&self.shared.limits)?;
-        let turn = match C::EFFECT {
+        let write_lock = match C::EFFECT {
             ToolEffect::ReadsOnly => None,
-            ToolEffect::Repeatable | ToolEffect::Changes => Some(self.shared.turn(session).await),
+            ToolEffect::Repeatable | ToolEffect::Changes => Some(self.shared.write_lock(session).await),
         };
         let limits = self.shared.limits.clone();
-        let (effort, _waiting) = Effort::begin(limits.time);
-        let place = Workplace { folder: self.shared.folder(session), limits, effort };
+        let (deadline, _cancel_on_drop) = Deadline::begin(limits.time);
+        let place = FileCallContext { folder: self.shared.folder(session), limits, deadline };
         tokio::task::spawn_blocking(move || {
-            // A writer nobody waits for any more keeps its turn until it has really stopped.
-            let _turn = turn;
+            // A writer whose caller is gone keeps the lock until it has stopped.
+            let _write_lock = write_lock;
             call.carry_out(&place)
         })
         .await
@@ -93,10 +92,10 @@ impl<C: FileCall> Tool for FileTool<C> {
     }
 
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
-        self.understand(arguments.clone()).map(drop)
+        self.parse_call(arguments.clone()).map(drop)
     }
 
     async fn call(&self, session: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal> {
-        self.carry_out(session, schema::parse(C::NAME, arguments)?).await
+        self.carry_out(session, tool_schema::parse(C::NAME, arguments)?).await
     }
 }

@@ -116,6 +116,13 @@ impl TestSession {
         ModelMessage::ToolResult { id: sent.id, name, text, failed }
     }
 
+    /// Another agent writes the document.
+    pub(crate) async fn drafted_by_another(&self, markdown: &str) {
+        let arguments = json!({ "plan_markdown": markdown }).as_object().cloned().unwrap();
+        let agent = Actor::agent("codex", "mcp");
+        self.engine.call_tool(&self.session, &agent, "plan_set_content", arguments).await.unwrap();
+    }
+
     /// What happened before the turn.
     pub(crate) async fn report(&self, step: usize, status: &str) {
         let arguments = json!({ "step": step, "status": status });

@@ -1,4 +1,4 @@
-//! Beginning a workbook, editing its documents, clearing it, and switching planning files on and off.
+//! NewWorkbook a workbook, editing its documents, clearing it, and switching planning files on and off.
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
@@ -8,9 +8,9 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::template::fresh;
 use planwright_core::workbook::{DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin, completion};
 
+use super::document::none_yet;
 use super::notes::Note;
-use super::reading::none_yet;
-use super::syncing::{Desktop, Synced};
+use super::sync::{SyncReport, WorkbookFiles};
 use crate::engine::{Asking, Engine};
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 
@@ -19,7 +19,7 @@ const ATTEMPTS: u32 = 16;
 
 /// The workbook that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beginning {
+pub struct NewWorkbook {
     pub title: String,
     /// Puts a workbook away that is not complete.
     pub force_new: bool,
@@ -27,7 +27,7 @@ pub struct Beginning {
 
 /// What asking for a workbook came to.
 #[derive(Debug, Clone)]
-pub struct Begun {
+pub struct InitOutcome {
     /// The workbook there is now.
     pub workbook: Workbook,
     /// Whether it began with this; otherwise one is being worked with, and nothing was changed.
@@ -40,7 +40,7 @@ pub struct Begun {
 
 /// What an edit came to.
 #[derive(Debug, Clone)]
-pub struct Edited {
+pub struct EditOutcome {
     pub version: u32,
     /// Whether there is another text than before.
     pub changed: bool,
@@ -65,34 +65,34 @@ impl Engine {
         &self,
         session: &SessionIdentity,
         by: &Actor,
-        beginning: &Beginning,
-    ) -> LedgerResult<Begun> {
-        self.init_workbook_as(self.asked_by(session, by), beginning).await
+        new: &NewWorkbook,
+    ) -> LedgerResult<InitOutcome> {
+        self.init_workbook_as(self.asked_by(session, by), new).await
     }
 
-    pub(crate) async fn init_workbook_as(&self, asking: Asking<'_>, beginning: &Beginning) -> LedgerResult<Begun> {
+    pub(crate) async fn init_workbook_as(&self, asking: Asking<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
         let session = asking.session;
-        let desktop = self.desktop(session).await;
-        let mut notes = self.sync(session, &desktop).await?.notes;
+        let workbook_files = self.workbook_files(session).await;
+        let mut notes = self.sync(session, &workbook_files).await?.notes;
         let (templates, broken) = self.templates().await;
         for attempt in 1.. {
             let current = self.current_workbook(session).await?;
             if let Some(workbook) = &current
-                && !beginning.force_new
+                && !new.force_new
                 && !self.is_complete(session, workbook).await?
             {
                 let workbook = workbook.clone();
-                return Ok(Begun { workbook, is_new: false, archived: None, notes, committed: None });
+                return Ok(InitOutcome { workbook, is_new: false, archived: None, notes, committed: None });
             }
             let begin = WorkbookCommand::Begin {
-                title: beginning.title.clone(),
-                documents: Documents::each(|which| fresh(which, &beginning.title, self.now(), &templates)),
+                title: new.title.clone(),
+                documents: Documents::each(|which| fresh(which, &new.title, self.now(), &templates)),
                 replaces: current.as_ref().map(Workbook::versions),
-                taken: self.archive_names(&desktop).await,
+                taken: self.archive_names(&workbook_files).await,
             };
             match self.submit_as(asking.clone(), Command::Workbook(begin)).await {
                 Err(LedgerError::Refused(refusal)) if again(&refusal, attempt) => {
-                    notes.extend(self.sync(session, &desktop).await?.notes);
+                    notes.extend(self.sync(session, &workbook_files).await?.notes);
                 }
                 Err(error) => return Err(error),
                 Ok(committed) => {
@@ -101,9 +101,9 @@ impl Engine {
                         Event::WorkbookArchived { name } => Some(name.clone()),
                         _ => None,
                     });
-                    let committed = self.written_out(session, &desktop, committed, &mut notes).await?;
+                    let committed = self.written_out(session, &workbook_files, committed, &mut notes).await?;
                     let workbook = workbook_of(&committed)?;
-                    return Ok(Begun { workbook, is_new: true, archived, notes, committed: Some(committed) });
+                    return Ok(InitOutcome { workbook, is_new: true, archived, notes, committed: Some(committed) });
                 }
             }
         }
@@ -126,7 +126,7 @@ impl Engine {
         which: DocumentKind,
         why: WriteOrigin,
         edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
-    ) -> LedgerResult<Edited> {
+    ) -> LedgerResult<EditOutcome> {
         self.edit_document_as(self.asked_by(session, by), which, why, edit).await
     }
 
@@ -136,29 +136,29 @@ impl Engine {
         which: DocumentKind,
         why: WriteOrigin,
         mut edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
-    ) -> LedgerResult<Edited> {
+    ) -> LedgerResult<EditOutcome> {
         let session = asking.session;
-        let desktop = self.desktop(session).await;
-        let Synced { mut notes, mut committed } = self.sync(session, &desktop).await?;
+        let workbook_files = self.workbook_files(session).await;
+        let SyncReport { mut notes, mut committed } = self.sync(session, &workbook_files).await?;
         for attempt in 1.. {
             let before = self.document(session, which).await?;
             let content = edit(&before.text)?;
             let bytes = content.len();
             if content == before.text {
-                return Ok(Edited { version: before.version, changed: false, bytes, notes, committed });
+                return Ok(EditOutcome { version: before.version, changed: false, bytes, notes, committed });
             }
             let write = WorkbookCommand::Write { which, base_version: before.version, content, why };
             match self.submit_as(asking.clone(), Command::Workbook(write)).await {
                 Err(LedgerError::Refused(refusal)) if again(&refusal, attempt) => {
-                    let synced = self.sync(session, &desktop).await?;
-                    notes.extend(synced.notes);
-                    committed = synced.committed.or(committed);
+                    let report = self.sync(session, &workbook_files).await?;
+                    notes.extend(report.notes);
+                    committed = report.committed.or(committed);
                 }
                 Err(error) => return Err(error),
                 Ok(committed) => {
                     let version = version_in(&committed, which).unwrap_or(before.version + 1);
-                    let committed = self.written_out(session, &desktop, committed, &mut notes).await?;
-                    return Ok(Edited { version, changed: true, bytes, notes, committed: Some(committed) });
+                    let committed = self.written_out(session, &workbook_files, committed, &mut notes).await?;
+                    return Ok(EditOutcome { version, changed: true, bytes, notes, committed: Some(committed) });
                 }
             }
         }
@@ -172,18 +172,18 @@ impl Engine {
 
     pub(crate) async fn clear_workbook_as(&self, asking: Asking<'_>) -> LedgerResult<(Vec<Note>, Committed)> {
         let session = asking.session;
-        let desktop = self.desktop(session).await;
-        let mut notes = self.sync(session, &desktop).await?.notes;
+        let workbook_files = self.workbook_files(session).await;
+        let mut notes = self.sync(session, &workbook_files).await?.notes;
         for attempt in 1.. {
             let workbook = self.current_workbook(session).await?.ok_or_else(none_yet)?;
             let clear = WorkbookCommand::Clear { base_versions: workbook.versions() };
             match self.submit_as(asking.clone(), Command::Workbook(clear)).await {
                 Err(LedgerError::Refused(refusal)) if again(&refusal, attempt) => {
-                    notes.extend(self.sync(session, &desktop).await?.notes);
+                    notes.extend(self.sync(session, &workbook_files).await?.notes);
                 }
                 Err(error) => return Err(error),
                 Ok(committed) => {
-                    let committed = self.written_out(session, &desktop, committed, &mut notes).await?;
+                    let committed = self.written_out(session, &workbook_files, committed, &mut notes).await?;
                     return Ok((notes, committed));
                 }
             }
@@ -195,13 +195,13 @@ impl Engine {
     async fn written_out(
         &self,
         session: &SessionIdentity,
-        desktop: &Desktop,
+        workbook_files: &WorkbookFiles,
         committed: Committed,
         notes: &mut Vec<Note>,
     ) -> LedgerResult<Committed> {
-        let synced = self.sync(session, desktop).await?;
-        notes.extend(synced.notes);
-        Ok(synced.committed.unwrap_or(committed))
+        let report = self.sync(session, workbook_files).await?;
+        notes.extend(report.notes);
+        Ok(report.committed.unwrap_or(committed))
     }
 
     fn asked_by<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> Asking<'a> {

@@ -4,26 +4,26 @@ use planwright_core::model::{ModelMessage, ModelRequest, SentCall, ToolSpec};
 use serde_json::Value;
 
 #[derive(Debug)]
-pub(super) struct Scene<'a> {
+pub(super) struct TurnView<'a> {
     pub(super) request: &'a ModelRequest,
     /// What the conversation begins with.
     pub(super) opening: &'a str,
     /// What the person said last.
     pub(super) words: &'a str,
     /// The calls made since then.
-    pub(super) calls: Vec<Made<'a>>,
+    pub(super) calls: Vec<MadeCall<'a>>,
 }
 
 /// A call of this turn and what came of it.
 #[derive(Debug)]
-pub(super) struct Made<'a> {
+pub(super) struct MadeCall<'a> {
     pub(super) name: &'a str,
     arguments: &'a str,
     pub(super) text: &'a str,
     pub(super) failed: bool,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> TurnView<'a> {
     pub(super) fn of(request: &'a ModelRequest) -> Self {
         let mut opening = None;
         let mut words = "";
@@ -35,7 +35,7 @@ impl<'a> Scene<'a> {
                 turn = &request.messages[index + 1..];
             }
         }
-        let calls = turn.iter().flat_map(sent).map(|sent| Made::with_result(sent, turn)).collect();
+        let calls = turn.iter().flat_map(sent).map(|sent| MadeCall::with_result(sent, turn)).collect();
         Self { request, opening: opening.unwrap_or_default(), words, calls }
     }
 
@@ -47,16 +47,16 @@ impl<'a> Scene<'a> {
         self.tool(name).is_some()
     }
 
-    pub(super) fn made(&self, name: &str) -> impl Iterator<Item = &Made<'a>> {
+    pub(super) fn made(&self, name: &str) -> impl Iterator<Item = &MadeCall<'a>> {
         self.calls.iter().filter(move |call| call.name == name)
     }
 
-    pub(super) fn last(&self) -> Option<&Made<'a>> {
+    pub(super) fn last(&self) -> Option<&MadeCall<'a>> {
         self.calls.last()
     }
 }
 
-impl<'a> Made<'a> {
+impl<'a> MadeCall<'a> {
     fn with_result(sent: &'a SentCall, turn: &'a [ModelMessage]) -> Self {
         let result = turn.iter().find_map(|message| match message {
             ModelMessage::ToolResult { id, text, failed, .. } if *id == sent.id => Some((text.as_str(), *failed)),

@@ -1,17 +1,17 @@
-//! Whether there is room for more in a session's folder.
+//! The quota of a session's folder.
 //!
-//! It is counted afresh, because a person may put files there and take them away. A write that makes nothing larger
-//! needs no counting, so there is always a way back below the limit.
+//! It is counted at every write, because a person may add and remove files. A write that adds nothing is not counted, so
+//! a full folder can always be made smaller.
 
 use std::ops::ControlFlow;
 
 use cap_std::fs::Dir;
 use planwright_core::refusal::Refusal;
 
+use super::io_error;
 use super::open::Kind;
 use super::path::FilePath;
-use super::tool::Workplace;
-use super::trouble;
+use super::tool::FileCallContext;
 use super::walk::Walk;
 
 /// What a write adds.
@@ -22,7 +22,7 @@ pub(super) struct Growth {
 }
 
 /// `files` is `None` while the session has none.
-pub(super) fn check_room(files: Option<&Dir>, growth: Growth, place: &Workplace) -> Result<(), Refusal> {
+pub(super) fn check_quota(files: Option<&Dir>, growth: Growth, place: &FileCallContext) -> Result<(), Refusal> {
     let limits = &place.limits;
     let (mut entries, mut bytes) = (growth.entries, growth.bytes);
     if entries == 0 && bytes == 0 {
@@ -32,7 +32,7 @@ pub(super) fn check_room(files: Option<&Dir>, growth: Growth, place: &Workplace)
     let fits = |entries: usize, bytes: u64| entries <= limits.session_entries && bytes <= limits.session_bytes;
     if let Some(files) = files {
         // One more than may be there is enough to know.
-        let mut walk = Walk::new(&place.effort, limits.session_entries.saturating_add(1));
+        let mut walk = Walk::new(&place.deadline, limits.session_entries.saturating_add(1));
         let walked = walk.through(files, &FilePath::default(), &mut |met| {
             entries += 1;
             if let Kind::File { bytes: more } = met.kind {
@@ -40,11 +40,11 @@ pub(super) fn check_room(files: Option<&Dir>, growth: Growth, place: &Workplace)
             }
             if fits(entries, bytes) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        walked.map_err(|error| trouble::refusal(".", &error))?;
-        if place.effort.is_over() {
-            return Err(trouble::took_too_long());
+        walked.map_err(|error| io_error::refusal(".", &error))?;
+        if place.deadline.is_over() {
+            return Err(io_error::took_too_long());
         }
-        entries = entries.saturating_add(walk.passed_by);
+        entries = entries.saturating_add(walk.skipped);
         uncounted = walk.stopped_early;
     }
     if fits(entries, bytes) && !uncounted {

@@ -1,11 +1,22 @@
-//! Arguments of tools: the JSON Schema that models read comes from the same type that takes what they send.
+//! The vocabulary of tools: definitions, arguments, and the JSON Schema of arguments, which is made from the type that
+//! they are parsed into.
 
 use planwright_core::refusal::Refusal;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::tools::Arguments;
+/// The arguments of one call.
+pub type Arguments = Map<String, Value>;
+
+/// A tool as it is advertised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDefinition {
+    pub name: &'static str,
+    pub description: String,
+    pub input_schema: Value,
+    pub reads_only: bool,
+}
 
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -15,7 +26,7 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     schema.remove("title");
     let mut schema = schema.to_value();
     if let Some(object) = schema.as_object_mut() {
-        object.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     schema
 }

@@ -1,13 +1,14 @@
-//! A session's `plan` folder: the documents as files, for a person to read and to edit.
+//! A session's `plan` folder: where it is, and the documents as files for a person to read and to edit.
 //!
-//! It lies beside the folder that the file tools are opened on, so that no path of theirs leads here, and it is opened
-//! as a capability itself: nothing here leads out. Whoever has the shelf has it alone, over all processes.
+//! It lies beside the folder that the file tools are opened on, so that none of their paths reaches it, and it is opened as
+//! a capability itself. A lock keeps other processes away while a `WorkbookDir` is open.
 
-mod putting;
-mod written;
+mod atomic_write;
+mod write_record;
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,82 +17,102 @@ use cap_std::fs::{Dir, OpenOptions};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::workbook::{Documents, TextDigest};
 
+use crate::toolbox::files::FileTools;
 use crate::toolbox::files::folder::{SessionFolder, UNFINISHED, make_folder, sync};
 
-pub(super) use putting::Put;
-pub(super) use written::{Written, WrittenDocument};
+pub(crate) use atomic_write::WriteResult;
+pub(crate) use write_record::{WriteRecord, WrittenVersion};
+
+/// Where copies of workbooks are kept for people.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum WorkbookLocation {
+    /// Beside the files of the agent that works with the engine; without an agent, nowhere.
+    #[default]
+    BesideFiles,
+    Nowhere,
+    In(WorkbookFolders),
+}
+
+/// Where the engine finds the files that belong to sessions.
+#[derive(Debug, Clone)]
+pub struct WorkbookFolders {
+    /// The folders of all sessions; a workbook lies beside a session's files.
+    pub files: FileTools,
+    /// Where a person may have templates of their own.
+    pub templates: Option<PathBuf>,
+}
 
 const PLAN: &str = "plan";
 const ARCHIVE: &str = "archive";
-/// How long somebody else may have the shelf before the files are left for later.
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(5);
+/// How long another process may hold the lock before the files are left for later.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const LOCK_RETRY: Duration = Duration::from_millis(5);
 
-/// The session's folder while nobody else may write its documents.
+/// The session's folder, locked against other writers of its documents.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(crate) struct WorkbookDir {
     own: Dir,
     /// The largest document that is taken in.
-    most_bytes: usize,
-    /// Given back when the shelf is dropped, and when the process ends.
-    _alone: File,
+    max_bytes: usize,
+    /// Released on drop, and when the process ends.
+    _lock: File,
 }
 
-/// What stands in the place of a document.
+/// The file of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum OnDisk {
-    /// Nothing, or nothing but white space.
-    Nothing,
+pub(crate) enum OnDisk {
+    /// No file, or one with nothing but white space.
+    Missing,
     Text(String),
     /// Something that cannot be a document, and why.
     Unusable(&'static str),
 }
 
 impl OnDisk {
-    pub(super) fn digest(&self) -> Option<TextDigest> {
+    pub(crate) fn digest(&self) -> Option<TextDigest> {
         match self {
             Self::Text(text) => Some(TextDigest::of(text)),
-            Self::Nothing | Self::Unusable(_) => None,
+            Self::Missing | Self::Unusable(_) => None,
         }
     }
 }
 
-impl Shelf {
-    /// The shelf as it is, or `None` where the session has no folder. Nothing is made.
-    pub(super) fn open(folder: &SessionFolder, most_bytes: usize) -> Result<Option<Self>, Refusal> {
-        folder.open_whole()?.map(|own| Self::alone(own, most_bytes)).transpose()
+impl WorkbookDir {
+    /// `None` if the session has no folder; none is created.
+    pub(crate) fn open(folder: &SessionFolder, max_bytes: usize) -> Result<Option<Self>, Refusal> {
+        folder.open_whole()?.map(|own| Self::lock(own, max_bytes)).transpose()
     }
 
-    pub(super) fn make(folder: &SessionFolder, most_bytes: usize) -> Result<Self, Refusal> {
-        Self::alone(folder.make_whole()?, most_bytes)
+    pub(crate) fn create(folder: &SessionFolder, max_bytes: usize) -> Result<Self, Refusal> {
+        Self::lock(folder.make_whole()?, max_bytes)
     }
 
-    fn alone(own: Dir, most_bytes: usize) -> Result<Self, Refusal> {
+    fn lock(own: Dir, max_bytes: usize) -> Result<Self, Refusal> {
         let lock = || -> io::Result<File> {
             let file = own.open(".")?.into_std();
             let since = Instant::now();
             loop {
                 match file.try_lock() {
                     Ok(()) => return Ok(file),
-                    Err(TryLockError::WouldBlock) if since.elapsed() < PATIENCE => thread::sleep(PAUSE),
+                    Err(TryLockError::WouldBlock) if since.elapsed() < LOCK_TIMEOUT => thread::sleep(LOCK_RETRY),
                     Err(error) => return Err(error.into()),
                 }
             }
         };
-        let alone = lock().map_err(|error| refusal(&error))?;
-        Ok(Self { own, most_bytes, _alone: alone })
+        let lock = lock().map_err(|error| refusal(&error))?;
+        Ok(Self { own, max_bytes, _lock: lock })
     }
 
-    /// What stands in the place of each document.
-    pub(super) fn look(&self) -> Result<Documents<OnDisk>, Refusal> {
+    /// The file of each document.
+    pub(crate) fn read_all(&self) -> Result<Documents<OnDisk>, Refusal> {
         let Some(plan) = self.plan().map_err(|error| refusal(&error))? else {
-            return Ok(Documents::each(|_| OnDisk::Nothing));
+            return Ok(Documents::each(|_| OnDisk::Missing));
         };
         let mut failed = None;
         let found = Documents::each(|which| {
             self.read(&plan, which.file_name()).unwrap_or_else(|error| {
                 failed.get_or_insert(refusal(&error));
-                OnDisk::Nothing
+                OnDisk::Missing
             })
         });
         failed.map_or(Ok(found), Err)
@@ -99,33 +120,33 @@ impl Shelf {
 
     fn read(&self, folder: &Dir, name: &str) -> io::Result<OnDisk> {
         let metadata = match folder.symlink_metadata(name) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(OnDisk::Nothing),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(OnDisk::Missing),
             metadata => metadata?,
         };
         if !metadata.is_file() {
             return Ok(OnDisk::Unusable("it is not an ordinary file"));
         }
         let mut options = OpenOptions::new();
-        // What was looked at may be a link or a pipe by now.
+        // The entry may have become a link or a pipe since the look.
         options.read(true).nonblock(true).follow(FollowSymlinks::No);
         let file = folder.open_with(name, &options)?;
         if !file.metadata()?.is_file() {
             return Ok(OnDisk::Unusable("it is not an ordinary file"));
         }
         let mut bytes = Vec::new();
-        file.take(self.most_bytes as u64 + 1).read_to_end(&mut bytes)?;
-        if bytes.len() > self.most_bytes {
+        file.take(self.max_bytes as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() > self.max_bytes {
             return Ok(OnDisk::Unusable("it is too large"));
         }
         Ok(match String::from_utf8(bytes) {
-            Ok(text) if text.trim().is_empty() => OnDisk::Nothing,
+            Ok(text) if text.trim().is_empty() => OnDisk::Missing,
             Ok(text) => OnDisk::Text(text),
             Err(_) => OnDisk::Unusable("it is not text in UTF-8"),
         })
     }
 
     /// The names that archives have.
-    pub(super) fn archive_names(&self) -> Vec<String> {
+    pub(crate) fn archive_names(&self) -> Vec<String> {
         let names = || -> io::Result<Vec<String>> {
             let Some(plan) = self.plan()? else { return Ok(Vec::new()) };
             let entries = plan.open_dir_nofollow(ARCHIVE)?.entries()?;

@@ -5,7 +5,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::{DocumentKind, archive};
 use serde_json::{Value, json};
 
-use super::reading::none_yet;
+use super::document::none_yet;
 use super::results::with_notes;
 use crate::engine::Engine;
 use crate::ledger::LedgerResult;
@@ -21,9 +21,9 @@ impl Engine {
         which: Option<DocumentKind>,
         path: Option<&str>,
     ) -> LedgerResult<Value> {
-        let desktop = self.desktop(session).await;
-        let notes = self.sync(session, &desktop).await?.notes;
-        drop(desktop);
+        let workbook_files = self.workbook_files(session).await;
+        let notes = self.sync(session, &workbook_files).await?.notes;
+        drop(workbook_files);
         let Some(folders) = self.workbook_folders() else {
             return Err(Refusal::new(RefusalCode::Unavailable, "There are no files of the person here.").into());
         };

@@ -1,4 +1,4 @@
-//! What the file system says, in the words of a refusal.
+//! Errors of the file system as refusals.
 
 use std::io::{self, ErrorKind};
 

@@ -5,7 +5,7 @@ use planwright_core::visible::visible;
 
 use crate::rehearsal::draft::{one_line, shortened};
 use crate::rehearsal::plan::Progress;
-use crate::rehearsal::scene::{Made, Scene};
+use crate::rehearsal::turn_view::{MadeCall, TurnView};
 
 const REASON_CHARACTERS: usize = 600;
 const QUESTION_CHARACTERS: usize = 80;
@@ -15,8 +15,8 @@ fn signed(text: &str) -> String {
 }
 
 /// If the last call ended the turn, well or badly: what is said about it.
-pub(super) fn at_the_end(scene: &Scene<'_>) -> Option<String> {
-    let last = scene.last()?;
+pub(super) fn at_the_end(turn: &TurnView<'_>) -> Option<String> {
+    let last = turn.last()?;
     match last.name {
         // A plan that cannot be read may not be there yet; drafting one tells.
         "plan_get" => None,
@@ -28,14 +28,14 @@ pub(super) fn at_the_end(scene: &Scene<'_>) -> Option<String> {
     }
 }
 
-pub(super) fn about(scene: &Scene<'_>) -> String {
-    match scene.last() {
+pub(super) fn about(turn: &TurnView<'_>) -> String {
+    match turn.last() {
         Some(last) if last.failed => refused(last),
         Some(_) | None => signed(include_str!("texts/about.md")),
     }
 }
 
-pub(super) fn refused(call: &Made<'_>) -> String {
+pub(super) fn refused(call: &MadeCall<'_>) -> String {
     let reason = call.reason();
     let reason = shortened(&visible(&reason), REASON_CHARACTERS);
     signed(&format!("I stop here, because `{}` was not carried out: {reason}", visible(call.name)))
@@ -55,6 +55,11 @@ pub(super) fn frozen() -> String {
 
 pub(super) fn approved() -> String {
     signed("The plan is approved; `/plan status` tells how far it has come.")
+}
+
+/// An approved document of another agent.
+pub(super) fn not_drafted_here() -> String {
+    signed(include_str!("texts/not_drafted_here.md"))
 }
 
 pub(super) fn rehearsed() -> String {

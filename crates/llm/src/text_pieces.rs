@@ -2,8 +2,8 @@
 
 use planwright_engine::model::Listener;
 
-/// Tells the text word by word, each with the space after it, so that the pieces joined are the text.
-pub(crate) fn tell(text: &str, listener: &dyn Listener) {
+/// Passes the text on word by word, each with the space after it, so that the pieces joined are the text.
+pub(crate) fn stream_words(text: &str, listener: &dyn Listener) {
     for piece in text.split_inclusive(char::is_whitespace) {
         listener.text(piece);
     }

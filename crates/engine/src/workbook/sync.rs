@@ -14,115 +14,126 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::{Archive, DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin, archive};
 
 use super::notes::Note;
-use super::shelf::{OnDisk, Put, Shelf, Written, WrittenDocument};
 use crate::engine::Engine;
 use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::workbook_dir::{OnDisk, WorkbookDir, WriteRecord, WriteResult, WrittenVersion};
 
-/// How often everything is looked at again because somebody was faster. A person does not type more often than that.
-const MOST_LOOKS: u32 = 8;
+/// How often a sync starts over because a file or the ledger changed meanwhile. A person does not save more often.
+const MAX_ROUNDS: u32 = 8;
 
 /// Where a person's edits come through.
 pub(super) const DISK: &str = "disk";
 
-/// What was found out about the files, and what the ledger has since.
+/// Notes about the files, and the last commit of a sync.
 #[derive(Debug, Default)]
-pub(super) struct Synced {
+pub(super) struct SyncReport {
     pub(super) notes: Vec<Note>,
-    /// What was written into the ledger last, if something was.
+    /// The last commit, if there was one.
     pub(super) committed: Option<Committed>,
 }
 
 /// The files of one session while an operation is under way.
 #[derive(Debug)]
-pub(super) struct Desktop {
-    shelf: Option<Arc<Shelf>>,
-    /// Why there are none, if they cannot be used.
-    trouble: Option<Refusal>,
+pub(super) struct WorkbookFiles {
+    dir: Option<Arc<WorkbookDir>>,
+    /// Why the files cannot be used.
+    error: Option<Refusal>,
 }
 
-/// Whether everything has to be looked at again.
-enum Look {
+/// Whether the sync has to start over.
+enum SyncStep {
     Done,
-    Again,
+    Repeat,
 }
 
 impl Engine {
     /// Takes in what a person wrote and mends what a crash left. It costs next to nothing where there is no workbook.
     pub async fn sync_workbook(&self, session: &SessionIdentity) -> LedgerResult<Vec<Note>> {
-        let desktop = self.desktop(session).await;
-        Ok(self.sync(session, &desktop).await?.notes)
+        let workbook_files = self.workbook_files(session).await;
+        Ok(self.sync(session, &workbook_files).await?.notes)
     }
 
     /// The session's files, for this operation alone. Nothing is made.
-    pub(super) async fn desktop(&self, session: &SessionIdentity) -> Desktop {
+    pub(super) async fn workbook_files(&self, session: &SessionIdentity) -> WorkbookFiles {
         let most = self.policy().limits.document_bytes;
-        let Some(folders) = self.workbook_folders() else { return Desktop { shelf: None, trouble: None } };
+        let Some(folders) = self.workbook_folders() else { return WorkbookFiles { dir: None, error: None } };
         let folder = folders.files.whole_folder(session);
-        match blocking(move || Shelf::open(&folder, most)).await {
-            Ok(shelf) => Desktop { shelf: shelf.map(Arc::new), trouble: None },
-            Err(trouble) => Desktop { shelf: None, trouble: Some(trouble) },
+        match blocking(move || WorkbookDir::open(&folder, most)).await {
+            Ok(dir) => WorkbookFiles { dir: dir.map(Arc::new), error: None },
+            Err(error) => WorkbookFiles { dir: None, error: Some(error) },
         }
     }
 
     /// The same, and the session has a folder afterwards.
-    async fn desktop_made(&self, session: &SessionIdentity, desktop: &Desktop) -> Result<Option<Arc<Shelf>>, Refusal> {
-        if let Some(trouble) = &desktop.trouble {
-            return Err(trouble.clone());
+    async fn created_dir(
+        &self,
+        session: &SessionIdentity,
+        workbook_files: &WorkbookFiles,
+    ) -> Result<Option<Arc<WorkbookDir>>, Refusal> {
+        if let Some(error) = &workbook_files.error {
+            return Err(error.clone());
         }
-        let (None, Some(folders)) = (&desktop.shelf, self.workbook_folders()) else { return Ok(desktop.shelf.clone()) };
+        let (None, Some(folders)) = (&workbook_files.dir, self.workbook_folders()) else {
+            return Ok(workbook_files.dir.clone());
+        };
         let (folder, most) = (folders.files.whole_folder(session), self.policy().limits.document_bytes);
-        Ok(Some(Arc::new(blocking(move || Shelf::make(&folder, most)).await?)))
+        Ok(Some(Arc::new(blocking(move || WorkbookDir::create(&folder, most)).await?)))
     }
 
     /// Trouble with the files is told and fails nothing: the ledger has everything.
-    pub(super) async fn sync(&self, session: &SessionIdentity, desktop: &Desktop) -> LedgerResult<Synced> {
-        let mut synced = Synced::default();
-        for _ in 0..MOST_LOOKS {
-            match self.sync_once(session, desktop, &mut synced).await {
-                Ok(Look::Done) => break,
-                Ok(Look::Again) => {}
+    pub(super) async fn sync(
+        &self,
+        session: &SessionIdentity,
+        workbook_files: &WorkbookFiles,
+    ) -> LedgerResult<SyncReport> {
+        let mut report = SyncReport::default();
+        for _ in 0..MAX_ROUNDS {
+            match self.sync_once(session, workbook_files, &mut report).await {
+                Ok(SyncStep::Done) => break,
+                Ok(SyncStep::Repeat) => {}
                 Err(Failed::Ledger(error)) => return Err(error),
                 Err(Failed::Files(refusal)) => {
                     tracing::warn!(session_identity = %session, event = "planning_files", %refusal);
-                    synced.notes.push(Note::Trouble { reason: refusal.message });
+                    report.notes.push(Note::Trouble { reason: refusal.message });
                     break;
                 }
             }
         }
-        Ok(synced)
+        Ok(report)
     }
 
     async fn sync_once(
         &self,
         session: &SessionIdentity,
-        desktop: &Desktop,
-        synced: &mut Synced,
-    ) -> Result<Look, Failed> {
+        workbook_files: &WorkbookFiles,
+        report: &mut SyncReport,
+    ) -> Result<SyncStep, Failed> {
         if self.workbook_folders().is_none() {
-            return Ok(Look::Done);
+            return Ok(SyncStep::Done);
         }
-        let Some(state) = self.session(session).await?.workbook else { return Ok(Look::Done) };
+        let Some(state) = self.session(session).await?.workbook else { return Ok(SyncStep::Done) };
         let nothing_kept = state.current.is_none() && state.archives.is_empty();
-        let shelf = if nothing_kept { desktop.shelf.clone() } else { self.desktop_made(session, desktop).await? };
-        let Some(shelf) = shelf else { return Ok(Look::Done) };
+        let dir =
+            if nothing_kept { workbook_files.dir.clone() } else { self.created_dir(session, workbook_files).await? };
+        let Some(dir) = dir else { return Ok(SyncStep::Done) };
         let (found, mut written) = {
-            let shelf = Arc::clone(&shelf);
-            blocking(move || Ok((shelf.look()?, shelf.written()))).await?
+            let dir = Arc::clone(&dir);
+            blocking(move || Ok((dir.read_all()?, dir.write_record()))).await?
         };
         let before = written.clone();
         let look = match &state.current {
             Some(workbook) => {
-                let taken_in = self.take_in(session, workbook, &shelf, &found, &written, synced).await?;
+                let taken_in = self.take_in(session, workbook, &dir, &found, &written, report).await?;
                 match taken_in {
-                    Look::Again => return Ok(Look::Again),
-                    Look::Done => self.write_out(session, workbook, &shelf, &found, &mut written).await?,
+                    SyncStep::Repeat => return Ok(SyncStep::Repeat),
+                    SyncStep::Done => self.write_out(session, workbook, &dir, &found, &mut written).await?,
                 }
             }
-            None => clear_away(&shelf, &found, &mut written, synced).await?,
+            None => clear_away(&dir, &found, &mut written, report).await?,
         };
-        self.write_archives(session, &state.archives, &shelf, &mut written).await?;
+        self.write_archives(session, &state.archives, &dir, &mut written).await?;
         if written != before {
-            blocking(move || shelf.note_written(&written)).await?;
+            blocking(move || dir.save_write_record(&written)).await?;
         }
         Ok(look)
     }
@@ -132,22 +143,22 @@ impl Engine {
         &self,
         session: &SessionIdentity,
         workbook: &Workbook,
-        shelf: &Arc<Shelf>,
+        dir: &Arc<WorkbookDir>,
         found: &Documents<OnDisk>,
-        written: &Written,
-        synced: &mut Synced,
-    ) -> Result<Look, Failed> {
-        let mut look = Look::Done;
+        written: &WriteRecord,
+        report: &mut SyncReport,
+    ) -> Result<SyncStep, Failed> {
+        let mut look = SyncStep::Done;
         for which in DocumentKind::ALL {
             let state = *workbook.document(which);
             let base = written.documents.get(&which).copied();
             let text = match found.get(which) {
-                OnDisk::Nothing => continue,
+                OnDisk::Missing => continue,
                 OnDisk::Unusable(reason) => {
-                    let shelf = Arc::clone(shelf);
-                    let kept_as = blocking(move || shelf.set_aside(which, state.version)).await?;
-                    synced.notes.push(Note::SetAside { which, kept_as, reason: (*reason).to_owned() });
-                    look = Look::Again;
+                    let dir = Arc::clone(dir);
+                    let kept_as = blocking(move || dir.set_aside(which, state.version)).await?;
+                    report.notes.push(Note::SetAside { which, kept_as, reason: (*reason).to_owned() });
+                    look = SyncStep::Repeat;
                     continue;
                 }
                 OnDisk::Text(text) => text.clone(),
@@ -166,22 +177,22 @@ impl Engine {
                 Note::TakenIn { which, version: state.version + 1 }
             } else {
                 let other = self.version(session, which, &state).await?.text;
-                let shelf = Arc::clone(shelf);
-                let kept_as = blocking(move || shelf.keep_beside(which, state.version, &other)).await?;
+                let dir = Arc::clone(dir);
+                let kept_as = blocking(move || dir.keep_beside(which, state.version, &other)).await?;
                 Note::Conflict { which, version: state.version + 1, kept_as }
             };
             let why = if matches!(note, Note::TakenIn { .. }) { WriteOrigin::User } else { WriteOrigin::Conflict };
             let write = WorkbookCommand::Write { which, base_version: state.version, content: text, why };
             match self.submit(session, &Actor::person("the user", DISK), Command::Workbook(write)).await {
                 Ok(committed) => {
-                    synced.committed = Some(committed);
-                    synced.notes.push(note);
+                    report.committed = Some(committed);
+                    report.notes.push(note);
                 }
                 // Somebody was faster; with the next look it is made from their version.
                 Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {}
                 Err(error) => return Err(error.into()),
             }
-            look = Look::Again;
+            look = SyncStep::Repeat;
         }
         Ok(look)
     }
@@ -191,31 +202,31 @@ impl Engine {
         &self,
         session: &SessionIdentity,
         workbook: &Workbook,
-        shelf: &Arc<Shelf>,
+        dir: &Arc<WorkbookDir>,
         found: &Documents<OnDisk>,
-        written: &mut Written,
-    ) -> Result<Look, Failed> {
+        written: &mut WriteRecord,
+    ) -> Result<SyncStep, Failed> {
         for which in DocumentKind::ALL {
             let state = *workbook.document(which);
             let there = found.get(which).clone();
             if there.digest() != Some(state.digest) {
                 let text = self.version(session, which, &state).await?.text;
-                let shelf = Arc::clone(shelf);
-                if blocking(move || shelf.put(which, &text, &there)).await? == Put::Changed {
-                    return Ok(Look::Again);
+                let dir = Arc::clone(dir);
+                if blocking(move || dir.write(which, &text, &there)).await? == WriteResult::Changed {
+                    return Ok(SyncStep::Repeat);
                 }
             }
-            written.documents.insert(which, WrittenDocument { version: state.version, digest: state.digest });
+            written.documents.insert(which, WrittenVersion { version: state.version, digest: state.digest });
         }
-        Ok(Look::Done)
+        Ok(SyncStep::Done)
     }
 
     async fn write_archives(
         &self,
         session: &SessionIdentity,
         archives: &[Archive],
-        shelf: &Arc<Shelf>,
-        written: &mut Written,
+        dir: &Arc<WorkbookDir>,
+        written: &mut WriteRecord,
     ) -> Result<(), Failed> {
         for put_away in archives {
             if written.archives.contains(&put_away.name) {
@@ -223,40 +234,40 @@ impl Engine {
             }
             let texts = self.texts(session, &put_away.seqs).await?;
             let text = archive::text(&put_away.title, put_away.at, &texts);
-            let (shelf, name) = (Arc::clone(shelf), put_away.name.clone());
-            blocking(move || shelf.put_archive(&name, &text)).await?;
+            let (dir, name) = (Arc::clone(dir), put_away.name.clone());
+            blocking(move || dir.write_archive(&name, &text)).await?;
             written.archives.insert(put_away.name.clone());
         }
         Ok(())
     }
 
     /// The names that archives on disk have.
-    pub(super) async fn archive_names(&self, desktop: &Desktop) -> Vec<String> {
-        let Some(shelf) = desktop.shelf.clone() else { return Vec::new() };
-        blocking(move || Ok(shelf.archive_names())).await.unwrap_or_default()
+    pub(super) async fn archive_names(&self, workbook_files: &WorkbookFiles) -> Vec<String> {
+        let Some(dir) = workbook_files.dir.clone() else { return Vec::new() };
+        blocking(move || Ok(dir.archive_names())).await.unwrap_or_default()
     }
 }
 
 /// Takes the files of a workbook away that was cleared. What a person changed since stays, under another name.
 async fn clear_away(
-    shelf: &Arc<Shelf>,
+    dir: &Arc<WorkbookDir>,
     found: &Documents<OnDisk>,
-    written: &mut Written,
-    synced: &mut Synced,
-) -> Result<Look, Failed> {
+    written: &mut WriteRecord,
+    report: &mut SyncReport,
+) -> Result<SyncStep, Failed> {
     for (which, base) in std::mem::take(&mut written.documents) {
         let there = found.get(which);
-        let untouched = *there == OnDisk::Nothing || there.digest() == Some(base.digest);
-        let shelf = Arc::clone(shelf);
+        let untouched = *there == OnDisk::Missing || there.digest() == Some(base.digest);
+        let dir = Arc::clone(dir);
         if untouched {
-            blocking(move || shelf.remove(which)).await?;
+            blocking(move || dir.remove(which)).await?;
         } else {
-            let kept_as = blocking(move || shelf.set_aside(which, base.version)).await?;
+            let kept_as = blocking(move || dir.set_aside(which, base.version)).await?;
             let reason = "it was edited while the workbook was cleared".to_owned();
-            synced.notes.push(Note::SetAside { which, kept_as, reason });
+            report.notes.push(Note::SetAside { which, kept_as, reason });
         }
     }
-    Ok(Look::Done)
+    Ok(SyncStep::Done)
 }
 
 enum Failed {
