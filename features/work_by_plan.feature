@@ -123,13 +123,16 @@ Feature: Work by plan
     Then plan 1 is CANCELLED
     And plan work is off
 
-  Scenario: Turning plan work on and off again and again piles nothing up
+  Scenario: However often plan work is turned on and off, the newest plan is the active one
     When the person turns plan work on and off 20 times
-    And the person turns plan work on
+    Then plan work is off
+    And no plan is active
+    When the person turns plan work on
     Then plan work is on
-    And there is 1 plan
+    And plan 21 is the active plan
     When the agent writes the plan "# Still works"
-    Then the active plan is READY
+    Then plan 21 is READY
+    And plan 20 is COLLECTING
 
   Scenario: There is at most one active plan
     Given plan work is on

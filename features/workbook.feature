@@ -67,7 +67,7 @@ Feature: The workbook
     Given the model calls "update_plan" with '{"which": "task_plan", "section": "Goal", "content": "by Thursday"}'
     And the model answers "Changed."
     When the person says "A day earlier"
-    Then the model was told "edited task_plan.md"
+    Then the model's instructions once said "The person edited the task plan"
     And the file "task_plan" of the workbook reads "# Move\n\n## Goal\n\nby Thursday\n"
     And the workbook's "task_plan" once was "# Move\n\n## Goal\n\nby Friday\n"
 

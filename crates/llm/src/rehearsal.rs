@@ -1,8 +1,9 @@
-//! The built-in model. It is offline and deterministic, says that it is not a language model, and drives the real tools:
+//! The built-in model. It is offline and deterministic, says that it is not a language model, and calls the real tools:
 //! it drafts a small plan from the words of the request and rehearses carrying it out, as the planner and as its
-//! specialists, so that the whole way from request to approval to execution can be tried without a key.
+//! specialists, so that the way from request to approval to execution can be tried without a key. It carries out only
+//! plans that it drafted itself.
 //!
-//! It keeps nothing: what it does next follows from the request alone, in which it finds its own calls and their results.
+//! It has no state: the next action follows from the request alone, which contains its own calls and their results.
 
 mod build;
 mod collect;
@@ -31,7 +32,7 @@ pub const NAME: &str = planwright_engine::model::REHEARSAL;
 
 const CONTEXT_TOKENS: u32 = 128_000;
 
-/// However a turn goes, it ends after this many calls.
+/// A turn ends after this many calls.
 const MOST_CALLS: usize = 100;
 
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +69,7 @@ impl Model for RehearsalModel {
     }
 }
 
-/// What comes next in a turn.
+/// The next action of a turn.
 #[derive(Debug, PartialEq)]
 enum Next {
     Call(&'static str, Value),
@@ -98,13 +99,13 @@ fn tokens(bytes: usize) -> u64 {
 }
 
 fn next(turn: &TurnView<'_>) -> Next {
-    if let Some(next) = specialist::if_it_is_one(turn) {
+    if let Some(next) = specialist::if_specialist(turn) {
         return next;
     }
     if let Some(text) = summary::if_asked_for(turn) {
         return Next::Say(text);
     }
-    // How the turn ended comes before which tools there are: ending a plan takes its tools away.
+    // The last call decides before the tools do: the end of a plan removes its tools.
     if let Some(text) = messages::at_the_end(turn) {
         return Next::Say(text);
     }
@@ -123,7 +124,7 @@ fn next(turn: &TurnView<'_>) -> Next {
     }
 }
 
-/// How plans are made here, told from the tools that are advertised.
+/// The plan style, read from the advertised tools.
 enum Style {
     Document,
     Collect,

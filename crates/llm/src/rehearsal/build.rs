@@ -113,9 +113,9 @@ fn metadata(answer: Option<String>) -> Value {
     })
 }
 
-/// The agents a step can be given to: from the schema, else from the description of the tool, else the usual ones.
+/// The agents a step can be given to: from the schema, else from the description of the tool, else the default ones.
 fn agents(turn: &TurnView<'_>) -> Vec<String> {
-    let Some(tool) = turn.tool("plan_add_step") else { return usual() };
+    let Some(tool) = turn.tool("plan_add_step") else { return default_agents() };
     let listed = tool.input_schema["properties"]["agent"]["enum"].as_array();
     let listed: Vec<_> = listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     if !listed.is_empty() {
@@ -124,10 +124,10 @@ fn agents(turn: &TurnView<'_>) -> Vec<String> {
     let described = tool.description.split_once("Agents:").map(|(_, names)| names.lines().next().unwrap_or(names));
     let names = described.unwrap_or_default().trim().trim_end_matches('.').split(',').map(str::trim);
     let names: Vec<_> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    if names.is_empty() { usual() } else { names }
+    if names.is_empty() { default_agents() } else { names }
 }
 
-fn usual() -> Vec<String> {
+fn default_agents() -> Vec<String> {
     AgentRegistry::default().specialists().iter().map(|each| each.name.clone()).collect()
 }
 

@@ -1,4 +1,4 @@
-//! What the rehearsal model says. Every text tells what it is and how to choose a real one.
+//! The texts of the rehearsal model. Each says what it is and how to choose a real one.
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::visible::visible;
@@ -14,7 +14,7 @@ fn signed(text: &str) -> String {
     format!("{}\n\n{}", text.trim_end(), include_str!("texts/signature.md").trim_end())
 }
 
-/// If the last call ended the turn, well or badly: what is said about it.
+/// The text after a call that ended the turn, successfully or not.
 pub(super) fn at_the_end(turn: &TurnView<'_>) -> Option<String> {
     let last = turn.last()?;
     match last.name {

@@ -1,4 +1,4 @@
-//! What it does when it is not the planner: one step of an approved plan, or an answer to a question.
+//! The rehearsal as a specialist: one step of an approved plan, or an answer to a question.
 
 use planwright_core::prompt::SUMMARIZE;
 use planwright_core::visible::visible;
@@ -11,8 +11,8 @@ use crate::rehearsal::{Next, Style, messages};
 
 const STEP_CHARACTERS: usize = 300;
 
-/// Nothing, if this is the conversation with the person.
-pub(super) fn if_it_is_one(turn: &TurnView<'_>) -> Option<Next> {
+/// `None` in the conversation with the person.
+pub(super) fn if_specialist(turn: &TurnView<'_>) -> Option<Next> {
     let to_be_summarised = turn.request.system == SUMMARIZE;
     if to_be_summarised || Style::advertised(turn).is_some() {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn if_it_is_one(turn: &TurnView<'_>) -> Option<Next> {
         Opening::Plan => None,
         Opening::Question(question) => Some(Next::Say(messages::to_the_planner(question))),
         Opening::Step { step, plan, rest } => {
-            // Whoever has reported may have lost the tool to do so again.
+            // After its report, a specialist may no longer have the tool.
             let reports = turn.has("plan_progress") || turn.made("plan_progress").next().is_some();
             reports.then(|| work(turn, step, plan, rest))
         }

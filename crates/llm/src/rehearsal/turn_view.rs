@@ -1,4 +1,4 @@
-//! Where a turn stands, read from the request.
+//! The current turn, read from the request.
 
 use planwright_core::model::{ModelMessage, ModelRequest, SentCall, ToolSpec};
 use serde_json::Value;
@@ -6,15 +6,15 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct TurnView<'a> {
     pub(super) request: &'a ModelRequest,
-    /// What the conversation begins with.
+    /// The first message of the conversation.
     pub(super) opening: &'a str,
-    /// What the person said last.
+    /// The last message of the person.
     pub(super) words: &'a str,
     /// The calls made since then.
     pub(super) calls: Vec<MadeCall<'a>>,
 }
 
-/// A call of this turn and what came of it.
+/// A call of this turn and its result.
 #[derive(Debug)]
 pub(super) struct MadeCall<'a> {
     pub(super) name: &'a str,
@@ -76,7 +76,7 @@ impl<'a> MadeCall<'a> {
         serde_json::from_str(self.text).unwrap_or_default()
     }
 
-    /// Why it failed, in the words of whoever refused it.
+    /// Why it failed, in the words of the refusal.
     pub(super) fn reason(&self) -> String {
         let value = self.value();
         let message = value["message"].as_str().or_else(|| value["detail"].as_str()).unwrap_or(self.text);

@@ -12,7 +12,7 @@ use super::message::is_usable;
 const MOST_KEPT: usize = 1024;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Gist {
+pub(super) struct RequestHint {
     /// The id of a request; null unless it is beyond doubt. Answers have ids, too, but those count the requests of this
     /// side: an error with one of them would meet another request of the client.
     pub(super) id: Value,
@@ -22,7 +22,7 @@ pub(super) struct Gist {
 
 /// Reads a line in pieces and keeps next to nothing of it.
 #[derive(Debug, Default)]
-pub(super) struct Skim {
+pub(super) struct IdScanner {
     state: State,
     /// How many brackets are open.
     depth: usize,
@@ -60,42 +60,42 @@ enum Found {
     Twice,
 }
 
-pub(super) fn gist(line: &[u8]) -> Gist {
-    let mut skim = Skim::default();
-    skim.feed(line);
-    if skim.state == State::Broken
-        && let Found::Nothing = skim.id
+pub(super) fn recover_id(line: &[u8]) -> RequestHint {
+    let mut scanner = IdScanner::default();
+    scanner.feed(line);
+    if scanner.state == State::Broken
+        && let Found::Nothing = scanner.id
     {
-        skim.id = id_at_the_end(line);
+        scanner.id = id_at_the_end(line);
     }
-    skim.gist()
+    scanner.hint()
 }
 
 /// Where most clients write it: `…,"jsonrpc":"2.0","id":3}`.
 fn id_at_the_end(line: &[u8]) -> Found {
     const FIRST: &[u8] = br#","jsonrpc""#;
     let Some(at) = line.windows(FIRST.len()).rposition(|window| window == FIRST) else { return Found::Nothing };
-    let mut end = Skim::default();
+    let mut end = IdScanner::default();
     end.feed(b"{");
     end.feed(&line[at + 1..]);
     if end.state == State::End { end.id } else { Found::Nothing }
 }
 
-impl Skim {
+impl IdScanner {
     pub(super) fn feed(&mut self, piece: &[u8]) {
         for byte in piece {
             self.state = self.next(*byte);
         }
     }
 
-    pub(super) fn gist(self) -> Gist {
+    pub(super) fn hint(self) -> RequestHint {
         let method = match self.method {
             Found::Once(method) if !self.is_answer => method,
-            Found::Nothing | Found::Once(_) | Found::Twice => return Gist::default(),
+            Found::Nothing | Found::Once(_) | Found::Twice => return RequestHint::default(),
         };
         match self.id {
-            Found::Once(id) if is_usable(&id) => Gist { id, is_call: method == "tools/call" },
-            Found::Nothing | Found::Once(_) | Found::Twice => Gist::default(),
+            Found::Once(id) if is_usable(&id) => RequestHint { id, is_call: method == "tools/call" },
+            Found::Nothing | Found::Once(_) | Found::Twice => RequestHint::default(),
         }
     }
 
@@ -232,19 +232,19 @@ mod tests {
             (r#"{"id":7,"result":{"a":"\ud83d"}}"#, Value::Null, false),
             (r#"{"id":7,"error":{"a":"\ud83d"},"method":"ping"}"#, Value::Null, false),
         ] {
-            assert_eq!(gist(line.as_bytes()), Gist { id, is_call }, "{line}");
+            assert_eq!(recover_id(line.as_bytes()), RequestHint { id, is_call }, "{line}");
         }
     }
 
     #[test]
     fn next_to_nothing_is_kept() {
-        let mut skim = Skim::default();
-        skim.feed(br#"{"method":"tools/call","id":""#);
+        let mut scanner = IdScanner::default();
+        scanner.feed(br#"{"method":"tools/call","id":""#);
         for _ in 0..1000 {
-            skim.feed(&[b'7'; 1000]);
+            scanner.feed(&[b'7'; 1000]);
         }
-        assert!(skim.token.capacity() <= 2 * MOST_KEPT);
-        skim.feed(br#""}"#);
-        assert_eq!((skim.state, skim.gist()), (State::End, Gist::default()));
+        assert!(scanner.token.capacity() <= 2 * MOST_KEPT);
+        scanner.feed(br#""}"#);
+        assert_eq!((scanner.state, scanner.hint()), (State::End, RequestHint::default()));
     }
 }

@@ -19,21 +19,21 @@ use super::server::PlanServer;
 /// How many requests are taken in before the first of them is answered. More wait in the client's pipe.
 const MOST_IN_HAND: usize = 64;
 
-/// Gives each request its turn as it comes in.
+/// Queues requests in the order of arrival.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct RequestQueue {
     last: CancellationToken,
     room: Arc<Semaphore>,
 }
 
-/// A request's place in the row. It is over when the last copy is dropped, however the request ended.
+/// A request's position in the queue. It is released when the last copy is dropped, however the request ended.
 #[derive(Debug, Clone)]
-struct Turn {
+struct QueuePosition {
     before: CancellationToken,
     _over: Arc<(DropGuard, OwnedSemaphorePermit)>,
 }
 
-impl Turns {
+impl RequestQueue {
     pub(super) fn new() -> Self {
         let last = CancellationToken::new();
         last.cancel();
@@ -54,29 +54,29 @@ impl Turns {
         }
         let over = CancellationToken::new();
         let before = std::mem::replace(&mut self.last, over.clone());
-        request.request.extensions_mut().insert(Turn { before, _over: Arc::new((over.drop_guard(), room)) });
+        request.request.extensions_mut().insert(QueuePosition { before, _over: Arc::new((over.drop_guard(), room)) });
     }
 }
 
 /// The server, entered one request after another.
 #[derive(Debug)]
-pub(super) struct InOrder {
+pub(super) struct OrderedService {
     server: PlanServer,
 }
 
-impl InOrder {
+impl OrderedService {
     pub(super) fn new(server: PlanServer) -> Self {
         Self { server }
     }
 }
 
-impl Service<RoleServer> for InOrder {
+impl Service<RoleServer> for OrderedService {
     async fn handle_request(
         &self,
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let turn = context.extensions.get::<Turn>().cloned();
+        let turn = context.extensions.get::<QueuePosition>().cloned();
         if let Some(turn) = &turn {
             turn.before.cancelled().await;
         }
