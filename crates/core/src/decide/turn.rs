@@ -1,15 +1,15 @@
 //! What is said in a conversation, and the turns it leads to.
 
 use crate::command::{Outcome, TurnCommand};
-use crate::conversation::Compaction;
 use crate::decide::Decider;
 use crate::decide::running::{in_progress, step_ended};
-use crate::event::Event;
+use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
-use crate::plan::execution::StepStatus;
+use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
+use crate::session::Compaction;
 use crate::turn::{Ending, OpenTurn, Purpose, Shown, ToolStatus, TurnEnd, TurnInput};
 
 impl Decider<'_> {
@@ -18,7 +18,7 @@ impl Decider<'_> {
             TurnCommand::Begin { text, tokens, purpose } => self.begin_turn(text, *tokens, purpose),
             TurnCommand::Resume { turn } => {
                 self.open_turn(turn)?;
-                Ok(vec![Event::TurnResumed { turn: turn.clone() }])
+                Ok(vec![Event::of_turn(turn, TurnEvent::Resumed)])
             }
             TurnCommand::Record { turn, inputs, ending } => self.record(turn, inputs, ending.as_ref()),
             TurnCommand::Stop => Ok(self.end_open_turn(self.snapshot.opened()?.turn.as_ref())),
@@ -41,7 +41,10 @@ impl Decider<'_> {
                 filled("message", text)?;
                 self.policy.limits.check_message(text)?;
             }
-            (Purpose::Document { plan }, None) => self.check_executing(plan)?,
+            (Purpose::Document { plan }, None) => {
+                self.check_executing(plan)?;
+                self.check_brake(plan)?;
+            }
             (Purpose::Step { plan, execution, step, agent }, None) => {
                 self.policy.agents.assignable(agent)?;
                 let (plan, running) = self.running(plan, execution)?;
@@ -52,7 +55,10 @@ impl Decider<'_> {
             }
         }
         let turn = TurnId::from(&self.stamp.request);
-        Ok(vec![Event::TurnBegun { turn, text: text.to_owned(), tokens, purpose: purpose.clone() }])
+        Ok(vec![Event::Turn {
+            id: turn,
+            event: TurnEvent::Begun { text: text.to_owned(), tokens, purpose: purpose.clone() },
+        }])
     }
 
     /// Only the active document is worked on in the conversation.
@@ -64,6 +70,20 @@ impl Decider<'_> {
         } else {
             Err(plan.wrong_status("it is not being carried out"))
         }
+    }
+
+    /// The system begins only so many turns in a row for a document, unless one of them records progress or a person
+    /// says something.
+    fn check_brake(&self, plan: &crate::ids::PlanId) -> Result<(), Refusal> {
+        let plan = self.snapshot.named(plan)?;
+        let idle = plan.execution.as_ref().map_or(0, Execution::idle_turns);
+        if idle <= self.policy.nudges {
+            return Ok(());
+        }
+        Err(Refusal::limit(format!(
+            "Plan {} is paused: the agent ended {idle} turns in a row without reporting on a step.",
+            plan.number
+        )))
     }
 
     fn open_turn(&self, turn: &TurnId) -> Result<&OpenTurn, Refusal> {
@@ -86,13 +106,13 @@ impl Decider<'_> {
             }
             events.extend(question_left(&mut open));
             open.take_in(input);
-            events.push(Event::of_turn(turn, input));
+            events.push(Event::of_turn(turn, input.clone().into()));
             events.extend(self.doubted(&open, input));
         }
         if let Some(ending) = ending {
             events.extend(question_left(&mut open));
             events.extend(self.step_left(&open, ending, inputs.last()));
-            events.push(Event::TurnEnded { turn: turn.clone(), ending: ending.clone() });
+            events.push(Event::of_turn(turn, TurnEvent::Ended { ending: ending.clone() }));
         }
         Ok(events)
     }
@@ -144,7 +164,7 @@ impl Decider<'_> {
         // Whoever works on it elsewhere may be in the middle of a call.
         let open = &OpenTurn { uncertain: open.uncertain || open.ended < open.calls, ..open.clone() };
         let ending = Ending::from(TurnEnd::Stopped);
-        let ended = |open: &OpenTurn| Event::TurnEnded { turn: open.id.clone(), ending: ending.clone() };
+        let ended = |open: &OpenTurn| Event::of_turn(&open.id, TurnEvent::Ended { ending: ending.clone() });
         let question = open.question.as_deref().map(ended);
         question.into_iter().chain(self.step_left(open, &ending, None)).chain([ended(open)]).collect()
     }
@@ -156,28 +176,22 @@ impl Decider<'_> {
         if late || compaction.reads_from() < session.history_from {
             return Err(Refusal::conflict("The conversation was compacted further already."));
         }
-        Ok(vec![Event::Compacted(compaction.clone())])
+        Ok(vec![Event::Session(SessionEvent::Compacted { compaction: compaction.clone() })])
     }
 
     fn show(&self, shown: &Shown) -> Result<Vec<Event>, Refusal> {
         let session = self.snapshot.opened()?;
         self.snapshot.named(&shown.plan)?;
-        Ok(if session.shown.as_ref() == Some(shown) { Vec::new() } else { vec![Event::PlanShown(shown.clone())] })
+        Ok(if session.shown.as_ref() == Some(shown) {
+            Vec::new()
+        } else {
+            vec![Event::Session(SessionEvent::PlanShown { shown: shown.clone() })]
+        })
     }
 }
 
 /// A turn that goes on, or ends, does not wait for an answer any more.
 fn question_left(open: &mut OpenTurn) -> Option<Event> {
     let question = open.question.take()?;
-    Some(Event::TurnEnded { turn: question.id, ending: Ending::from(TurnEnd::Interrupted) })
-}
-
-impl Event {
-    fn of_turn(turn: &TurnId, input: &TurnInput) -> Self {
-        let turn = turn.clone();
-        match input.clone() {
-            TurnInput::Replied { reply, tokens } => Self::ModelReplied { turn, reply, tokens },
-            TurnInput::ToolEnded { call, outcome, tokens } => Self::ToolEnded { turn, call, outcome, tokens },
-        }
-    }
+    Some(Event::Turn { id: question.id, event: TurnEvent::Ended { ending: Ending::from(TurnEnd::Interrupted) } })
 }

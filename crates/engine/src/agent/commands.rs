@@ -13,6 +13,7 @@ pub(super) use standing::{line, standing, title};
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
+use planwright_core::event::SessionEvent;
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -190,7 +191,7 @@ impl Agent {
         let (request, leasing) = (self.engine().next_request(), Leasing::Held(lease.clone()));
         self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command).await?;
         watcher.tell(Progress::Compacted { messages });
-        conversation.take_in(u64::MAX, &planwright_core::event::Event::Compacted(compaction));
+        conversation.take_in(u64::MAX, &SessionEvent::Compacted { compaction }.into());
         let after = conversation.tokens();
         Ok(format!("{messages} messages are summarised: about {before} tokens became {after}. Plans are untouched."))
     }

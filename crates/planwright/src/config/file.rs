@@ -38,6 +38,7 @@ pub(super) struct PlanSection {
     pub(super) tools: Option<DocumentTools>,
     pub(super) on_failure: Option<OnFailure>,
     pub(super) standing_approval: Option<StandingApproval>,
+    pub(super) nudges: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]

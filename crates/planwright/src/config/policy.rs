@@ -23,6 +23,7 @@ pub(super) fn policy(file: File, path: &Path) -> Result<Policy, Failure> {
         on_failure: on_failure(&file.plan)?,
         standing_approval: standing_approval(&file.plan)?,
         planning_files: planning_files(&file.planning_files)?,
+        nudges: nudges(&file.plan)?,
     })
 }
 
@@ -37,6 +38,11 @@ fn limits(section: &LimitsSection) -> Result<Limits, Failure> {
         message_bytes: message_bytes.map_or(usual.message_bytes, NonZeroUsize::get),
         ..usual
     })
+}
+
+fn nudges(section: &PlanSection) -> Result<u32, Failure> {
+    let named = number("PLANWRIGHT_PLAN_NUDGES", section.nudges)?;
+    Ok(named.unwrap_or(Policy::default().nudges))
 }
 
 fn on_failure(section: &PlanSection) -> Result<OnFailure, Failure> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use cucumber::{then, when};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::model::ModelMessage;
 use planwright_core::workbook::{DocumentKind, Workbook, WriteOrigin};
 use planwright_engine::Engine;
@@ -91,7 +91,7 @@ async fn once_was(world: &mut World, name: String, text: String) {
         .await
         .into_iter()
         .filter_map(|event| match event {
-            Event::WorkbookWritten { which, content, .. } if which == wanted => Some(content),
+            Event::Workbook(WorkbookEvent::Written { which, content, .. }) if which == wanted => Some(content),
             _ => None,
         })
         .collect();

@@ -3,7 +3,7 @@
 mod crashing;
 mod stopping;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Failed, InProgress, Pending, Skipped};
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
@@ -61,7 +61,7 @@ async fn the_approval_begins_a_turn_that_says_what_to_do_and_with_which_note() {
     assert_eq!(names_since(&events, "plan_approved"), expected);
     let plan = world.plan(1).await;
     let purpose = events.iter().rev().find_map(|event| match event {
-        Event::TurnBegun { purpose, .. } => Some(purpose.clone()),
+        Event::Turn { event: TurnEvent::Begun { purpose, .. }, .. } => Some(purpose.clone()),
         _ => None,
     });
     assert_eq!(purpose, Some(Purpose::Document { plan: plan.id.clone() }));
@@ -102,7 +102,7 @@ async fn progress_lies_over_the_text_and_never_in_it() {
 
 #[tokio::test]
 async fn a_turn_that_ends_early_leaves_the_plan_open_and_it_goes_on_when_resumed() {
-    let world = drafted(TWO, |_| {}).await;
+    let world = drafted(TWO, |setup| setup.policy.nudges = 0).await;
     then(&world, [report(1), Reply::text("I pause.")]);
     let answer = world.hear("/plan approve").await;
     assert!(answer.reply.contains("1 of 2 steps are done"), "{}", answer.reply);
