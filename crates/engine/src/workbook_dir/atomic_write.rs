@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_the_shelf_has_it_alone() {
+    fn an_open_folder_is_locked_against_others() {
         let root = tempfile::tempdir().unwrap();
         let first = dir(root.path());
         let other = std::fs::File::open(root.path().join("cli-k3yk3y8x")).unwrap();
