@@ -217,7 +217,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let dir = dir(root.path());
         for text in ["one", "two"] {
-            dir.put_archive("plan-1.md", text).unwrap();
+            dir.write_archive("plan-1.md", text).unwrap();
         }
         let kept = std::fs::read_to_string(root.path().join("cli-k3yk3y8x/plan/archive/plan-1.md")).unwrap();
         assert_eq!((kept.as_str(), dir.archive_names()), ("one", vec!["plan-1.md".to_owned()]));
