@@ -20,13 +20,23 @@ Feature: Approval
     Then the decision is refused with STALE_APPROVAL
     And plan 1 is READY
 
-  Scenario: An old approval does not count for a plan that went back to the same number of versions
+  Scenario: A text that was changed and changed back is the text that was shown
     When the agent writes the plan "# Shown"
     And the person looks at plan 1
     And the agent writes the plan "# Changed"
     And the agent writes the plan "# Shown"
     And the person approves plan 1 as they saw it
     Then plan 1 is APPROVED
+    And plan 1 has 3 versions
+    And the approval of plan 1 is by "ann", a person, through "cli", for the text that was shown
+
+  Scenario: A title that changed after it was shown is not approved
+    When the agent calls "plan_set_content" with '{"plan_markdown": "# Shown", "title": "Tidy up"}'
+    And the person looks at plan 1
+    And the agent calls "plan_set_content" with '{"plan_markdown": "# Shown", "title": "Delete everything"}'
+    And the person approves plan 1 as they saw it
+    Then the decision is refused with STALE_APPROVAL
+    And plan 1 is READY
 
   Scenario Outline: An agent decides nothing
     When the agent writes the plan "# Mine"

@@ -106,10 +106,26 @@ Feature: Building a plan piece by piece
     Then the decision is refused with WRONG_STATUS
 
   Scenario: A skipped step takes with it the steps that need it
+    When the agent calls "plan_create_draft" with '{"goal": "Ship it"}'
+    And the agent sets all metadata
+    And the agent calls "plan_add_step" with '{"description": "Write it", "agent": "coder"}'
+    And the agent calls "plan_add_step" with '{"description": "Test it", "agent": "tester", "needs": ["s1"]}'
+    And the agent calls "plan_add_step" with '{"description": "Publish the results", "agent": "writer", "needs": ["s2"]}'
+    And the agent calls "plan_add_step" with '{"description": "Describe it", "agent": "writer"}'
+    And the agent calls "plan_submit" with '{}'
+    And the person approves plan 1 without "1"
+    Then plan 1 is APPROVED
+    And step 1 of plan 1 is left out because "left out by the approval"
+    And step 2 of plan 1 is left out because "needs step 1, which is skipped"
+    And step 3 of plan 1 is left out because "needs step 2, which is skipped"
+    And step 4 of plan 1 is PENDING
+
+  Scenario: An approval that leaves nothing to do is refused
     Given plan 1 was brought to READY
     When the person approves plan 1 without "1"
     Then the decision is refused with INVALID_ARGUMENT
     And plan 1 is READY
+    And nothing was written
 
   Scenario: The plans of a session can be listed and read
     Given plan 1 was brought to READY

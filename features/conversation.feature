@@ -190,7 +190,8 @@ Feature: Working by a plan in a conversation
     And the model calls "write_file" with '{"path": "a.txt", "content": "one"}'
     And the model answers "Written."
     When the person says "Write a file"
-    And the session is deleted
+    Then the file "a.txt" reads "one"
+    When the session is deleted
     Then the person arrives in "cli:talking01"
     And the deleted session has no files
 

@@ -641,14 +641,17 @@ Feature: Approval and execution
     Given a tool "slow" that changes things and waits to be let go
     And a plan with the calls 'slow {}' is ready
     When the person types "/plan approve" and "slow" is being called
-    Given the model answers "Now I have time."
+    Given the model answers "I am free."
+    And the model answers "Now I have time."
     When the person types "Are you there?" and does not wait
-    Then it is still under way
-    And the model was asked 0 times
+    And in the session "cli:other0ne" somebody says "And you?"
+    Then the person reads "I am free."
+    And it is still under way
     When what waits is let go
     And what was under way ends
     Then the person reads "Now I have time."
     And plan 1 is COMPLETED
+    And the journal has "execution_finished" before "turn_begun"
 
   # Restarts and crashes
 

@@ -32,8 +32,10 @@ Feature: The planner and the specialists
     And the model answers "One step so far."
     When the person says "The word is swordfish"
     Then the model was told "Take the small one."
-    And the model's instructions once said "# You are the researcher"
-    And the model was once sent "Which library?"
+    And whoever was asked was instructed "# You are the researcher"
+    And whoever was asked was sent "Which library?"
+    And whoever was asked was not sent "swordfish"
+    And the model was not sent "You are the researcher"
     And the steps of plan 1 are "s1 Use the small one"
     And the person reads "One step so far."
 

@@ -123,12 +123,16 @@ Feature: Work by plan
     Then plan 1 is CANCELLED
     And plan work is off
 
-  Scenario: Turning plan work on and off again and again piles nothing up
+  Scenario: However often plan work is turned on and off, the newest plan is the active one
     When the person turns plan work on and off 20 times
-    And the person turns plan work on
+    Then plan work is off
+    And no plan is active
+    When the person turns plan work on
     Then plan work is on
-    And the agent writes the plan "# Still works"
-    And the active plan is READY
+    And plan 21 is the active plan
+    When the agent writes the plan "# Still works"
+    Then plan 21 is READY
+    And plan 20 is COLLECTING
 
   Scenario: There is at most one active plan
     Given plan work is on
@@ -136,7 +140,13 @@ Feature: Work by plan
     And the person turns plan work on
     Then plan 2 is the active plan
     And plan 1 is READY
-    And exactly one plan is active
+    When the agent writes the plan "# Two"
+    Then plan 1 reads "# One"
+    And plan 2 reads "# Two"
+    When the person says plan work is done
+    Then no plan is active
+    And plan 1 is READY
+    And plan 2 is READY
 
   Scenario: An empty plan is used again instead of being piled up
     Given plan work is on

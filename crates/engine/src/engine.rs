@@ -30,8 +30,8 @@ use planwright_core::snapshot::CommandContext;
 
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
-use crate::tools::ToolDefinition;
-use crate::workbook::Copies;
+use crate::tool_schema::ToolDefinition;
+use crate::workbook_dir::WorkbookLocation;
 
 pub use activity::Activity;
 pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
@@ -53,7 +53,7 @@ pub struct Engine {
     policy: Arc<Policy>,
     pub(crate) definitions: Arc<OnceLock<Definitions>>,
     observers: observing::Observers,
-    pub(crate) workbook_copies: Copies,
+    pub(crate) workbook_location: WorkbookLocation,
 }
 
 /// Who asks for something, where, and under which name it is known to the store.
@@ -72,8 +72,8 @@ pub(crate) type Definitions = HashMap<(PlanTool, PlanStyle), ToolDefinition>;
 impl Engine {
     pub fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
-        let (definitions, observers, workbook_copies) = Default::default();
-        Self { ledger, clock, ids, policy: Arc::new(policy), definitions, observers, workbook_copies }
+        let (definitions, observers, workbook_location) = Default::default();
+        Self { ledger, clock, ids, policy: Arc::new(policy), definitions, observers, workbook_location }
     }
 
     /// The same engine with another source of time and ids.

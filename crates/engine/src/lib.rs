@@ -17,16 +17,17 @@ pub mod feed;
 pub mod ledger;
 pub mod model;
 pub mod plan_steps;
-mod schema;
 pub mod server_ledger;
 pub mod session;
 pub mod step_counts;
 pub mod tokens;
+mod tool_schema;
 pub mod toolbox;
 pub mod tools;
 pub mod version_index;
 mod who;
 pub mod workbook;
+mod workbook_dir;
 
 pub use engine::Engine;
 pub use planwright_core as core;

@@ -6,30 +6,33 @@ use std::time::Duration;
 use async_trait::async_trait;
 use planwright_core::model::{ModelReply, ModelRequest};
 
-/// Answers one request. Trying again, waiting and giving up on a silent provider are its own business.
+/// The name of the built-in model, which answers where no model is configured.
+pub const REHEARSAL: &str = "rehearsal";
+
+/// Answers one request. Retries, waits and timeouts are up to the implementation.
 ///
-/// Whoever stops waiting for `reply` (drops it) ends the request.
+/// Dropping the future of `reply` cancels the request.
 #[async_trait]
 pub trait Model: Send + Sync + fmt::Debug + 'static {
-    /// As people chose it, such as `openai:gpt-5` or `rehearsal`.
+    /// The name by which it was chosen, such as `openai:gpt-5` or `rehearsal`.
     fn name(&self) -> &str;
 
     /// How many tokens fit into one call, question and answer together.
     fn context_tokens(&self) -> u32;
 
-    /// Tells `listener` the words as they come, and gives the whole reply at the end.
+    /// Passes the text on to `listener` as it arrives, and returns the whole reply at the end.
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError>;
 }
 
-/// Hears a reply while it is made.
+/// Receives a reply while it arrives.
 pub trait Listener: Send + Sync {
     fn text(&self, piece: &str);
 
-    /// What was heard so far does not count: the request is made again after `wait`.
+    /// The text so far is void: the request is sent again after `wait`.
     fn again(&self, why: &str, wait: Duration);
 }
 
-/// Hears nothing.
+/// Ignores the reply while it arrives.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 
@@ -38,7 +41,7 @@ impl Listener for Silent {
     fn again(&self, _: &str, _: Duration) {}
 }
 
-/// Why there is no reply, in words for the person.
+/// Why there is no reply, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
@@ -48,20 +51,22 @@ pub struct ModelError {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelErrorKind {
-    /// The provider does not take the key.
+    /// The provider does not accept the key.
     NotAllowed,
-    /// Too many requests, for longer than it is worth waiting.
+    /// Too many requests, for longer than the retry policy waits.
     TooManyRequests,
-    /// It cannot be reached, broke off or is in trouble.
+    /// The provider cannot be reached, ended the answer early, or reports an error of its own.
     Unavailable,
-    /// Nothing came for too long.
+    /// The provider sent nothing until the timeout.
     Stalled,
     /// The request has more tokens than the model takes.
     TooLong,
-    /// It does not take the request for another reason, such as a model it does not have.
+    /// The provider refuses the request for another reason, such as an unknown model.
     Refused,
-    /// Its answer cannot be understood.
+    /// The answer cannot be parsed.
     Unreadable,
+    /// The answer exceeds a limit.
+    TooLarge,
 }
 
 impl ModelError {

@@ -1,5 +1,5 @@
-//! Counting tokens. The count is an estimate for models with another vocabulary, and a good one: they differ by a few
-//! per cent, for which the room that is left for the answer is enough.
+//! Counting tokens. For models with another vocabulary the count is an estimate; the difference is a few per cent, and the
+//! room that is left for the answer covers it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,11 +9,11 @@ use planwright_core::conversation::CountTokens;
 
 #[derive(Debug, Default)]
 pub struct Tokens {
-    /// What was counted lately: the prompt and the tools are the same in almost every request.
+    /// Recent counts: the prompt and the tools are the same in almost every request.
     known: Mutex<HashMap<u64, u32>>,
 }
 
-/// Texts longer than this are counted in part: the vocabulary is slow on them, and an estimate is enough.
+/// Of a longer text, only this part is counted, because the tokenizer is slow on long texts.
 const COUNTED: usize = 32 * 1024;
 const MOST_KNOWN: usize = 1024;
 

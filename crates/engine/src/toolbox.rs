@@ -1,4 +1,4 @@
-//! The tools that are not about plans: what one is, and the box they are kept in.
+//! The tools that are not about plans: the trait, and the set of them.
 
 pub mod files;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::ledger::{Ledger, LedgerResult};
 use crate::session::lease::LeaseGuard;
-use crate::tools::Arguments;
+use crate::tool_schema::Arguments;
 
 #[async_trait]
 pub trait Tool: Send + Sync + fmt::Debug + 'static {
@@ -22,7 +22,7 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
 
     fn effect(&self) -> ToolEffect;
 
-    /// Whether the arguments fit, without doing anything.
+    /// Checks the arguments, without any effect.
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal>;
 
     /// Does it, in the session that asks and in no other. Dropping the future ends it, as far as it can be ended.
@@ -60,7 +60,7 @@ impl<'a> ToolContext<'a> {
     }
 }
 
-/// The tools there are; clones share them.
+/// A set of tools; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,

@@ -17,21 +17,12 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::engine::{Asking, Engine};
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 
-pub type Arguments = Map<String, Value>;
-
-/// A tool as it is advertised.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolDefinition {
-    pub name: &'static str,
-    pub description: String,
-    pub input_schema: Value,
-    pub reads_only: bool,
-}
+pub use crate::tool_schema::{Arguments, ToolDefinition};
 
 /// A step that somebody was given to do.
 #[derive(Debug, Clone, Copy)]
@@ -252,5 +243,5 @@ fn progress_report(arguments: Arguments) -> Result<ProgressReport, Refusal> {
 }
 
 fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T, Refusal> {
-    crate::schema::parse(tool.name(), arguments)
+    crate::tool_schema::parse(tool.name(), arguments)
 }

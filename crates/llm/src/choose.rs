@@ -1,6 +1,6 @@
-//! Which model answers, as people write it: `openai:NAME`, `anthropic:NAME`, `gemini:NAME`, `ollama:NAME` or `rehearsal`.
+//! The choice of a model, as it is written in a setting: `openai:NAME`, `anthropic:NAME`, `gemini:NAME`, `ollama:NAME` or `rehearsal`.
 //!
-//! A key that happens to be in the environment chooses nothing: without a choice, the rehearsal model answers.
+//! A key in the environment chooses nothing: without a choice, the rehearsal model answers.
 
 mod settings;
 
@@ -63,7 +63,7 @@ pub enum ChooseError {
     NotSetUp { choice: ModelChoice, reason: String },
 }
 
-/// The model that was chosen. Keys and addresses are asked for by their usual variables, such as `OPENAI_API_KEY`.
+/// The chosen model. Keys and addresses come from the providers' own variables, such as `OPENAI_API_KEY`.
 pub fn connect(
     choice: &ModelChoice,
     lookup: impl Fn(&str) -> Option<String>,
@@ -78,7 +78,7 @@ pub fn connect(
             if settings.needs_a_key() {
                 return Err(ChooseError::NoKey { choice: choice.clone(), variable: provider.key_variable() });
             }
-            let server = if settings.is_the_providers() { Server::TheProviders } else { Server::SomeoneElses };
+            let server = if settings.is_the_providers() { Server::Official } else { Server::SelfHosted };
             let window = options.context_tokens.or(settings.context_tokens());
             let window = window.unwrap_or_else(|| context_tokens(*provider, name, server));
             let model = ProviderModel::new(choice, name, settings, window, options)
@@ -122,7 +122,7 @@ impl FromStr for ModelChoice {
     }
 }
 
-/// What was probably meant by a name that does not say whose it is.
+/// The choice that was probably meant by a name without its provider.
 fn suggestion(text: &str) -> Option<String> {
     const MAKERS: [(&str, Provider); 13] = [
         ("gpt", Provider::OpenAi),

@@ -1,8 +1,8 @@
-//! How many tokens the models of each family take, question and answer together.
+//! The context window of each family of models, question and answer together.
 
 use crate::choose::Provider;
 
-/// The beginning of a name and its window; the first that fits counts.
+/// The beginning of a name and its window; the first match counts.
 const FAMILIES: [(Provider, &str, u32); 18] = [
     (Provider::OpenAi, "gpt-5", 272_000),
     (Provider::OpenAi, "gpt-4.1", 1_047_576),
@@ -21,21 +21,21 @@ const FAMILIES: [(Provider, &str, u32); 18] = [
     (Provider::Gemini, "gemini-1.5-pro", 2_097_152),
     (Provider::Gemini, "gemini", 1_048_576),
     (Provider::Gemini, "gemma", 131_072),
-    // Whatever the model could take, the server gives it this much or less unless it is told otherwise, and forgets the
-    // beginning without a word when there is more.
+    // Whatever the model could take, the server gives it this window or a smaller one unless it is configured, and drops
+    // the beginning of a longer request silently.
     (Provider::Ollama, "", OLLAMA),
 ];
 
 const OLLAMA: u32 = 8_192;
-const USUAL: u32 = 128_000;
+const DEFAULT: u32 = 128_000;
 
-/// What a server that someone runs on their own is assumed to have room for.
+/// The window that is assumed for a self-hosted server.
 const OWN_SERVER: u32 = 32_768;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Server {
-    TheProviders,
-    SomeoneElses,
+    Official,
+    SelfHosted,
 }
 
 pub(crate) fn context_tokens(provider: Provider, model: &str, server: Server) -> u32 {
@@ -44,8 +44,8 @@ pub(crate) fn context_tokens(provider: Provider, model: &str, server: Server) ->
     let known = FAMILIES.iter().find(|(whose, beginning, _)| *whose == provider && name.starts_with(beginning));
     known.map_or(
         match server {
-            Server::TheProviders => USUAL,
-            Server::SomeoneElses => OWN_SERVER,
+            Server::Official => DEFAULT,
+            Server::SelfHosted => OWN_SERVER,
         },
         |(_, _, tokens)| *tokens,
     )
@@ -62,13 +62,13 @@ mod tests {
             (OpenAi, "gpt-5-mini", 272_000),
             (OpenAi, "openai/GPT-4o", 128_000),
             (OpenAi, "gpt-4-0613", 8_192),
-            (OpenAi, "something-new", USUAL),
+            (OpenAi, "something-new", DEFAULT),
             (Anthropic, "claude-sonnet-4-5", 200_000),
             (Gemini, "gemini-2.5-flash", 1_048_576),
             (Ollama, "qwen3:8b", OLLAMA),
         ] {
-            assert_eq!(context_tokens(provider, name, Server::TheProviders), tokens, "{name}");
+            assert_eq!(context_tokens(provider, name, Server::Official), tokens, "{name}");
         }
-        assert_eq!(context_tokens(OpenAi, "local", Server::SomeoneElses), OWN_SERVER);
+        assert_eq!(context_tokens(OpenAi, "local", Server::SelfHosted), OWN_SERVER);
     }
 }

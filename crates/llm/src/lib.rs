@@ -1,12 +1,11 @@
 //! Models behind the port of the engine.
 //!
-//! - [`choose`]: from what people write, such as `openai:gpt-5`, to a model that answers
-//! - [`options`]: how much fits, how long to wait, how often to try again
-//! - `provider`: OpenAI and everything that speaks like it, Anthropic, Gemini and Ollama, through `genai`, of which
-//!   nothing is seen outside
-//! - `context_window`: how much the models of each family take
-//! - [`rehearsal`]: the built-in model, offline and deterministic, that plays through every way of planning
-//! - [`scripted`]: a model for tests that answers by script and keeps every request
+//! - [`choose`]: from a setting such as `openai:gpt-5` to a model
+//! - [`options`]: context window, timeouts, retries and the size of a reply
+//! - `provider`: OpenAI and every server that speaks like it, Anthropic, Gemini and Ollama
+//! - `context_window`: the context window of each family of models
+//! - [`rehearsal`]: the built-in model, offline and deterministic, for trying out every style of plan
+//! - [`scripted`]: a model for tests that replies by script and records every request
 
 pub mod choose;
 mod context_window;
@@ -14,7 +13,7 @@ pub mod options;
 mod provider;
 pub mod rehearsal;
 pub mod scripted;
-mod words;
+mod text_pieces;
 
 pub use choose::{ChooseError, ModelChoice, Provider, connect};
-pub use options::{Options, Patience, Retries};
+pub use options::{Options, ReplyLimits, RetryPolicy, Timeouts};

@@ -1,43 +1,43 @@
-//! A model at a provider. Every request is streamed; trouble that passes is waited out.
+//! A model at a provider. Every reply is streamed, and requests that fail for a passing reason are sent again.
+//!
+//! - `attempt`: one request and its answer
+//! - `wire`: the wire formats of the providers
+//! - `event_reader`, `reply_builder`: the answer while it arrives, within its limits
+//! - `attempt_error`, `error_body`, `provider_info`: errors in words for a person
+//! - `backoff`: when a request is sent again
 
-mod answer;
 mod attempt;
+mod attempt_error;
 mod backoff;
-mod failure;
-mod party;
-mod reasons;
-mod request;
-mod signatures;
-mod watch;
+mod error_body;
+mod event_reader;
+mod provider_info;
+mod reply_builder;
+mod wire;
 
 use std::fmt;
 
 use async_trait::async_trait;
-use genai::adapter::AdapterKind;
-use genai::resolver::{AuthData, Endpoint};
-use genai::{Client, ModelIden, ServiceTarget, WebConfig};
 use planwright_core::model::{ModelReply, ModelRequest};
 use planwright_engine::model::{Listener, Model, ModelError};
+use reqwest::{Client, Url};
 
-use crate::choose::{ModelChoice, Provider, ProviderSettings};
+use crate::choose::{ModelChoice, ProviderSettings};
 use crate::options::Options;
 use backoff::Backoff;
-use party::Party;
+use provider_info::ProviderInfo;
 
 pub(crate) struct ProviderModel {
     name: String,
     context_tokens: u32,
-    party: Party,
+    info: ProviderInfo,
     client: Client,
-    target: ServiceTarget,
+    url: Url,
     options: Options,
 }
 
-/// Servers that take no key are sent one all the same, because the wire format has a place for it.
-const NO_KEY: &str = "none";
-
 impl ProviderModel {
-    /// The error says why, in words.
+    /// The error is a reason in words.
     pub(crate) fn new(
         choice: &ModelChoice,
         model: &str,
@@ -45,22 +45,11 @@ impl ProviderModel {
         context_tokens: u32,
         options: Options,
     ) -> Result<Self, String> {
-        let web = WebConfig::default().with_connect_timeout(options.patience.connect);
-        let client = Client::builder().with_web_config(web).build().map_err(|error| error.to_string())?;
-        // A model is routed by its adapter, never by how its name begins.
-        let kind = match settings.provider() {
-            Provider::OpenAi => AdapterKind::OpenAI,
-            Provider::Anthropic => AdapterKind::Anthropic,
-            Provider::Gemini => AdapterKind::Gemini,
-            Provider::Ollama => AdapterKind::Ollama,
-        };
-        let target = ServiceTarget {
-            endpoint: Endpoint::from_owned(settings.address()),
-            auth: AuthData::from_single(settings.key().map_or(NO_KEY, |key| key.reveal())),
-            model: ModelIden::new(kind, model),
-        };
-        let party = Party::new(model, settings);
-        Ok(Self { name: choice.to_string(), context_tokens, party, client, target, options })
+        let client = Client::builder().connect_timeout(options.timeouts.connect).tcp_nodelay(true);
+        let client = client.build().map_err(|error| error.to_string())?;
+        let url = wire::url(settings.provider(), settings.address(), model)?;
+        let info = ProviderInfo::new(model, settings);
+        Ok(Self { name: choice.to_string(), context_tokens, info, client, url, options })
     }
 }
 
@@ -77,12 +66,12 @@ impl Model for ProviderModel {
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError> {
         let mut backoff = Backoff::new(&self.options.retries);
         loop {
-            let failure = match self.attempt(request, listener).await {
+            let failed = match self.attempt(request, listener).await {
                 Ok(reply) => return Ok(reply),
-                Err(failure) => failure,
+                Err(failed) => failed,
             };
-            let Some(wait) = backoff.next(failure.remedy) else { return Err(backoff.give_up(failure.error)) };
-            let why = &failure.error.message;
+            let Some(wait) = backoff.next(failed.retry) else { return Err(backoff.give_up(failed.error)) };
+            let why = &failed.error.message;
             tracing::warn!(model = %self.name, attempt = backoff.attempts(), wait = ?wait, "asking again: {why}");
             listener.again(why, wait);
             tokio::time::sleep(wait).await;

@@ -1,37 +1,38 @@
-//! The built-in model. It is offline and deterministic, says that it is not a language model, and drives the real tools:
+//! The built-in model. It is offline and deterministic, says that it is not a language model, and calls the real tools:
 //! it drafts a small plan from the words of the request and rehearses carrying it out, as the planner and as its
-//! specialists, so that the whole way from request to approval to execution can be tried without a key.
+//! specialists, so that the way from request to approval to execution can be tried without a key. It carries out only
+//! plans that it drafted itself.
 //!
-//! It keeps nothing: what it does next follows from the request alone, in which it finds its own calls and their results.
+//! It has no state: the next action follows from the request alone, which contains its own calls and their results.
 
 mod build;
-mod carry_out;
 mod collect;
 mod document;
 mod draft;
+mod intent;
+mod messages;
 mod opening;
 mod plan;
-mod say;
-mod scene;
+mod progress;
 mod specialist;
 mod summary;
-mod wish;
+mod turn_view;
 
 use async_trait::async_trait;
 use planwright_core::model::{ModelReply, ModelRequest, ToolCall, Usage};
 use planwright_engine::model::{Listener, Model, ModelError};
 use serde_json::{Value, json};
 
-use crate::words::tell;
+use crate::text_pieces::stream_words;
 use plan::SeenPlan;
-use scene::Scene;
+use turn_view::TurnView;
 
-/// As people choose it.
-pub const NAME: &str = "rehearsal";
+/// The name by which it is chosen.
+pub const NAME: &str = planwright_engine::model::REHEARSAL;
 
 const CONTEXT_TOKENS: u32 = 128_000;
 
-/// However a turn goes, it ends after this many calls.
+/// A turn ends after this many calls.
 const MOST_CALLS: usize = 100;
 
 #[derive(Debug, Clone, Copy)]
@@ -63,12 +64,12 @@ impl Model for RehearsalModel {
 
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError> {
         let reply = answer(request);
-        tell(&reply.text, listener);
+        stream_words(&reply.text, listener);
         Ok(reply)
     }
 }
 
-/// What comes next in a turn.
+/// The next action of a turn.
 #[derive(Debug, PartialEq)]
 enum Next {
     Call(&'static str, Value),
@@ -78,13 +79,13 @@ enum Next {
 }
 
 fn answer(request: &ModelRequest) -> ModelReply {
-    let (text, calls) = match next(&Scene::of(request)) {
+    let (text, calls) = match next(&TurnView::of(request)) {
         Next::Say(text) => (text, Vec::new()),
         Next::Call(tool, arguments) => (String::new(), vec![call(tool.to_owned(), &arguments)]),
         Next::CallOther(tool, arguments) => (String::new(), vec![call(tool, &arguments)]),
     };
     let written = text.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
-    let usage = Usage { input_tokens: tokens(scene::size(request)), output_tokens: tokens(written) };
+    let usage = Usage { input_tokens: tokens(turn_view::size(request)), output_tokens: tokens(written) };
     ModelReply { text, calls, usage, cut_off: false }
 }
 
@@ -97,33 +98,33 @@ fn tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(4)
 }
 
-fn next(scene: &Scene<'_>) -> Next {
-    if let Some(next) = specialist::if_it_is_one(scene) {
+fn next(turn: &TurnView<'_>) -> Next {
+    if let Some(next) = specialist::if_specialist(turn) {
         return next;
     }
-    if let Some(text) = summary::if_asked_for(scene) {
+    if let Some(text) = summary::if_asked_for(turn) {
         return Next::Say(text);
     }
-    // How the turn ended comes before which tools there are: ending a plan takes its tools away.
-    if let Some(text) = say::at_the_end(scene) {
+    // The last call decides before the tools do: the end of a plan removes its tools.
+    if let Some(text) = messages::at_the_end(turn) {
         return Next::Say(text);
     }
-    let Some(style) = Style::advertised(scene) else { return Next::Say(say::about(scene)) };
-    if scene.calls.len() >= MOST_CALLS {
-        return Next::Say(say::enough(scene.calls.len()));
+    let Some(style) = Style::advertised(turn) else { return Next::Say(messages::about(turn)) };
+    if turn.calls.len() >= MOST_CALLS {
+        return Next::Say(messages::enough(turn.calls.len()));
     }
-    if scene.has("plan_get") && scene.made("plan_get").next().is_none() {
+    if turn.has("plan_get") && turn.made("plan_get").next().is_none() {
         return Next::Call("plan_get", json!({}));
     }
-    let plan = SeenPlan::in_scene(scene);
+    let plan = SeenPlan::of(turn);
     match style {
-        Style::Document => document::next(scene, &plan),
-        Style::Collect => collect::next(scene, &plan),
-        Style::Build => build::next(scene, &plan),
+        Style::Document => document::next(turn, &plan),
+        Style::Collect => collect::next(turn, &plan),
+        Style::Build => build::next(turn, &plan),
     }
 }
 
-/// How plans are made here, told from the tools that are advertised.
+/// The plan style, read from the advertised tools.
 enum Style {
     Document,
     Collect,
@@ -131,12 +132,12 @@ enum Style {
 }
 
 impl Style {
-    fn advertised(scene: &Scene<'_>) -> Option<Self> {
-        if scene.has("plan_set_content") {
+    fn advertised(turn: &TurnView<'_>) -> Option<Self> {
+        if turn.has("plan_set_content") {
             Some(Self::Document)
-        } else if scene.has("plan_finalize") {
+        } else if turn.has("plan_finalize") {
             Some(Self::Collect)
-        } else if scene.has("plan_submit") {
+        } else if turn.has("plan_submit") {
             Some(Self::Build)
         } else {
             None

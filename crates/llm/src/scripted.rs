@@ -1,4 +1,4 @@
-//! A model for tests: it answers by script, and keeps every request for the test to look at.
+//! A model for tests: it replies by script and records every request.
 //!
 //! ```
 //! # use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -144,7 +144,7 @@ impl ScriptedModel {
         at_least(&self.stage.asked, times).await;
     }
 
-    /// Waits until nobody waits any more for so many replies that were not finished.
+    /// Waits until the callers of so many unfinished replies have dropped them.
     pub async fn abandoned(&self, times: usize) {
         at_least(&self.stage.abandoned, times).await;
     }

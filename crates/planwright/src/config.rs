@@ -4,6 +4,7 @@
 //! - `file`: `planwright.toml` as it is written
 //! - `planning_files`: the workbook
 //! - `policy`: what of it decides how plans and turns go
+//! - `reply`: the size of a model's reply
 //! - `server`: where the server listens, under which names, and what it allows
 //! - `variables`: the environment, and how mistakes in it are told
 
@@ -11,6 +12,7 @@ mod agents;
 mod file;
 mod planning_files;
 mod policy;
+mod reply;
 mod server;
 mod variables;
 
@@ -20,7 +22,7 @@ use std::path::{Path, PathBuf};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
-use planwright_llm::ModelChoice;
+use planwright_llm::{ModelChoice, ReplyLimits};
 use planwright_store::Location;
 
 use self::file::File;
@@ -50,6 +52,7 @@ pub(crate) struct ModelSettings {
     pub(crate) choice: ModelChoice,
     /// Instead of what is known about the model.
     pub(crate) context_tokens: Option<u32>,
+    pub(crate) limits: ReplyLimits,
 }
 
 impl Settings {
@@ -130,5 +133,6 @@ fn model(file: &File, path: &Path) -> Result<ModelSettings, Failure> {
         (None, None) => ModelChoice::default(),
     };
     let tokens = number("PLANWRIGHT_CONTEXT_TOKENS", file.context_tokens)?;
-    Ok(ModelSettings { choice, context_tokens: tokens.map(std::num::NonZeroU32::get) })
+    let limits = reply::reply_limits(&file.reply)?;
+    Ok(ModelSettings { choice, context_tokens: tokens.map(std::num::NonZeroU32::get), limits })
 }

@@ -2,10 +2,10 @@
 //!
 //! - [`serve_stdio`], [`serve`]: run the server until the client leaves or a shutdown is asked for
 //! - `line`, `message`, `transport`: the wire, one JSON-RPC message per line, with an answer to whatever is wrong with it
-//! - `skim`: finds out which request a line that cannot be read was
-//! - `turns`: requests are carried out in the order in which they came
+//! - `recover_id`: finds out which request a line that cannot be read was
+//! - `request_order`: requests are carried out in the order in which they came
 //! - `server`, `answer`, `instructions`: what the client is told
-//! - `tool_changes`: notices when other tools are on offer, whoever caused it
+//! - `tool_changes`: notices when other tools are on offer, whatever caused it
 //!
 //! Approval is not a tool and there is no way to it from here: only a person approves, on a surface made for people.
 
@@ -15,11 +15,11 @@ mod fuzz;
 mod instructions;
 mod line;
 mod message;
+mod recover_id;
+mod request_order;
 mod server;
-mod skim;
 mod tool_changes;
 mod transport;
-mod turns;
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -34,12 +34,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
+use self::request_order::OrderedService;
 use self::server::PlanServer;
 use self::tool_changes::ToolChanges;
 use self::transport::LineTransport;
-use self::turns::InOrder;
 
-/// The name of this door in the journal.
+/// The name of this surface in the journal.
 pub(crate) const THROUGH: &str = "mcp";
 
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ where
     let server = PlanServer::new(engine, session, changes.clone(), closing.clone());
     let transport = LineTransport::new(input, output, closing);
     // Not rmcp's own handshake, which ends the connection when a client begins with anything else.
-    let running = serve_directly_with_ct(InOrder::new(server), transport, None, stop.clone());
+    let running = serve_directly_with_ct(OrderedService::new(server), transport, None, stop.clone());
     let peer = running.peer().clone();
 
     let mut serving = pin!(running.waiting());

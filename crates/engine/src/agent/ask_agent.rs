@@ -32,7 +32,7 @@ struct Question {
 
 pub(super) fn spec(agents: &AgentRegistry) -> ToolSpec {
     let description = include_str!("ask_agent/ask_agent.md").trim_end().replace("{agents}", &agents.names());
-    ToolSpec { name: ASK_AGENT.to_owned(), description, input_schema: crate::schema::schema_of::<Question>() }
+    ToolSpec { name: ASK_AGENT.to_owned(), description, input_schema: crate::tool_schema::schema_of::<Question>() }
 }
 
 impl TurnRunner<'_> {
@@ -49,7 +49,7 @@ impl TurnRunner<'_> {
 
     fn question(&self, arguments: Arguments) -> Result<Question, Refusal> {
         authorize_asking(&self.situation())?;
-        let question: Question = crate::schema::parse(ASK_AGENT, arguments)?;
+        let question: Question = crate::tool_schema::parse(ASK_AGENT, arguments)?;
         if question.question.trim().is_empty() {
             return Err(Refusal::invalid("The question is blank."));
         }

@@ -1,12 +1,14 @@
 //! Carrying out an approved plan. The intent is on disk before a step begins and the outcome after it.
 //!
 //! - `recorded`: exactly the recorded calls, with exactly the recorded arguments, in order
+//! - `author`: whose plans the built-in rehearsal carries out
 //! - `built`: each step by the specialist it names, in a turn of its own
 //! - `document`: a turn of the conversation that works from the text
 //! - `left`: what a process that ended, or another one, was carrying out
 //! - `standing`: plans that a rule approves
 //! - `outcome`: what it came to, counted
 
+mod author;
 mod built;
 mod document;
 mod left;
@@ -45,6 +47,7 @@ impl Agent {
     pub(super) async fn carry_out_plan(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         let found = self.engine().plan(session, plan).await?;
+        self.check_author(&found).await?;
         match found.style() {
             PlanStyle::Document => Box::pin(self.work_on_document(plan, context)).await,
             PlanStyle::Collect | PlanStyle::Build => {
@@ -67,6 +70,7 @@ impl Agent {
             return Ok(plan);
         }
         self.check_able(&plan)?;
+        self.check_author(&plan).await?;
         let (committed, held) = loop {
             let error = match self.take(session, by, &beginning(&plan), context).await {
                 Ok(taken) => break taken,

@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use super::Agent;
 use crate::ledger::LedgerResult;
+use crate::model::REHEARSAL;
 use crate::server_ledger::{ServerLedger, Unfinished};
 use crate::session::input::{Input, Place, Request};
 use crate::session::outcome::Outcome;
@@ -191,5 +192,3 @@ impl Watchlist {
 fn back_off(failures: u32) -> Duration {
     FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures)).min(LONGEST_BACK_OFF)
 }
-
-const REHEARSAL: &str = "rehearsal";

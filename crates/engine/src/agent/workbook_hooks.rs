@@ -17,7 +17,7 @@ use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::{Leasing, LedgerResult};
 use crate::session::progress::Progress;
-use crate::workbook::{Beginning, EndedCall};
+use crate::workbook::{EndedCall, NewWorkbook};
 
 /// What becomes of a call in the workbook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl TurnRunner<'_> {
             let verdict = Box::pin(engine.judge_message(self.noting(&by, 0)?, text)).await?;
             if verdict.begin {
                 let asking = Asking { request: engine.next_request(), ..self.noting(&by, 0)? };
-                let begun = Box::pin(engine.init_workbook_as(asking, &Beginning::about(text))).await?;
+                let begun = Box::pin(engine.init_workbook_as(asking, &NewWorkbook::about(text))).await?;
                 changed |= begun.is_new;
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
                 self.context.progress.send(Progress::Said(format!(

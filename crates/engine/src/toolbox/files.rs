@@ -10,20 +10,20 @@
 //! - [`open`], [`walk`], [`text`]: one file, a tree of them, and their lines
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`]: the tools
 
-mod effort;
+mod deadline;
 mod fence;
 pub(crate) mod folder;
 mod glob;
 mod grep;
+mod io_error;
 mod limits;
 mod list;
 mod open;
 mod path;
+mod quota;
 mod read;
-mod room;
 mod text;
 mod tool;
-mod trouble;
 mod walk;
 mod wildcard;
 mod write;
@@ -57,7 +57,7 @@ struct Shared {
     limits: FileLimits,
     /// Writers of one session wait for each other, so that what was asked last is what stays, and so that two of them
     /// do not each find room for one. Sessions may share a place; then they wait a little longer.
-    turns: [Arc<Mutex<()>>; 64],
+    write_locks: [Arc<Mutex<()>>; 64],
     threads: Threads,
 }
 
@@ -81,8 +81,8 @@ impl FileTools {
     }
 
     fn on(root: PathBuf, limits: FileLimits, threads: Threads) -> Self {
-        let turns = std::array::from_fn(|_| Arc::default());
-        Self { shared: Arc::new(Shared { root, limits, turns, threads }) }
+        let write_locks = std::array::from_fn(|_| Arc::default());
+        Self { shared: Arc::new(Shared { root, limits, write_locks, threads }) }
     }
 
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -128,10 +128,10 @@ impl FileTools {
     /// Removes the session's folder with everything in it, also what is not reached by the tools. Links in it are
     /// removed, never followed.
     pub async fn remove_all(&self, session: &SessionIdentity) -> Result<(), Refusal> {
-        let turn = self.shared.turn(session).await;
+        let write_lock = self.shared.write_lock(session).await;
         let folder = self.shared.folder(session);
         let removing = move || {
-            let _turn = turn;
+            let _write_lock = write_lock;
             folder.remove()
         };
         self.shared.blocking("Removing the session's files", removing).await
@@ -167,10 +167,10 @@ impl Shared {
         Ok(Some(fence))
     }
 
-    async fn turn(&self, session: &SessionIdentity) -> OwnedMutexGuard<()> {
+    async fn write_lock(&self, session: &SessionIdentity) -> OwnedMutexGuard<()> {
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
-        let place = usize::try_from(hash % self.turns.len() as u64).unwrap_or_default();
-        Arc::clone(&self.turns[place]).lock_owned().await
+        let place = usize::try_from(hash % self.write_locks.len() as u64).unwrap_or_default();
+        Arc::clone(&self.write_locks[place]).lock_owned().await
     }
 }
 

@@ -10,9 +10,9 @@ use planwright_core::workbook::hint::{LastEdit, hint, invitation};
 use planwright_core::workbook::{AssessmentRecord, DocumentKind, WorkbookCommand, WriteOrigin, errors, findings};
 use serde_json::Value;
 
-use super::reading::Document;
-use super::syncing::DISK;
-use super::writing::Beginning;
+use super::document::Document;
+use super::edit::NewWorkbook;
+use super::sync::DISK;
 use crate::engine::{Asking, Engine};
 use crate::ledger::{Committed, LedgerResult};
 
@@ -100,7 +100,7 @@ fn last_edit(document: &Document) -> LastEdit {
     if document.by.through == DISK { LastEdit::Person } else { LastEdit::Agent }
 }
 
-impl Beginning {
+impl NewWorkbook {
     /// A workbook for what somebody wrote: the first line of it is the title.
     pub(crate) fn about(text: &str) -> Self {
         const LONGEST: usize = 80;

@@ -8,12 +8,12 @@ use planwright_core::workbook::{DocumentKind, WriteOrigin};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::reading::none_yet;
-use super::writing::Beginning;
+use super::document::none_yet;
+use super::edit::NewWorkbook;
 use super::{arguments, results};
 use crate::engine::{Asking, Engine};
 use crate::ledger::{Committed, LedgerResult};
-use crate::tools::{Arguments, ToolDefinition};
+use crate::tool_schema::{Arguments, ToolDefinition};
 
 impl Engine {
     /// The workbook tools that may be called in this situation: exactly those the gate lets through.
@@ -40,8 +40,8 @@ impl Engine {
         match tool {
             WorkbookTool::Init => {
                 let given: arguments::Init = parse(tool, arguments)?;
-                let beginning = Beginning { title: given.task_title, force_new: given.force_new };
-                let begun = self.init_workbook_as(asking, &beginning).await?;
+                let new = NewWorkbook { title: given.task_title, force_new: given.force_new };
+                let begun = self.init_workbook_as(asking, &new).await?;
                 Ok((results::begun(&begun), begun.committed))
             }
             WorkbookTool::Read => {
@@ -109,5 +109,5 @@ impl Engine {
 }
 
 fn parse<T: DeserializeOwned>(tool: WorkbookTool, arguments: Arguments) -> Result<T, Refusal> {
-    crate::schema::parse(tool.name(), arguments)
+    crate::tool_schema::parse(tool.name(), arguments)
 }

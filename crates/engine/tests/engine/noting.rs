@@ -8,7 +8,7 @@ mod telling;
 
 use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::workbook::{DocumentKind, PlanningFiles};
-use planwright_engine::workbook::Beginning;
+use planwright_engine::workbook::NewWorkbook;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn working(replies: impl IntoIterator<Item = Reply>) -> World {
 
 async fn working_with(model: ScriptedModel, change: impl FnOnce(&mut Setup)) -> World {
     let world = World::with(model, change).await;
-    let beginning = Beginning { title: "Move the shop".to_owned(), force_new: false };
+    let beginning = NewWorkbook { title: "Move the shop".to_owned(), force_new: false };
     world.engine().init_workbook(&world.session, &person(), &beginning).await.unwrap();
     world
 }

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::choose::{ChooseError, Provider};
 
-/// Where a provider is, and what lets us in. Its `Debug` shows no key.
+/// The address and the key of a provider. Its `Debug` shows no key.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
     provider: Provider,
@@ -28,7 +28,7 @@ impl ProviderSettings {
         let given = found(provider.address_variables());
         let is_the_providers = given.is_none();
         let address = match given {
-            None => provider.usual_address().to_owned(),
+            None => provider.default_address().to_owned(),
             Some((variable, text)) => {
                 provider.address(variable, &text).ok_or(ChooseError::NotAnAddress { variable })?
             }
@@ -40,7 +40,7 @@ impl ProviderSettings {
             found => found.map(|(_, text)| Key(SecretString::from(text))),
         };
         let context_tokens = match provider {
-            // What the server was told is what it keeps; if it is not the same machine, nothing is lost by guessing.
+            // The variable of the server. On another machine it is a guess that costs nothing.
             Provider::Ollama => {
                 set("OLLAMA_CONTEXT_LENGTH").and_then(|text| text.parse().ok()).filter(|many| *many > 0)
             }
@@ -54,12 +54,12 @@ impl ProviderSettings {
         &self.address
     }
 
-    /// Whether it is the provider's own service and not a server that someone named.
+    /// Whether it is the provider's own service and not a server from a setting.
     pub fn is_the_providers(&self) -> bool {
         self.is_the_providers
     }
 
-    /// Whether there is no key although there has to be one. Local servers that speak like OpenAI mostly take none.
+    /// Whether a required key is missing. Local servers that speak like OpenAI mostly take none.
     pub fn needs_a_key(&self) -> bool {
         let wanted = match self.provider {
             Provider::OpenAi => self.is_the_providers,
@@ -83,7 +83,7 @@ impl ProviderSettings {
 }
 
 impl Provider {
-    /// The first of them is the one that is named to people.
+    /// The first is the one that messages name.
     const fn key_variables(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi => &["OPENAI_API_KEY"],
@@ -111,7 +111,7 @@ impl Provider {
         self.address_variables()[0]
     }
 
-    const fn usual_address(self) -> &'static str {
+    const fn default_address(self) -> &'static str {
         match self {
             Self::OpenAi => "https://api.openai.com/v1/",
             Self::Anthropic => "https://api.anthropic.com/v1/",
@@ -120,7 +120,7 @@ impl Provider {
         }
     }
 
-    /// The base address that requests are made from, out of what people write.
+    /// The base address of requests, from the text of a setting.
     fn address(self, variable: &str, text: &str) -> Option<String> {
         if variable == OLLAMA_HOST && !text.contains("://") {
             return ollama_host(text);
@@ -156,7 +156,7 @@ fn ollama_host(text: &str) -> Option<String> {
         Some((host, port)) if port.parse::<u16>().is_ok() => (host, port),
         _ => (text, "11434"),
     };
-    // A server that listens everywhere is also here.
+    // A server that listens on all addresses is reached on this one.
     let host = if matches!(host, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { host };
     Some(format!("http://{host}:{port}/"))
 }

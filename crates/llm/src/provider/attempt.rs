@@ -1,65 +1,96 @@
-//! One attempt: the request goes out, the answer is heard until it ends or something goes wrong.
+//! One attempt: the request is posted, and its answer is read until it ends or fails.
 
-use futures::StreamExt;
-use genai::chat::{ChatStream, ChatStreamEvent};
 use planwright_core::model::{ModelReply, ModelRequest};
-use planwright_engine::model::Listener;
+use planwright_engine::model::{Listener, ModelErrorKind};
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
-use tracing::instrument::{WithDispatch, WithSubscriber};
-use tracing::subscriber::NoSubscriber;
 
-use crate::provider::failure::Failure;
-use crate::provider::watch::Watch;
-use crate::provider::{ProviderModel, answer, request};
+use crate::provider::ProviderModel;
+use crate::provider::attempt_error::{AttemptError, Retry};
+use crate::provider::error_body::ERROR_BODY_BYTES;
+use crate::provider::event_reader::EventReader;
+use crate::provider::reply_builder::{ReplyBuilder, StopReason};
+use crate::provider::wire::{self, Flow, ParseError, WireRequest};
 
 impl ProviderModel {
-    pub(super) async fn attempt(&self, asked: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, Failure> {
-        let watch = Watch::default();
-        let options = request::options(&self.party, asked, &watch);
-        let chat = request::chat_request(self.party.provider(), asked);
-        let opened = unheard(self.client.exec_chat_stream(self.target.clone(), chat, Some(&options))).await;
-        let mut stream = opened.map_err(|error| Failure::of(&self.party, &error, &watch))?.stream;
-        let begun = Instant::now();
-        let mut text = String::new();
-        while let Some(event) = self.next_event(&mut stream, begun, &watch).await? {
-            match event {
-                ChatStreamEvent::Chunk(chunk) => {
-                    text.push_str(&chunk.content);
-                    listener.text(&chunk.content);
-                }
-                ChatStreamEvent::End(end) => return answer::reply(&self.party, text, end, &watch),
-                // Calls are put together by the time of the end; thoughts are not for the listener.
-                ChatStreamEvent::Start
-                | ChatStreamEvent::ReasoningChunk(_)
-                | ChatStreamEvent::ThoughtSignatureChunk(_)
-                | ChatStreamEvent::ToolCallChunk(_)
-                | ChatStreamEvent::Heartbeat => {}
+    pub(super) async fn attempt(
+        &self,
+        asked: &ModelRequest,
+        listener: &dyn Listener,
+    ) -> Result<ModelReply, AttemptError> {
+        let (info, limits, timeouts) = (&self.info, &self.options.limits, &self.options.timeouts);
+        let first_byte_due = Instant::now() + timeouts.first_byte;
+        let response = self.post(wire::request(info, asked), first_byte_due).await?;
+        let framing = wire::framing(info.provider());
+        let mut events = EventReader::new(info, limits, timeouts, first_byte_due, framing, response);
+        let mut parser = wire::parser(info.provider());
+        let mut reply = ReplyBuilder::new(limits, listener);
+        while let Some(data) = events.next().await? {
+            if parser.is_end(&data) {
+                return self.complete(reply);
+            }
+            let event: Value = serde_json::from_str(&data).map_err(|error| AttemptError::unreadable(info, &error))?;
+            match parser.read(&event, &mut reply) {
+                Ok(Flow::More) => {}
+                Ok(Flow::End) => return self.complete(reply),
+                Err(ParseError::Provider) => return Err(AttemptError::reported(info, &data)),
+                Err(ParseError::TooLarge(limit)) => return Err(AttemptError::too_large(info, &limit)),
             }
         }
-        Err(Failure::broke_off(&self.party, &watch))
+        Err(events.ended_early())
     }
 
-    /// `None` at the end of the connection. Every sign of life on the wire counts, also one that means nothing.
-    async fn next_event(
-        &self,
-        stream: &mut ChatStream,
-        begun: Instant,
-        watch: &Watch,
-    ) -> Result<Option<ChatStreamEvent>, Failure> {
-        let patience = &self.options.patience;
-        loop {
-            let (since, limit) =
-                watch.last_sign().map_or((begun, patience.first_piece), |at| (at, patience.between_pieces));
-            match timeout_at(since + limit, unheard(stream.next())).await {
-                Ok(event) => return event.transpose().map_err(|error| Failure::of(&self.party, &error, watch)),
-                Err(_) if watch.last_sign().is_some_and(|sign| sign > since) => {}
-                Err(_) => return Err(Failure::stalled(&self.party, limit)),
+    async fn post(&self, request: WireRequest, first_byte_due: Instant) -> Result<Response, AttemptError> {
+        let info = &self.info;
+        let mut post = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
+        for (name, value) in request.headers {
+            let mut value = HeaderValue::from_str(&value).map_err(|error| AttemptError::unsendable(info, &error))?;
+            value.set_sensitive(true);
+            post = post.header(name, value);
+        }
+        let sent = timeout_at(first_byte_due, post.body(request.body.to_string()).send()).await;
+        let response = match sent {
+            Err(_) => return Err(AttemptError::stalled(info, self.options.timeouts.first_byte)),
+            Ok(Err(error)) if error.is_builder() => return Err(AttemptError::unsendable(info, &error)),
+            Ok(Err(error)) => return Err(AttemptError::unreachable(info, &error)),
+            Ok(Ok(response)) => response,
+        };
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = timeout_at(first_byte_due, error_body(response)).await.unwrap_or_default();
+        Err(AttemptError::status(info, status, &headers, &body))
+    }
+
+    fn complete(&self, reply: ReplyBuilder<'_>) -> Result<ModelReply, AttemptError> {
+        let (info, name) = (&self.info, self.info.name());
+        match &reply.stop {
+            Some(StopReason::ContentFilter(reason)) if reply.is_empty() => {
+                let sentence = format!("The filter of {name} stopped the answer");
+                Err(AttemptError::permanent(info, ModelErrorKind::Refused, &sentence, reason))
             }
+            Some(StopReason::Other(reason)) if reply.is_empty() => {
+                let sentence = format!("The answer of {name} is empty");
+                let error = info.error(ModelErrorKind::Unreadable, &sentence, reason);
+                Err(AttemptError { error, retry: Retry::WithBackoff })
+            }
+            Some(
+                StopReason::Completed | StopReason::MaxTokens | StopReason::ContentFilter(_) | StopReason::Other(_),
+            )
+            | None => Ok(reply.build()),
         }
     }
 }
 
-/// Keeps the wire library out of the logs: it writes down whole answers, and a provider may repeat the key in one.
-fn unheard<F>(future: F) -> WithDispatch<F> {
-    future.with_subscriber(NoSubscriber::default())
+/// The beginning of the body of an error. It is shown to a person, who needs no more.
+async fn error_body(mut response: Response) -> String {
+    let mut body = Vec::new();
+    while body.len() < ERROR_BODY_BYTES {
+        let Ok(Some(bytes)) = response.chunk().await else { break };
+        body.extend_from_slice(&bytes[..bytes.len().min(ERROR_BODY_BYTES - body.len())]);
+    }
+    String::from_utf8_lossy(&body).into_owned()
 }

@@ -5,32 +5,32 @@ use std::time::Duration;
 
 use planwright_engine::model::ModelError;
 
-use crate::options::Retries;
-use crate::provider::failure::Remedy;
+use crate::options::RetryPolicy;
+use crate::provider::attempt_error::Retry;
 
 #[derive(Debug)]
 pub(super) struct Backoff<'a> {
-    retries: &'a Retries,
+    policy: &'a RetryPolicy,
     attempts: u32,
     waited: Duration,
 }
 
 impl<'a> Backoff<'a> {
-    pub(super) fn new(retries: &'a Retries) -> Self {
-        Self { retries, attempts: 0, waited: Duration::ZERO }
+    pub(super) fn new(policy: &'a RetryPolicy) -> Self {
+        Self { policy, attempts: 0, waited: Duration::ZERO }
     }
 
-    /// Called after an attempt failed. `None`: there is no point, or it has been tried often and long enough.
-    pub(super) fn next(&mut self, remedy: Remedy) -> Option<Duration> {
+    /// The wait after a failed attempt. `None` if another attempt does not help, or a limit is reached.
+    pub(super) fn next(&mut self, retry: Retry) -> Option<Duration> {
         self.attempts += 1;
-        let wait = match remedy {
-            Remedy::None => return None,
-            Remedy::TryAgain => self.jittered(),
-            // Exactly what was asked for, and a little more, so that not everybody comes back at the same moment.
-            Remedy::TryAgainAfter(asked) => asked + self.jittered().min(asked / 10),
+        let wait = match retry {
+            Retry::Never => return None,
+            Retry::WithBackoff => self.jittered(),
+            // A little more than the provider asked for, so that clients do not all come back at the same moment.
+            Retry::After(asked) => asked.saturating_add(self.jittered().min(asked / 10)),
         };
         let waited = self.waited.saturating_add(wait);
-        if self.attempts >= self.retries.most_attempts || waited > self.retries.total_wait {
+        if self.attempts >= self.policy.max_attempts || waited > self.policy.max_total_wait {
             return None;
         }
         self.waited = waited;
@@ -41,19 +41,19 @@ impl<'a> Backoff<'a> {
         self.attempts
     }
 
-    /// Says so if it was tried more than once.
+    /// Adds the number of attempts to the message if there was more than one.
     pub(super) fn give_up(&self, mut error: ModelError) -> ModelError {
         if self.attempts > 1 {
-            error.message += &format!(" It was tried {} times.", self.attempts);
+            error.message += &format!(" After {} attempts, the request was given up.", self.attempts);
         }
         error
     }
 
-    /// Between half and the whole of what is due.
+    /// Between half and the whole of the backoff.
     fn jittered(&self) -> Duration {
         let doubled = 2u32.saturating_pow(self.attempts.saturating_sub(1).min(16));
-        let due = self.retries.first_wait.saturating_mul(doubled).min(self.retries.longest_wait);
-        // Nothing depends on how random this is.
+        let due = self.policy.initial_backoff.saturating_mul(doubled).min(self.policy.max_backoff);
+        // The quality of the randomness does not matter.
         let random = RandomState::new().build_hasher().finish() % 1000;
         due / 2 + due.mul_f64(random as f64 / 2000.0)
     }
@@ -65,30 +65,30 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn retries() -> Retries {
-        Retries { most_attempts: 4, first_wait: SECOND, longest_wait: 3 * SECOND, total_wait: 60 * SECOND }
+    fn policy() -> RetryPolicy {
+        RetryPolicy { max_attempts: 4, initial_backoff: SECOND, max_backoff: 3 * SECOND, max_total_wait: 60 * SECOND }
     }
 
     #[test]
     fn waits_grow_and_end() {
-        let retries = retries();
-        let mut backoff = Backoff::new(&retries);
+        let policy = policy();
+        let mut backoff = Backoff::new(&policy);
         for due in [SECOND, 2 * SECOND, 3 * SECOND] {
-            let wait = backoff.next(Remedy::TryAgain).unwrap();
+            let wait = backoff.next(Retry::WithBackoff).unwrap();
             assert!(wait >= due / 2 && wait <= due, "{wait:?} of {due:?}");
         }
-        assert_eq!(backoff.next(Remedy::TryAgain), None);
-        assert_eq!(Backoff::new(&retries).next(Remedy::None), None);
+        assert_eq!(backoff.next(Retry::WithBackoff), None);
+        assert_eq!(Backoff::new(&policy).next(Retry::Never), None);
     }
 
     #[test]
     fn what_the_provider_asks_for_is_kept_unless_it_is_too_long() {
-        let retries = retries();
-        let wait = Backoff::new(&retries).next(Remedy::TryAgainAfter(20 * SECOND)).unwrap();
+        let policy = policy();
+        let wait = Backoff::new(&policy).next(Retry::After(20 * SECOND)).unwrap();
         assert!((20 * SECOND..=22 * SECOND).contains(&wait), "{wait:?}");
-        assert_eq!(Backoff::new(&retries).next(Remedy::TryAgainAfter(61 * SECOND)), None);
-        let mut patient = Backoff::new(&retries);
-        assert!(patient.next(Remedy::TryAgainAfter(40 * SECOND)).is_some());
-        assert_eq!(patient.next(Remedy::TryAgainAfter(40 * SECOND)), None, "all waits together are limited");
+        assert_eq!(Backoff::new(&policy).next(Retry::After(61 * SECOND)), None);
+        let mut patient = Backoff::new(&policy);
+        assert!(patient.next(Retry::After(40 * SECOND)).is_some());
+        assert_eq!(patient.next(Retry::After(40 * SECOND)), None, "all waits together are limited");
     }
 }

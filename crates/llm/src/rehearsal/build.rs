@@ -6,42 +6,45 @@ use planwright_core::visible::visible;
 use serde_json::{Value, json};
 
 use crate::rehearsal::draft::{Draft, StepKind, change, one_line, shortened};
+use crate::rehearsal::intent::Intent;
 use crate::rehearsal::plan::{Phase, SeenPlan};
-use crate::rehearsal::scene::Scene;
-use crate::rehearsal::wish::Wish;
-use crate::rehearsal::{Next, say};
+use crate::rehearsal::turn_view::TurnView;
+use crate::rehearsal::{Next, messages};
 
-pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
+pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
     // Without having asked, or with, the calls that build the draft are the same ones in the same order.
-    let made = scene.calls.iter().filter(|call| !["plan_get", "ask_agent"].contains(&call.name)).count();
-    let calls = match (plan.phase, Wish::of(scene.words)) {
-        (Phase::Drafting, _) if plan.has_steps => changed(scene, plan),
-        (Phase::Drafting, _) | (Phase::Waiting, Wish::Task) => match question(scene) {
+    let made = turn.calls.iter().filter(|call| !["plan_get", "ask_agent"].contains(&call.name)).count();
+    let calls = match (plan.phase, Intent::of(turn.words)) {
+        (Phase::Drafting, _) if plan.has_steps => changed(turn, plan),
+        (Phase::Drafting, _) | (Phase::Waiting, Intent::Task) => match question(turn) {
             Some(question) if made == 0 => return Next::Call("ask_agent", question),
-            Some(_) | None => new(scene, plan),
+            Some(_) | None => new(turn, plan),
         },
-        (Phase::Waiting, Wish::Change) => return Next::Say(say::frozen()),
-        (Phase::Waiting, Wish::GoOn | Wish::Ask) => return Next::Say(say::waiting()),
-        (Phase::Approved, _) => return Next::Say(say::approved()),
-        (Phase::LeftOpen, _) => return Next::Say(say::left_open()),
-        (Phase::Over(status), _) => return Next::Say(say::over(status)),
+        (Phase::Waiting, Intent::Change) => return Next::Say(messages::frozen()),
+        (Phase::Waiting, Intent::GoAhead | Intent::Ask) => return Next::Say(messages::waiting()),
+        (Phase::Approved, _) => return Next::Say(messages::approved()),
+        (Phase::LeftOpen, _) => return Next::Say(messages::left_open()),
+        (Phase::Over(status), _) => return Next::Say(messages::over(status)),
     };
-    calls.into_iter().nth(made).map_or_else(|| Next::Say(say::enough(made)), |(tool, given)| Next::Call(tool, given))
+    calls
+        .into_iter()
+        .nth(made)
+        .map_or_else(|| Next::Say(messages::enough(made)), |(tool, given)| Next::Call(tool, given))
 }
 
 const ANSWER_CHARACTERS: usize = 160;
 
 type Calls = Vec<(&'static str, Value)>;
 
-fn new(scene: &Scene<'_>, plan: &SeenPlan) -> Calls {
-    let draft = Draft::from_words(scene.words);
-    let agents = agents(scene);
+fn new(turn: &TurnView<'_>, plan: &SeenPlan) -> Calls {
+    let draft = Draft::from_words(turn.words);
+    let agents = agents(turn);
     let mut calls: Calls = vec![
         ("plan_create_draft", json!({ "goal": draft.title, "title": draft.title })),
-        ("plan_set_metadata", metadata(answer(scene))),
+        ("plan_set_metadata", metadata(answer(turn))),
     ];
     // Each step builds on the one before it, whose id is in the answer to the call that added it.
-    let added: Vec<_> = scene.made("plan_add_step").map(|call| call.value()["step_id"].clone()).collect();
+    let added: Vec<_> = turn.made("plan_add_step").map(|call| call.value()["step_id"].clone()).collect();
     for (index, step) in draft.steps.iter().enumerate() {
         let mut given = json!({ "description": step.text, "agent": fit(&agents, step.kind) });
         if let Some(id) = index.checked_sub(1).and_then(|before| added.get(before)).filter(|id| id.is_string()) {
@@ -57,13 +60,13 @@ fn new(scene: &Scene<'_>, plan: &SeenPlan) -> Calls {
 }
 
 /// A draft that has steps already is one that a person wants changed, or that was left half-way.
-fn changed(scene: &Scene<'_>, plan: &SeenPlan) -> Calls {
-    let feedback = plan.feedback.as_deref().unwrap_or(scene.words);
+fn changed(turn: &TurnView<'_>, plan: &SeenPlan) -> Calls {
+    let feedback = plan.feedback.as_deref().unwrap_or(turn.words);
     let mut calls: Calls = Vec::new();
     if plan.incomplete {
         calls.push(("plan_set_metadata", metadata(None)));
     }
-    calls.push(asked_for(&agents(scene), feedback));
+    calls.push(asked_for(&agents(turn), feedback));
     calls.push(("plan_submit", json!({ "summary": change(feedback) })));
     calls
 }
@@ -73,18 +76,18 @@ fn asked_for(agents: &[String], feedback: &str) -> (&'static str, Value) {
 }
 
 /// One question to one specialist, if there is a way to ask and it was not asked yet.
-fn question(scene: &Scene<'_>) -> Option<Value> {
-    if !scene.has("ask_agent") || scene.made("ask_agent").next().is_some() {
+fn question(turn: &TurnView<'_>) -> Option<Value> {
+    if !turn.has("ask_agent") || turn.made("ask_agent").next().is_some() {
         return None;
     }
-    let title = Draft::from_words(scene.words).title;
+    let title = Draft::from_words(turn.words).title;
     let question = format!("What is there already for “{title}”, and what speaks against it?");
-    Some(json!({ "agent": fit(&agents(scene), StepKind::Look), "question": question }))
+    Some(json!({ "agent": fit(&agents(turn), StepKind::Look), "question": question }))
 }
 
 /// What came of asking a specialist, as an assumption. Whether it could answer or not, the draft goes on.
-fn answer(scene: &Scene<'_>) -> Option<String> {
-    let asked = scene.made("ask_agent").last()?;
+fn answer(turn: &TurnView<'_>) -> Option<String> {
+    let asked = turn.made("ask_agent").last()?;
     let given = asked.given();
     let agent = given["agent"].as_str().unwrap_or("specialist");
     let short = |text: &str| shortened(&one_line(&visible(text)), ANSWER_CHARACTERS);
@@ -110,9 +113,9 @@ fn metadata(answer: Option<String>) -> Value {
     })
 }
 
-/// The agents a step can be given to: from the schema, else from the description of the tool, else the usual ones.
-fn agents(scene: &Scene<'_>) -> Vec<String> {
-    let Some(tool) = scene.tool("plan_add_step") else { return usual() };
+/// The agents a step can be given to: from the schema, else from the description of the tool, else the default ones.
+fn agents(turn: &TurnView<'_>) -> Vec<String> {
+    let Some(tool) = turn.tool("plan_add_step") else { return default_agents() };
     let listed = tool.input_schema["properties"]["agent"]["enum"].as_array();
     let listed: Vec<_> = listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     if !listed.is_empty() {
@@ -121,10 +124,10 @@ fn agents(scene: &Scene<'_>) -> Vec<String> {
     let described = tool.description.split_once("Agents:").map(|(_, names)| names.lines().next().unwrap_or(names));
     let names = described.unwrap_or_default().trim().trim_end_matches('.').split(',').map(str::trim);
     let names: Vec<_> = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    if names.is_empty() { usual() } else { names }
+    if names.is_empty() { default_agents() } else { names }
 }
 
-fn usual() -> Vec<String> {
+fn default_agents() -> Vec<String> {
     AgentRegistry::default().specialists().iter().map(|each| each.name.clone()).collect()
 }
 

@@ -4,36 +4,36 @@ use planwright_core::model::ToolSpec;
 use serde_json::{Map, Value, json};
 
 use crate::rehearsal::draft::{Draft, change};
+use crate::rehearsal::intent::Intent;
 use crate::rehearsal::plan::{Phase, SeenPlan};
-use crate::rehearsal::scene::Scene;
-use crate::rehearsal::wish::Wish;
-use crate::rehearsal::{Next, say};
+use crate::rehearsal::turn_view::TurnView;
+use crate::rehearsal::{Next, messages};
 
 /// Tools whose recorded call does something harmless once it is approved, in the order in which they are used.
 const FAMILIAR: [&str; 2] = ["list_files", "write_file"];
 
-pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
+pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
     match plan.phase {
-        Phase::Drafting => collect(scene, plan),
-        Phase::Waiting => match Wish::of(scene.words) {
-            Wish::GoOn | Wish::Ask => Next::Say(say::waiting()),
-            Wish::Change | Wish::Task => Next::Say(say::frozen()),
+        Phase::Drafting => collect(turn, plan),
+        Phase::Waiting => match Intent::of(turn.words) {
+            Intent::GoAhead | Intent::Ask => Next::Say(messages::waiting()),
+            Intent::Change | Intent::Task => Next::Say(messages::frozen()),
         },
-        Phase::Approved => Next::Say(say::approved()),
-        Phase::LeftOpen => Next::Say(say::left_open()),
-        Phase::Over(status) => Next::Say(say::over(status)),
+        Phase::Approved => Next::Say(messages::approved()),
+        Phase::LeftOpen => Next::Say(messages::left_open()),
+        Phase::Over(status) => Next::Say(messages::over(status)),
     }
 }
 
-fn collect(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
-    let made: Vec<_> = scene.calls.iter().filter(|call| !call.is_about_plans()).collect();
-    let draft = Draft::from_words(scene.words);
-    if let Some(tool) = usable(scene).get(made.len()) {
+fn collect(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+    let made: Vec<_> = turn.calls.iter().filter(|call| !call.is_about_plans()).collect();
+    let draft = Draft::from_words(turn.words);
+    if let Some(tool) = usable(turn).get(made.len()) {
         return Next::CallOther(tool.name.clone(), arguments(tool, &note(&draft, plan)));
     }
     match made.last() {
-        None => Next::Say(say::nothing_to_call()),
-        Some(last) if made.iter().all(|call| call.failed) => Next::Say(say::refused(last)),
+        None => Next::Say(messages::nothing_to_call()),
+        Some(last) if made.iter().all(|call| call.failed) => Next::Say(messages::refused(last)),
         Some(_) => {
             let summary = plan.feedback.as_deref().map_or_else(
                 || format!("Rehearsal of: {}", draft.title),
@@ -45,13 +45,13 @@ fn collect(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
 }
 
 /// The familiar tools, or else the first one that is not about plans.
-fn usable<'a>(scene: &Scene<'a>) -> Vec<&'a ToolSpec> {
-    let familiar: Vec<_> = FAMILIAR.iter().filter_map(|name| scene.tool(name)).collect();
+fn usable<'a>(turn: &TurnView<'a>) -> Vec<&'a ToolSpec> {
+    let familiar: Vec<_> = FAMILIAR.iter().filter_map(|name| turn.tool(name)).collect();
     if !familiar.is_empty() {
         return familiar;
     }
     let foreign = |tool: &&ToolSpec| !tool.name.contains("plan") && tool.name != "ask_agent";
-    scene.request.tools.iter().find(foreign).into_iter().collect()
+    turn.request.tools.iter().find(foreign).into_iter().collect()
 }
 
 fn note(draft: &Draft, plan: &SeenPlan) -> String {

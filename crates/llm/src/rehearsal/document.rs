@@ -2,36 +2,37 @@
 
 use serde_json::json;
 
-use crate::rehearsal::draft::{Draft, revised};
+use crate::rehearsal::draft::{DRAFTED_HERE, Draft, revised};
+use crate::rehearsal::intent::Intent;
 use crate::rehearsal::plan::{Phase, SeenPlan};
-use crate::rehearsal::scene::Scene;
-use crate::rehearsal::wish::Wish;
-use crate::rehearsal::{Next, carry_out, say};
+use crate::rehearsal::turn_view::TurnView;
+use crate::rehearsal::{Next, messages, progress};
 
-pub(super) fn next(scene: &Scene<'_>, plan: &SeenPlan) -> Next {
-    let wish = Wish::of(scene.words);
+pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+    let intent = Intent::of(turn.words);
     match plan.phase {
-        Phase::Drafting => write(scene, plan, plan.feedback.as_deref()),
-        Phase::Waiting => match (&plan.feedback, wish) {
-            (Some(feedback), _) => write(scene, plan, Some(feedback)),
-            (None, Wish::Change | Wish::Task) => write(scene, plan, Some(scene.words)),
-            (None, Wish::GoOn | Wish::Ask) => Next::Say(say::waiting()),
+        Phase::Drafting => write(turn, plan, plan.feedback.as_deref()),
+        Phase::Waiting => match (&plan.feedback, intent) {
+            (Some(feedback), _) => write(turn, plan, Some(feedback)),
+            (None, Intent::Change | Intent::Task) => write(turn, plan, Some(turn.words)),
+            (None, Intent::GoAhead | Intent::Ask) => Next::Say(messages::waiting()),
         },
-        Phase::Approved => match wish {
-            Wish::Change => write(scene, plan, Some(scene.words)),
-            Wish::Ask => Next::Say(say::approved()),
-            Wish::GoOn | Wish::Task => carry_out::next(scene, plan),
+        Phase::Approved => match intent {
+            Intent::Change => write(turn, plan, Some(turn.words)),
+            Intent::Ask => Next::Say(messages::approved()),
+            Intent::GoAhead | Intent::Task if plan.markdown.contains(DRAFTED_HERE) => progress::next(turn, plan),
+            Intent::GoAhead | Intent::Task => Next::Say(messages::not_drafted_here()),
         },
-        Phase::LeftOpen => Next::Say(say::left_open()),
-        Phase::Over(status) => Next::Say(say::over(status)),
+        Phase::LeftOpen => Next::Say(messages::left_open()),
+        Phase::Over(status) => Next::Say(messages::over(status)),
     }
 }
 
-fn write(scene: &Scene<'_>, plan: &SeenPlan, feedback: Option<&str>) -> Next {
+fn write(turn: &TurnView<'_>, plan: &SeenPlan, feedback: Option<&str>) -> Next {
     let markdown = match feedback {
-        Some(feedback) if plan.markdown.is_empty() => revised(&Draft::from_words(scene.words).markdown(), feedback),
+        Some(feedback) if plan.markdown.is_empty() => revised(&Draft::from_words(turn.words).markdown(), feedback),
         Some(feedback) => revised(&plan.markdown, feedback),
-        None => Draft::from_words(scene.words).markdown(),
+        None => Draft::from_words(turn.words).markdown(),
     };
     Next::Call("plan_set_content", json!({ "plan_markdown": markdown }))
 }

@@ -24,6 +24,9 @@ pub(super) enum StepKind {
     Check,
 }
 
+/// A line of every document that the rehearsal drafts. It carries out no others.
+pub(super) const DRAFTED_HERE: &str = "Drafted by the rehearsal model, by rule and without a language model.";
+
 const TITLE_CHARACTERS: usize = 60;
 const STEP_CHARACTERS: usize = 160;
 const REQUEST_CHARACTERS: usize = 300;
@@ -52,7 +55,7 @@ impl Draft {
         if !self.request.is_empty() {
             text += &format!("> {}\n\n", self.request);
         }
-        text += "Drafted by the rehearsal model, by rule and without a language model.\n\n";
+        text += &format!("{DRAFTED_HERE}\n\n");
         for step in &self.steps {
             text += &format!("- [ ] {}\n", step.text);
         }

@@ -3,7 +3,7 @@
 use planwright_core::plan::PlanStatus;
 use serde_json::Value;
 
-use crate::rehearsal::scene::Scene;
+use crate::rehearsal::turn_view::TurnView;
 
 #[derive(Debug, Default)]
 pub(super) struct SeenPlan {
@@ -40,9 +40,9 @@ pub(super) enum Progress {
 }
 
 impl SeenPlan {
-    pub(super) fn in_scene(scene: &Scene<'_>) -> Self {
-        let Some(seen) = scene.made("plan_get").find(|call| !call.failed).map(|call| call.value()) else {
-            return Self { feedback: feedback_in(&scene.request.system), ..Self::default() };
+    pub(super) fn of(turn: &TurnView<'_>) -> Self {
+        let Some(seen) = turn.made("plan_get").find(|call| !call.failed).map(|call| call.value()) else {
+            return Self { feedback: feedback_in(&turn.request.system), ..Self::default() };
         };
         let text = |name: &str| seen[name].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
         let filled = |name: &str| seen[name].as_array().is_some_and(|items| !items.is_empty());

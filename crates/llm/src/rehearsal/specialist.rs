@@ -1,4 +1,4 @@
-//! What it does when it is not the planner: one step of an approved plan, or an answer to a question.
+//! The rehearsal as a specialist: one step of an approved plan, or an answer to a question.
 
 use planwright_core::prompt::SUMMARIZE;
 use planwright_core::visible::visible;
@@ -6,52 +6,52 @@ use serde_json::{Value, json};
 
 use crate::rehearsal::draft::{one_line, shortened};
 use crate::rehearsal::opening::Opening;
-use crate::rehearsal::scene::Scene;
-use crate::rehearsal::{Next, Style, say};
+use crate::rehearsal::turn_view::TurnView;
+use crate::rehearsal::{Next, Style, messages};
 
 const STEP_CHARACTERS: usize = 300;
 
-/// Nothing, if this is the conversation with the person.
-pub(super) fn if_it_is_one(scene: &Scene<'_>) -> Option<Next> {
-    let to_be_summarised = scene.request.system == SUMMARIZE;
-    if to_be_summarised || Style::advertised(scene).is_some() {
+/// `None` in the conversation with the person.
+pub(super) fn if_specialist(turn: &TurnView<'_>) -> Option<Next> {
+    let to_be_summarised = turn.request.system == SUMMARIZE;
+    if to_be_summarised || Style::advertised(turn).is_some() {
         return None;
     }
-    match Opening::of(scene.opening)? {
+    match Opening::of(turn.opening)? {
         Opening::Plan => None,
-        Opening::Question(question) => Some(Next::Say(say::to_the_planner(question))),
+        Opening::Question(question) => Some(Next::Say(messages::to_the_planner(question))),
         Opening::Step { step, plan, rest } => {
-            // Whoever has reported may have lost the tool to do so again.
-            let reports = scene.has("plan_progress") || scene.made("plan_progress").next().is_some();
-            reports.then(|| work(scene, step, plan, rest))
+            // After its report, a specialist may no longer have the tool.
+            let reports = turn.has("plan_progress") || turn.made("plan_progress").next().is_some();
+            reports.then(|| work(turn, step, plan, rest))
         }
     }
 }
 
 /// A note in a file stands for the work; then comes the report.
-fn work(scene: &Scene<'_>, step: u64, plan: u64, words: &str) -> Next {
-    if let Some(report) = scene.made("plan_progress").last() {
-        return Next::Say(if report.failed { say::refused(report) } else { say::stepped(step, plan) });
+fn work(turn: &TurnView<'_>, step: u64, plan: u64, words: &str) -> Next {
+    if let Some(report) = turn.made("plan_progress").last() {
+        return Next::Say(if report.failed { messages::refused(report) } else { messages::stepped(step, plan) });
     }
     let path = format!("rehearsal-plan-{plan}-step-{step}.md");
-    match scene.made("write_file").last() {
-        None if scene.has("write_file") => {
+    match turn.made("write_file").last() {
+        None if turn.has("write_file") => {
             Next::Call("write_file", json!({ "path": path, "content": note(step, plan, words) }))
         }
         None => {
-            report(scene, step, "done", "Only rehearsed: nothing was done.", "None: there is no tool to write with.")
+            report(turn, step, "done", "Only rehearsed: nothing was done.", "None: there is no tool to write with.")
         }
         Some(written) if written.failed => {
             let reason = shortened(&one_line(&visible(&written.reason())), STEP_CHARACTERS);
-            report(scene, step, "failed", "Only rehearsed, and the note about it could not be written.", &reason)
+            report(turn, step, "failed", "Only rehearsed, and the note about it could not be written.", &reason)
         }
-        Some(_) => report(scene, step, "done", "Only rehearsed: a note stands for the work.", &path),
+        Some(_) => report(turn, step, "done", "Only rehearsed: a note stands for the work.", &path),
     }
 }
 
-fn report(scene: &Scene<'_>, step: u64, status: &str, note: &str, evidence: &str) -> Next {
+fn report(turn: &TurnView<'_>, step: u64, status: &str, note: &str, evidence: &str) -> Next {
     let mut given = json!({ "status": status, "note": note, "evidence": evidence });
-    let required = scene.tool("plan_progress").and_then(|tool| tool.input_schema["required"].as_array());
+    let required = turn.tool("plan_progress").and_then(|tool| tool.input_schema["required"].as_array());
     // Which step it is about is known where the step was handed out, unless it has to be said.
     if required.is_some_and(|names| names.contains(&Value::from("step"))) {
         given["step"] = json!(step);

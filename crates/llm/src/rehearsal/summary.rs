@@ -3,23 +3,23 @@
 use planwright_core::model::ModelMessage;
 
 use crate::rehearsal::draft::shortened;
-use crate::rehearsal::scene::Scene;
+use crate::rehearsal::turn_view::TurnView;
 
 const LINES: usize = 12;
 const LINE_CHARACTERS: usize = 120;
 
 /// A request without tools that speaks of a summary is one for a summary.
-pub(super) fn if_asked_for(scene: &Scene<'_>) -> Option<String> {
+pub(super) fn if_asked_for(turn: &TurnView<'_>) -> Option<String> {
     let speaks_of_it = |text: &str| {
         let text = text.to_lowercase();
         text.contains("summar") || text.contains("compact")
     };
-    let asked = scene.request.tools.is_empty() && (speaks_of_it(&scene.request.system) || speaks_of_it(scene.words));
-    asked.then(|| summary(scene))
+    let asked = turn.request.tools.is_empty() && (speaks_of_it(&turn.request.system) || speaks_of_it(turn.words));
+    asked.then(|| summary(turn))
 }
 
-fn summary(scene: &Scene<'_>) -> String {
-    let mut lines: Vec<String> = scene.request.messages.iter().flat_map(lines).collect();
+fn summary(turn: &TurnView<'_>) -> String {
+    let mut lines: Vec<String> = turn.request.messages.iter().flat_map(lines).collect();
     let left_out = lines.len().saturating_sub(LINES);
     lines.drain(..left_out);
     let mut text = "Summary by the rehearsal model, which only lists what was said:\n".to_owned();

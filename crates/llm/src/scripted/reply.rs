@@ -9,7 +9,7 @@ use planwright_engine::model::{Listener, ModelError, ModelErrorKind};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::words::tell;
+use crate::text_pieces::stream_words;
 
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
@@ -58,7 +58,7 @@ impl Reply {
         Self::default().then_hang()
     }
 
-    /// Made when the request is there.
+    /// MadeCall when the request is there.
     pub fn made_from(answer: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self { ending: Ending::Becomes(Arc::new(answer)), ..Self::default() }
     }
@@ -128,10 +128,10 @@ impl Reply {
             for (why, wait) in &reply.again {
                 let text = &reply.said.text;
                 let half = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
-                tell(&text[..half], listener);
+                stream_words(&text[..half], listener);
                 listener.again(why, *wait);
             }
-            tell(&reply.said.text, listener);
+            stream_words(&reply.said.text, listener);
             reply = match reply.ending {
                 Ending::Whole => return Ok(reply.said),
                 Ending::Fails(error) => return Err(error),

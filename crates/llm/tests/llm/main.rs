@@ -1,15 +1,16 @@
-//! The models, from the outside: what goes over the wire, what comes back, and what happens when something goes wrong.
+//! The models, from the outside: what goes over the wire, what comes back, and what happens when it fails.
 
-#![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
+#![allow(clippy::unwrap_used, reason = "an unexpected value fails the test")]
 
 mod anthropic;
-mod choosing;
+mod choose;
+mod errors;
 mod gemini;
 mod ollama;
 mod openai;
-mod rehearsing;
-mod scripting;
+mod rehearsal;
+mod reply_limits;
+mod scripted;
 mod server;
-mod silence;
-mod trouble;
+mod timeouts;
 mod world;

@@ -100,7 +100,7 @@ async fn an_error_in_the_last_line_is_told() {
     let (reply, heard) = ask(&model_at(&server, MODEL), &question()).await;
     let error = reply.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Unavailable);
-    assert!(error.message.contains("CUDA out of memory") && error.message.contains("3 times"), "{error}");
+    assert!(error.message.contains("CUDA out of memory") && error.message.contains("3 attempts"), "{error}");
     assert_eq!(heard.agains().len(), 2);
 }
 

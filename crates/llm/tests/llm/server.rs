@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use tokio::task::JoinHandle;
 pub(crate) struct Server {
     address: String,
     stage: Arc<Mutex<Stage>>,
+    taken: Arc<AtomicUsize>,
     serving: JoinHandle<()>,
 }
 
@@ -46,6 +48,8 @@ pub(crate) struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     pieces: Vec<Vec<u8>>,
+    /// Sent again and again after the pieces, until so many bytes were sent in all.
+    repeated: Option<(Bytes, usize)>,
     pause: Duration,
     ending: Ending,
 }
@@ -66,13 +70,35 @@ impl Answer {
             if text.starts_with('{') { "application/x-ndjson" } else { "text/event-stream; charset=utf-8" };
         let pieces = text.as_bytes().chunks(37).map(<[u8]>::to_vec).collect();
         let headers = vec![("content-type", content_type.to_owned())];
-        Self { status: 200, headers, pieces, pause: Duration::ZERO, ending: Ending::Whole }
+        Self { status: 200, headers, pieces, repeated: None, pause: Duration::ZERO, ending: Ending::Whole }
+    }
+
+    /// A stream that arrives in large pieces.
+    pub(crate) fn whole(text: String) -> Self {
+        Self { pieces: text.into_bytes().chunks(16 * 1024).map(<[u8]>::to_vec).collect(), ..Self::stream("data:") }
+    }
+
+    /// The same again and again, until so many bytes were sent.
+    pub(crate) fn endless(text: String, bytes: usize) -> Self {
+        Self::endless_after(String::new(), text, bytes)
+    }
+
+    pub(crate) fn endless_after(before: String, text: String, bytes: usize) -> Self {
+        let mut answer = Self::stream(if text.starts_with('{') { "{" } else { "data:" });
+        answer.pieces = if before.is_empty() { Vec::new() } else { vec![before.into_bytes()] };
+        let times = (16 * 1024 / text.len()).max(1);
+        answer.repeated = Some((Bytes::from(text.repeat(times)), bytes));
+        answer
+    }
+
+    pub(crate) fn status(self, status: u16) -> Self {
+        Self { status, ..self }
     }
 
     pub(crate) fn error(status: u16, body: &str) -> Self {
         let headers = vec![("content-type", "application/json".to_owned())];
         let pieces = vec![body.as_bytes().to_vec()];
-        Self { status, headers, pieces, pause: Duration::ZERO, ending: Ending::Whole }
+        Self { status, headers, pieces, repeated: None, pause: Duration::ZERO, ending: Ending::Whole }
     }
 
     pub(crate) fn page(text: &str) -> Self {
@@ -114,13 +140,21 @@ impl Answer {
         self
     }
 
-    fn into_response(self) -> Response<Body> {
+    fn into_response(self, taken: Arc<AtomicUsize>) -> Response<Body> {
         let pause = self.pause;
-        let pieces = stream::iter(self.pieces).then(move |piece| async move {
-            if !pause.is_zero() {
-                tokio::time::sleep(pause).await;
+        let repeated = self.repeated.into_iter().flat_map(|(piece, bytes)| {
+            let times = bytes / piece.len();
+            std::iter::repeat_n(piece, times)
+        });
+        let pieces = stream::iter(self.pieces.into_iter().map(Bytes::from).chain(repeated)).then(move |piece| {
+            let taken = Arc::clone(&taken);
+            async move {
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+                taken.fetch_add(piece.len(), Ordering::Relaxed);
+                Ok::<_, io::Error>(piece)
             }
-            Ok::<_, io::Error>(Bytes::from(piece))
         });
         let body = match self.ending {
             Ending::Whole => Body::from_stream(pieces),
@@ -141,10 +175,12 @@ impl Server {
         let stage = Arc::new(Mutex::new(Stage { answers: answers.into_iter().collect(), received: Vec::new() }));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let shared = Arc::clone(&stage);
-        let router = Router::new().fallback(move |request: Request| answer(Arc::clone(&shared), request));
+        let taken = Arc::new(AtomicUsize::new(0));
+        let (shared, counted) = (Arc::clone(&stage), Arc::clone(&taken));
+        let router =
+            Router::new().fallback(move |request: Request| answer(Arc::clone(&shared), Arc::clone(&counted), request));
         let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { address, stage, serving }
+        Self { address, stage, taken, serving }
     }
 
     pub(crate) fn address(&self) -> String {
@@ -153,6 +189,11 @@ impl Server {
 
     pub(crate) fn received(&self) -> Vec<Received> {
         self.stage.lock().unwrap().received.clone()
+    }
+
+    /// How much of its answers was taken from the server, including what lies in the buffers of the connection.
+    pub(crate) fn bytes_taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
     }
 
     #[track_caller]
@@ -169,7 +210,7 @@ impl Drop for Server {
     }
 }
 
-async fn answer(stage: Arc<Mutex<Stage>>, request: Request) -> Response<Body> {
+async fn answer(stage: Arc<Mutex<Stage>>, taken: Arc<AtomicUsize>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap();
     let received = Received {
@@ -180,5 +221,5 @@ async fn answer(stage: Arc<Mutex<Stage>>, request: Request) -> Response<Body> {
     let mut stage = stage.lock().unwrap();
     stage.received.push(received);
     let answer = stage.answers.pop_front();
-    answer.unwrap_or_else(|| Answer::error(500, r#"{"error":"nothing more was prepared"}"#)).into_response()
+    answer.unwrap_or_else(|| Answer::error(500, r#"{"error":"nothing more was prepared"}"#)).into_response(taken)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, SentCall, ToolCall, ToolSpec};
 use planwright_engine::model::{Listener, Model, ModelError};
-use planwright_llm::{ModelChoice, Options, Patience, Retries, connect};
+use planwright_llm::{ModelChoice, Options, RetryPolicy, connect};
 use serde_json::json;
 
 use crate::server::Server;
@@ -126,9 +126,13 @@ pub(crate) fn turn() -> ModelRequest {
 pub(crate) fn quick() -> Options {
     let moment = Duration::from_millis(1);
     Options {
-        context_tokens: None,
-        patience: Patience::default(),
-        retries: Retries { most_attempts: 3, first_wait: moment, longest_wait: moment, ..Retries::default() },
+        retries: RetryPolicy {
+            max_attempts: 3,
+            initial_backoff: moment,
+            max_backoff: moment,
+            ..RetryPolicy::default()
+        },
+        ..Options::default()
     }
 }
 

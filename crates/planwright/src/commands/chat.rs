@@ -33,7 +33,8 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
 
 pub(super) fn agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
     let choice = choice(context, named)?;
-    let options = Options { context_tokens: context.model.context_tokens, ..Options::default() };
+    let (context_tokens, limits) = (context.model.context_tokens, context.model.limits.clone());
+    let options = Options { context_tokens, limits, ..Options::default() };
     let model = connect(&choice, |name| std::env::var(name).ok(), options).map_err(wrong)?;
     Ok(context.agent(model))
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::planning_files::PlanningFilesSection;
+use super::reply::ReplySection;
 use super::server::ServerSection;
 
 #[derive(Debug, Default, Deserialize)]
@@ -21,6 +22,8 @@ pub(super) struct File {
     pub(super) plan: PlanSection,
     #[serde(default)]
     pub(super) turn: TurnSection,
+    #[serde(default)]
+    pub(super) reply: ReplySection,
     #[serde(default)]
     pub(super) limits: LimitsSection,
     #[serde(default)]

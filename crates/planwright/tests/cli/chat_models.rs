@@ -64,6 +64,24 @@ fn a_model_that_fails_is_told_about() {
     assert_eq!(failed.json()["outcome"], "model_failed");
 }
 
+/// The provider offers 50 MiB. The turn ends in words, and the store holds none of it.
+#[test]
+fn a_reply_without_an_end_is_dropped() {
+    let world = World::new();
+    let provider = Provider::start(&[Reply::Endless("word ", 50 * 1024 * 1024)]);
+    let failed = ran(&mut chat(&world, &provider, &["--json", "hello"])).exits(6);
+    assert_eq!(failed.json()["outcome"], "model_failed");
+    let reply = failed.json()["reply"].to_string();
+    assert!(reply.contains("too large") && reply.contains("`reply.text_bytes`"), "{reply}");
+    let stored: u64 = std::fs::read_dir(world.store().parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap().len())
+        .sum();
+    assert!(stored < 1024 * 1024, "{stored} bytes are stored");
+    let small = ran(chat(&world, &provider, &["hello"]).env("PLANWRIGHT_REPLY_TEXT_BYTES", "100")).exits(6);
+    assert!(small.stdout.contains("`reply.text_bytes`"), "{}", small.stdout);
+}
+
 const HOSTILE: &str =
     "\u{1b}]0;owned\u{7}\u{1b}[2J# Title\u{202e}\n\n`\u{1b}[31m` <!-- hidden --> [bank](https://evil.example)";
 

@@ -80,3 +80,25 @@ fn without_a_style_plan_work_goes_on_as_it_was() {
     assert_eq!((&mode["enabled"], &mode["style"]), (&true.into(), &"build".into()));
     world.run("mcp --help").done().says("default: on, with the style");
 }
+
+/// Without a model, the built-in rehearsal would report steps as done that it does not do.
+#[test]
+fn without_a_model_nothing_carries_out_what_another_agent_drafted() {
+    for world in [World::with_plan(), World::with_built_plan()] {
+        world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
+        let chat = |words: &str| world.run(&format!("chat --session {SESSION} {words}"));
+        let refused = chat("/plan resume 1");
+        for words in ["No model is configured", "PLANWRIGHT_MODEL", "claude (agent) through mcp"] {
+            let said = format!("{}{}", refused.stdout, refused.stderr).replace('\n', " ").replace("  ", " ");
+            assert!(said.contains(words), "{words:?} is not in {said}");
+        }
+        chat("yes, go ahead");
+        chat("go on");
+        assert_eq!(world.status(), "APPROVED");
+    }
+    let world = World::with_built_plan();
+    world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
+    let refused = world.run("plan resume 1 --json");
+    assert_eq!(refused.error_json()["code"], "UNAVAILABLE");
+    assert_eq!(world.status(), "APPROVED");
+}

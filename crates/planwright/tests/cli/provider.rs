@@ -19,6 +19,8 @@ pub(crate) enum Reply {
     /// Says this much and then nothing more, until the caller leaves.
     Hold(&'static str),
     Status(u16, &'static str),
+    /// The same word until so many bytes were sent or the caller leaves.
+    Endless(&'static str, usize),
 }
 
 pub(crate) struct Provider {
@@ -78,6 +80,11 @@ fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>
             let call = json!([{ "index": 0, "id": "call_1", "type": "function", "function": function }]);
             let delta = json!({ "content": said, "tool_calls": call });
             write(head + &chunk(&delta, None) + &chunk(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n")
+        }
+        Reply::Endless(word, bytes) => {
+            let pieces = chunk(&json!({ "content": word.repeat(1000) }), None);
+            let times = bytes / pieces.len();
+            write(head).and_then(|()| (0..times).try_for_each(|_| write(pieces.clone())))
         }
         Reply::Hold(said) => write(head + &chunk(&json!({ "content": said }), None)),
         Reply::Status(status, body) => write(format!(

@@ -27,6 +27,30 @@ fn not_offered(world: &mut World, tool: String) {
     assert!(!of_the_asked(world).iter().any(|request| offers(request, &tool)));
 }
 
+#[then(expr = "whoever was asked was instructed {string}")]
+fn instructed(world: &mut World, text: String) {
+    assert!(of_the_asked(world).iter().all(|request| request.system.contains(&text)));
+}
+
+fn was_sent(request: &ModelRequest, text: &str) -> bool {
+    format!("{:?}", request.messages).contains(text)
+}
+
+#[then(expr = "whoever was asked was sent {string}")]
+fn sent(world: &mut World, text: String) {
+    assert!(of_the_asked(world).iter().all(|request| was_sent(request, &text)));
+}
+
+/// Neither as a message nor in the instructions.
+#[then(expr = "whoever was asked was not sent {string}")]
+fn not_sent(world: &mut World, text: String) {
+    let requests = of_the_asked(world);
+    assert!(
+        !requests.iter().any(|request| was_sent(request, &text) || request.system.contains(&text)),
+        "{requests:#?}"
+    );
+}
+
 #[then(expr = "the model once was told {string}")]
 fn once_told(world: &mut World, text: String) {
     let requests = world.talk.model.requests();

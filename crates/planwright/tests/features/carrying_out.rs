@@ -114,7 +114,9 @@ fn once_sent(world: &mut World, text: String) {
 
 #[then(expr = "the model was never told {string}")]
 fn never_told(world: &mut World, text: String) {
-    assert!(!format!("{:?}", world.talk.model.requests()).contains(&text));
+    let requests = world.talk.model.requests();
+    assert!(!requests.is_empty(), "the model was not asked");
+    assert!(!format!("{requests:?}").contains(&text));
 }
 
 async fn run(world: &World, number: u32, position: usize) -> StepRun {
@@ -150,6 +152,14 @@ async fn given_by(world: &mut World, number: u32, kind: String, name: String) {
 #[then(expr = "plan {int} is not approved")]
 async fn not_approved(world: &mut World, number: u32) {
     assert_eq!(world.plan(number).await.approval, None);
+}
+
+#[then(expr = "the journal has {string} before {string}")]
+async fn in_order(world: &mut World, first: String, then: String) {
+    let names: Vec<_> = world.all_events().await.iter().map(|event| event.name()).collect();
+    let last = |name: &str| names.iter().rposition(|known| *known == name);
+    let (first, then) = (last(&first), last(&then));
+    assert!(first.is_some() && first < then, "{names:#?}");
 }
 
 #[when("the journal is noted")]

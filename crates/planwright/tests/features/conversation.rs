@@ -47,7 +47,7 @@ impl Talk {
         }
     }
 
-    fn files(&self) -> FileTools {
+    pub(crate) fn files(&self) -> FileTools {
         FileTools::new(self.folder.path().to_owned(), FileLimits::default())
     }
 

@@ -10,6 +10,7 @@ mod life_cycle;
 mod planner;
 mod process;
 mod props;
+mod routing;
 mod settings;
 mod steps;
 #[path = "../../../store/tests/store/stores.rs"]
@@ -17,6 +18,7 @@ mod steps;
 mod stores;
 #[path = "../../../engine/tests/support/talk.rs"]
 mod talk;
+mod workbook;
 mod world;
 
 use std::path::{Path, PathBuf};

@@ -37,6 +37,12 @@ fn calls_later(world: &mut World, tool: String, arguments: String) {
     world.talk.script.push(Reply::call(tool, serde_json::from_str(&arguments).expect("JSON")).behind(&gate));
 }
 
+#[given(expr = "when it is let go the model answers {string}")]
+fn answers_later(world: &mut World, text: String) {
+    let gate = world.talk.stage.gate.clone();
+    world.talk.script.push(Reply::text(text).behind(&gate));
+}
+
 /// Types it without waiting for the answer.
 pub(crate) fn begin(world: &mut World, text: &str) {
     let (agent, place, text) = (world.talk.agent(&world.engine), place(world), text.to_owned());
@@ -66,12 +72,32 @@ pub(crate) async fn until_asked(world: &mut World, text: String, number: usize) 
     timeout(LONG, world.talk.model.asked(wanted)).await.expect("it is asked");
 }
 
+/// The same agent in another session of the same person. It takes a whole turn, so whatever does not have to wait has
+/// had the time to go on.
+#[when(expr = "in the session {string} somebody says {string}")]
+async fn elsewhere_says(world: &mut World, session: String, text: String) {
+    let agent = world.talk.agent(&world.engine);
+    let session = session.parse().expect("a session");
+    world.engine.open(&session, &person()).await.expect("opened");
+    let outcome = agent.send(&session, &person(), &text, &Watcher::nobody()).await.expect("answered");
+    world.talk.answer = Some(outcome.into());
+}
+
 #[when("what was under way ends")]
 #[then("what was under way ends")]
 pub(crate) async fn ends(world: &mut World) {
     for work in std::mem::take(&mut world.under_way) {
         let answer = timeout(LONG, work).await.expect("it ends").expect("nothing broke").expect("answered");
         world.talk.answer = Some(answer);
+    }
+}
+
+/// With an answer or without one.
+#[then("the turn under way ends")]
+async fn ends_somehow(world: &mut World) {
+    assert!(!world.under_way.is_empty(), "something is under way");
+    for work in std::mem::take(&mut world.under_way) {
+        let _ = timeout(LONG, work).await.expect("it ends").expect("nothing broke");
     }
 }
 

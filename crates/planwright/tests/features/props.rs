@@ -157,8 +157,10 @@ fn taken_away(world: &mut World, name: String) {
 }
 
 #[when("what waits is let go")]
-fn let_go(world: &mut World) {
+async fn let_go(world: &mut World) {
     world.talk.stage.let_go();
+    // What was waiting gets the chance to do what it should not do.
+    world.settle().await;
 }
 
 #[then("the calls were")]

@@ -144,6 +144,7 @@ async fn requires(world: &mut World, name: String, argument: String) {
 
 #[then(expr = "the call is refused with {word}")]
 #[then(expr = "the decision is refused with {word}")]
+#[then(expr = "the command is refused with {word}")]
 async fn refused(world: &mut World, code: String) {
     assert_eq!(world.refusal().code.as_str(), code, "{}", world.refusal());
 }
@@ -216,14 +217,8 @@ async fn is_active(world: &mut World, number: u32) {
 
 #[then("no plan is active")]
 async fn none_active(world: &mut World) {
-    assert!(world.engine.active_plan(&world.session()).await.is_err());
-}
-
-#[then("exactly one plan is active")]
-async fn one_active(world: &mut World) {
-    let snapshot = world.engine.snapshot(&world.session()).await.expect("a snapshot");
-    assert!(snapshot.active().is_some());
-    assert_eq!(snapshot.plans.len(), 1);
+    let session = world.engine.session(&world.session()).await.expect("there");
+    assert_eq!(session.plan_mode.active_plan, None);
 }
 
 #[then(expr = "plan {int} supersedes plan {int}")]
@@ -242,7 +237,12 @@ async fn there_are(world: &mut World, count: usize) {
 #[then(expr = "plan work is {word}")]
 async fn mode_is(world: &mut World, on_or_off: String) {
     let session = world.engine.session(&world.session()).await.expect("there");
-    assert_eq!(session.plan_mode.enabled, on_or_off == "on");
+    let expected = match on_or_off.as_str() {
+        "on" => true,
+        "off" => false,
+        other => panic!("plan work is on or off, not {other}"),
+    };
+    assert_eq!(session.plan_mode.enabled, expected);
 }
 
 #[then(expr = "plan {int} has the steps")]
@@ -272,6 +272,15 @@ async fn steps_are(world: &mut World, number: u32, expected: String) {
 #[then(expr = "step {int} of plan {int} is {word}")]
 async fn step_is(world: &mut World, position: usize, number: u32, status: String) {
     assert_eq!(plan_steps(&world.plan(number).await)[position - 1].status.as_str(), status);
+}
+
+#[then(expr = "step {int} of plan {int} is left out because {string}")]
+async fn left_out(world: &mut World, position: usize, number: u32, reason: String) {
+    let plan = world.plan(number).await;
+    let skipped = &plan.approval.as_ref().expect("approved").skipped;
+    let found = skipped.iter().find(|skipped| skipped.position == position).map(|skipped| skipped.why.to_string());
+    assert_eq!(found, Some(reason), "{skipped:?}");
+    assert_eq!(plan_steps(&plan)[position - 1].status.as_str(), "SKIPPED");
 }
 
 #[then(expr = "the listed plans are {string}")]

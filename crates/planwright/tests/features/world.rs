@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::conversation::Talk;
 use crate::life_cycle::Tried;
 use crate::process::UnderWay;
+use crate::routing::Clients;
 use crate::stores::Store;
 
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +48,7 @@ pub(crate) struct World {
     pub(crate) seen: Option<Digest>,
     pub(crate) talk: Talk,
     pub(crate) under_way: UnderWay,
+    pub(crate) clients: Clients,
     /// What became of each action that the life cycle was asked about.
     pub(crate) tried: Vec<Tried>,
 }
@@ -74,6 +76,7 @@ impl World {
             seen: None,
             talk: Talk::new(),
             under_way: UnderWay::new(),
+            clients: Clients::default(),
             tried: Vec::new(),
         }
     }
@@ -128,6 +131,22 @@ impl World {
         let entries = self.engine.ledger().journal(&self.session(), after, 10_000).await.expect("readable");
         let read = |body: &str| serde_json::from_str::<Entry>(body).expect("an entry").event;
         entries.iter().map(|entry| read(&entry.body)).collect()
+    }
+
+    pub(crate) async fn all_events(&self) -> Vec<Event> {
+        let entries = self.engine.ledger().journal(&self.session(), 0, 10_000).await.expect("readable");
+        let read = |body: &str| serde_json::from_str::<Entry>(body).expect("an entry").event;
+        entries.iter().map(|entry| read(&entry.body)).collect()
+    }
+
+    /// Waits until everything that could run by now has run, and what it wrote is written: a session of its own is written
+    /// to twice, behind whatever was submitted before.
+    pub(crate) async fn settle(&self) {
+        let session: SessionIdentity = "cli:settled01".parse().expect("a session");
+        self.engine.open(&session, &person()).await.expect("opened");
+        for style in [PlanStyle::Document, PlanStyle::Collect] {
+            self.engine.enable_plan_mode(&session, &person(), style).await.expect("turned on");
+        }
     }
 
     pub(crate) async fn plan(&self, number: u32) -> Plan {

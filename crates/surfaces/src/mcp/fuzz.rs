@@ -1,30 +1,25 @@
 //! A fuzz target for the bytes a client sends: they are read as lines and messages, and nothing may panic.
 
-use std::time::Duration;
+#[path = "../../../core/tests/core/fuzz/cases.rs"]
+mod cases;
 
 use serde_json::Value;
 
 use super::line::{Line, LineReader};
 use super::message::{self, Incoming};
-use super::skim;
-
-/// How long a target runs: `make fuzz` sets it, an ordinary test run takes a second.
-fn time() -> Duration {
-    let seconds = std::env::var("PLANWRIGHT_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    Duration::from_secs(seconds.unwrap_or(1))
-}
+use super::recover_id;
 
 #[test]
 fn any_bytes_are_read_as_messages() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    bolero::check!().with_test_time(time()).for_each(|bytes: &[u8]| runtime.block_on(read_all(bytes)));
+    cases::for_each(|bytes: &Vec<u8>| runtime.block_on(read_all(bytes)));
 }
 
 /// Random bytes are hardly ever JSON; these are, with holes for the fuzzer to fill.
 #[test]
 fn near_misses_are_read_as_messages() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    bolero::check!().with_test_time(time()).with_type::<(u8, u8, String)>().for_each(|(shape, value, text)| {
+    cases::for_each(|(shape, value, text): &(u8, u8, String)| {
         let text = serde_json::to_string(text).unwrap();
         let value = [
             &text,
@@ -51,11 +46,11 @@ fn near_misses_are_read_as_messages() {
             _ => format!(r#"{{"jsonrpc":"2.0","id":{value},"result":{text},"error":{value}}}"#),
         };
         runtime.block_on(read_all(line.as_bytes()));
-        // What can be read and what is only skimmed must name the same request.
+        // The scanner and the JSON parser must find the same request.
         if let Ok(Value::Object(object)) = serde_json::from_str(&line) {
             let is_request = object.contains_key("method") && !object.contains_key("result");
             let id = object.get("id").filter(|id| is_request && message::is_usable(id)).cloned().unwrap_or_default();
-            assert_eq!(skim::gist(line.as_bytes()).id, id, "{line}");
+            assert_eq!(recover_id::recover_id(line.as_bytes()).id, id, "{line}");
         }
     });
 }
@@ -64,7 +59,7 @@ async fn read_all(bytes: &[u8]) {
     let mut lines = LineReader::new(bytes);
     while let Some(line) = lines.next().await.unwrap() {
         let Line::Whole(line) = line else { continue };
-        skim::gist(&line);
+        recover_id::recover_id(&line);
         if let Incoming::Refused(answer) = message::read(&line) {
             let in_band = answer["result"]["isError"] == true && message::is_usable(&answer["id"]);
             let code = answer["error"]["code"].as_i64();

@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-use super::skim::{Gist, Skim};
+use super::recover_id::{IdScanner, RequestHint};
 
 /// The longest message that is read. A plan has a mebibyte at most, and JSON escapes make it several times as long.
 pub(super) const LONGEST_LINE: usize = 8 * 1024 * 1024;
@@ -14,7 +14,7 @@ pub(super) enum Line {
     /// Without its line end.
     Whole(Vec<u8>),
     /// Longer than [`LONGEST_LINE`]. It is gone, apart from what it was about.
-    TooLong(Gist),
+    TooLong(RequestHint),
 }
 
 #[derive(Debug)]
@@ -22,30 +22,30 @@ pub(super) struct LineReader<R> {
     input: BufReader<R>,
     begun: Vec<u8>,
     /// There while the line is too long to be kept.
-    skimming: Option<Skim>,
+    scanning: Option<IdScanner>,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input: BufReader::with_capacity(64 * 1024, input), begun: Vec::new(), skimming: None }
+        Self { input: BufReader::with_capacity(64 * 1024, input), begun: Vec::new(), scanning: None }
     }
 
     /// The next line, or `None` at the end. A last line without a line end counts.
     ///
-    /// It may be dropped at any time: what it has taken from the stream is kept here, and the next call goes on with it.
+    /// It may be dropped at any time: what it has taken from the stream is kept here, and the next call continues with it.
     pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let available = self.input.fill_buf().await?;
             let is_last = available.is_empty();
             let end = available.iter().position(|byte| *byte == b'\n');
             let piece = &available[..end.unwrap_or(available.len())];
-            match &mut self.skimming {
-                Some(skim) => skim.feed(piece),
+            match &mut self.scanning {
+                Some(scanner) => scanner.feed(piece),
                 None if self.begun.len() + piece.len() > LONGEST_LINE => {
-                    let mut skim = Skim::default();
-                    skim.feed(&std::mem::take(&mut self.begun));
-                    skim.feed(piece);
-                    self.skimming = Some(skim);
+                    let mut scanner = IdScanner::default();
+                    scanner.feed(&std::mem::take(&mut self.begun));
+                    scanner.feed(piece);
+                    self.scanning = Some(scanner);
                 }
                 None => self.begun.extend_from_slice(piece),
             }
@@ -54,8 +54,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if end.is_none() && !is_last {
                 continue;
             }
-            if let Some(skim) = self.skimming.take() {
-                return Ok(Some(Line::TooLong(skim.gist())));
+            if let Some(scanner) = self.scanning.take() {
+                return Ok(Some(Line::TooLong(scanner.hint())));
             }
             let line = std::mem::take(&mut self.begun);
             return Ok((!is_last || !line.is_empty()).then_some(Line::Whole(line)));

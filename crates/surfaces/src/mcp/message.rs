@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::answer;
 use super::line::LONGEST_LINE;
-use super::skim::{self, Gist};
+use super::recover_id::{self, RequestHint};
 
-/// What a line came to.
+/// A line, read.
 #[derive(Debug)]
 pub(super) enum Incoming {
     Message(Box<ClientJsonRpcMessage>),
@@ -28,7 +28,7 @@ pub(super) fn read(line: &[u8]) -> Incoming {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text,
         Err(error) => {
-            let id = skim::gist(line).id;
+            let id = recover_id::recover_id(line).id;
             return refused(ErrorCode::PARSE_ERROR, id, format!("The message is not valid UTF-8: {error}."));
         }
     };
@@ -38,12 +38,12 @@ pub(super) fn read(line: &[u8]) -> Incoming {
     }
 }
 
-pub(super) fn too_long(gist: Gist) -> Incoming {
+pub(super) fn too_long(hint: RequestHint) -> Incoming {
     let message = format!("The message is longer than {LONGEST_LINE} bytes and was skipped.");
-    if gist.is_call {
-        return refused_call(gist.id, Refusal::limit(message));
+    if hint.is_call {
+        return refused_call(hint.id, Refusal::limit(message));
     }
-    refused(ErrorCode::INVALID_REQUEST, gist.id, message)
+    refused(ErrorCode::INVALID_REQUEST, hint.id, message)
 }
 
 /// Finds out what is wrong with text that is not a message.
@@ -87,18 +87,18 @@ fn explain(text: &str) -> Incoming {
 
 /// Text that is not JSON, or JSON that holds what no value can.
 fn unreadable(text: &str, error: &serde_json::Error) -> Incoming {
-    let gist = skim::gist(text.as_bytes());
+    let hint = recover_id::recover_id(text.as_bytes());
     // Half a surrogate pair, too large a number and too deep a nesting are well formed. They are in the arguments that
     // a model wrote, so the model is told.
     let is_well_formed = serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if is_well_formed && gist.is_call {
+    if is_well_formed && hint.is_call {
         let message = format!(
             "The call cannot be read: {error}. Half of a surrogate pair is no character, and numbers and nesting have \
              limits."
         );
-        return refused_call(gist.id, Refusal::invalid(message));
+        return refused_call(hint.id, Refusal::invalid(message));
     }
-    refused(ErrorCode::PARSE_ERROR, gist.id, format!("The message is not JSON: {error}."))
+    refused(ErrorCode::PARSE_ERROR, hint.id, format!("The message is not JSON: {error}."))
 }
 
 /// Whether a request may have this id.

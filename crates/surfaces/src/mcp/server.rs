@@ -74,7 +74,7 @@ impl PlanServer {
     }
 }
 
-/// The agent, by the name its client gives itself. It is kept as it came; whoever shows it makes it harmless.
+/// The agent, by the name its client gives itself. It is stored unchanged; every surface makes it visible before it shows it.
 fn caller(context: &RequestContext<RoleServer>) -> Actor {
     let name = context.client_info().map(|client| client.name).unwrap_or_default();
     let name: String = name.trim().chars().take(LONGEST_NAME).collect();

@@ -100,7 +100,7 @@ pub(super) async fn announce(changes: &ToolChanges, peer: &Peer<RoleServer>) -> 
     let mut changed = changes.subscribe();
     loop {
         if changed.changed().await.is_err() {
-            // Nobody is left to notice a change.
+            // The sender is gone, so no change will come.
             std::future::pending::<()>().await;
         }
         if peer.peer_info().is_some()

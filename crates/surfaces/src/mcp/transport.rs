@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::line::{Line, LineReader};
 use super::message::{self, Incoming};
-use super::turns::Turns;
+use super::request_order::RequestQueue;
 
 /// Messages that wait to be written. While it is full nothing more is read, so a client that does not listen cannot
 /// fill the memory.
@@ -28,7 +28,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct LineTransport<R> {
     lines: LineReader<R>,
-    turns: Turns,
+    turns: RequestQueue,
     /// `None` once it is closed.
     outgoing: Option<mpsc::Sender<Outgoing>>,
     writer: JoinHandle<()>,
@@ -54,7 +54,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                 tracing::warn!(%error, "the client does not listen any more");
             }
         });
-        Self { lines: LineReader::new(input), turns: Turns::new(), outgoing: Some(outgoing), writer, closing }
+        Self { lines: LineReader::new(input), turns: RequestQueue::new(), outgoing: Some(outgoing), writer, closing }
     }
 
     async fn next_message(&mut self) -> Option<ClientJsonRpcMessage> {
@@ -66,7 +66,7 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
             let slot = outgoing.reserve().await.ok()?;
             let incoming = match self.lines.next().await {
                 Ok(Some(Line::Whole(line))) => message::read(&line),
-                Ok(Some(Line::TooLong(gist))) => message::too_long(gist),
+                Ok(Some(Line::TooLong(hint))) => message::too_long(hint),
                 Ok(None) => return None,
                 Err(error) => {
                     tracing::warn!(%error, "the client cannot be heard any more");
@@ -129,7 +129,7 @@ async fn write_all<W: AsyncWrite + Unpin>(mut output: W, mut waiting: mpsc::Rece
         }
         output.flush().await?;
         for message in batch.drain(..) {
-            // Whoever sent it may have stopped waiting.
+            // The sender may have dropped its receiver.
             let _ = message.written.map(|written| written.send(()));
         }
     }

@@ -121,8 +121,12 @@ impl Agent {
                 "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
             )),
             (BeginWork::Now, None) => {
-                let unable = self.check_able_without(&found, &left_out).err();
-                unable.map(|unable| format!("It cannot be carried out here: {}", unable.message))
+                let able = match self.check_author(&found).await {
+                    Err(LedgerError::Refused(refusal)) => Err(refusal),
+                    Err(error) => return Err(error),
+                    Ok(()) => self.check_able_without(&found, &left_out),
+                };
+                able.err().map(|unable| format!("It cannot be carried out here: {}", unable.message))
             }
         };
         let engine = context.engine(self.engine());

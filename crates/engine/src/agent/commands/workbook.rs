@@ -6,7 +6,7 @@ use crate::agent::Agent;
 use crate::ledger::LedgerResult;
 use crate::session::outcome::Answer;
 use crate::session::task::InputContext;
-use crate::workbook::Beginning;
+use crate::workbook::NewWorkbook;
 
 impl Agent {
     pub(super) async fn planning_files(&self, switch: OnOff, context: &InputContext) -> LedgerResult<Answer> {
@@ -34,7 +34,7 @@ impl Agent {
     pub(super) async fn begin_workbook(&self, text: &str, context: &InputContext) -> LedgerResult<()> {
         let (session, by) = (context.session(), context.by());
         let engine = context.part(self.engine(), "workbook");
-        let begun = engine.init_workbook(session, by, &Beginning::about(text)).await?;
+        let begun = engine.init_workbook(session, by, &NewWorkbook::about(text)).await?;
         if !begun.is_new {
             self.engine().switch_planning_files(session, by, true).await?;
         }

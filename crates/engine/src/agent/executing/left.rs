@@ -11,7 +11,7 @@ use super::{document, summary, uncertain};
 use crate::agent::Agent;
 use crate::agent::lease::is_over_or_taken;
 use crate::engine::Asking;
-use crate::ledger::{Leasing, LedgerResult};
+use crate::ledger::{Leasing, LedgerError, LedgerResult};
 use crate::session::outcome::Answer;
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
@@ -30,7 +30,8 @@ impl Agent {
                     !waits && !paused && self.check_able(&plan).is_ok()
                 }
             };
-            if owed && self.engine().drafted_elsewhere(&plan).await?.is_none() {
+            let ours = owed && self.engine().drafted_elsewhere(&plan).await?.is_none();
+            if ours && self.check_author(&plan).await.is_ok() {
                 return Ok(Some(Box::pin(self.carry_out_plan(&plan.id, context)).await?));
             }
         }
@@ -69,7 +70,11 @@ impl Agent {
         let by = Actor::system(session.channel.as_str());
         let found = self.engine().plan(session, plan).await?;
         let running = found.execution.as_ref().filter(|_| found.status == PlanStatus::Executing);
-        let able = self.check_able(&found);
+        let able = match self.check_author(&found).await {
+            Err(LedgerError::Refused(refusal)) => Err(refusal),
+            Err(error) => return Err(error),
+            Ok(()) => self.check_able(&found),
+        };
         if running.is_some_and(|running| running.id == *execution) && able.is_ok() {
             let plan = Box::pin(self.execute(&by, plan, context)).await?;
             context.progress.send(Progress::Said(summary(&plan)));

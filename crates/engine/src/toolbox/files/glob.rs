@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::FileLimits;
+use super::io_error;
 use super::open::Kind;
 use super::path::FilePath;
-use super::tool::{FileCall, Workplace};
-use super::trouble;
+use super::tool::{FileCall, FileCallContext};
 use super::walk::Walk;
 use super::wildcard::Wildcard;
 
@@ -39,14 +39,14 @@ impl FileCall for GlobFiles {
         Ok(())
     }
 
-    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal> {
+    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal> {
         let Some(files) = place.folder.open()? else {
             return Ok(json!({"paths": []}));
         };
         let mut paths: Vec<String> = Vec::new();
         let mut room = place.limits.answer_bytes;
         let mut more = false;
-        let mut walk = Walk::new(&place.effort, place.limits.walked_entries);
+        let mut walk = Walk::new(&place.deadline, place.limits.walked_entries);
         let walked = walk.through(&files, &FilePath::default(), &mut |met| {
             let seen = self.after.as_ref().is_some_and(|after| met.path <= *after);
             let fits = match met.kind {
@@ -65,7 +65,7 @@ impl FileCall for GlobFiles {
             paths.push(path.to_owned());
             ControlFlow::Continue(())
         });
-        walked.map_err(|error| trouble::refusal(".", &error))?;
+        walked.map_err(|error| io_error::refusal(".", &error))?;
         let mut answer = json!({"paths": paths});
         if more {
             answer["truncated"] = true.into();

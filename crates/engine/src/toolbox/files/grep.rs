@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::FileLimits;
+use super::io_error;
 use super::open::{self, Kind};
 use super::path::FilePath;
-use super::tool::{FileCall, Workplace};
-use super::trouble;
+use super::tool::{FileCall, FileCallContext};
 use super::walk::Walk;
 use super::wildcard::Wildcard;
 use search::Search;
@@ -67,7 +67,7 @@ impl FileCall for GrepFiles {
         self.regex().map(drop)
     }
 
-    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal> {
+    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal> {
         let regex = self.regex()?;
         let path = self.path.unwrap_or_default();
         let mut search = Search::new(regex, self.glob, place);
@@ -80,8 +80,8 @@ impl FileCall for GrepFiles {
     }
 }
 
-fn begin(search: &mut Search<'_>, files: &Dir, path: &FilePath, place: &Workplace) -> Result<(), Refusal> {
-    let refusal = |error: std::io::Error| trouble::refusal(path.as_str(), &error);
+fn begin(search: &mut Search<'_>, files: &Dir, path: &FilePath, place: &FileCallContext) -> Result<(), Refusal> {
+    let refusal = |error: std::io::Error| io_error::refusal(path.as_str(), &error);
     let metadata = files.metadata(path.beneath()).map_err(refusal)?;
     if Kind::of(&metadata) != Kind::Folder {
         let opened = open::open_named(files, path)?;
@@ -89,9 +89,9 @@ fn begin(search: &mut Search<'_>, files: &Dir, path: &FilePath, place: &Workplac
         return Ok(());
     }
     let folder = files.open_dir(path.beneath()).map_err(refusal)?;
-    let mut walk = Walk::new(&place.effort, place.limits.walked_entries);
+    let mut walk = Walk::new(&place.deadline, place.limits.walked_entries);
     let walked = walk.through(&folder, path, &mut |met| match met.kind {
-        Kind::File { .. } if search.wants(&met.path) => match open::open_met(met.folder, met.name) {
+        Kind::File { .. } if search.wants(&met.path) => match open::open_walked(met.folder, met.name) {
             Ok(opened) => search.file(&met.path, opened),
             // It is gone, not ours to read, or something else by now.
             Err(_) => {

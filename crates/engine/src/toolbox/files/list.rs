@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::FileLimits;
+use super::io_error;
 use super::open::Kind;
 use super::path::FilePath;
-use super::tool::{FileCall, Workplace};
-use super::trouble;
+use super::tool::{FileCall, FileCallContext};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +37,7 @@ impl FileCall for ListFiles {
         Ok(())
     }
 
-    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal> {
+    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal> {
         let path = self.path.unwrap_or_default();
         let page = match place.folder.open()? {
             Some(files) => {
@@ -56,7 +56,7 @@ fn not_a_folder(path: &FilePath, error: &std::io::Error) -> Refusal {
         std::io::ErrorKind::NotADirectory => {
             Refusal::invalid(format!("`{path}` is not a folder; read_file shows what is in a file."))
         }
-        _ => trouble::refusal(path.as_str(), error),
+        _ => io_error::refusal(path.as_str(), error),
     }
 }
 
@@ -69,12 +69,12 @@ struct Page {
 
 impl Page {
     /// The first entries after `after`. A folder may be far larger than a page, so no more than a page is kept.
-    fn read(folder: &Dir, path: &FilePath, after: Option<&FilePath>, place: &Workplace) -> Result<Self, Refusal> {
-        let refusal = |error: std::io::Error| trouble::refusal(path.as_str(), &error);
+    fn read(folder: &Dir, path: &FilePath, after: Option<&FilePath>, place: &FileCallContext) -> Result<Self, Refusal> {
+        let refusal = |error: std::io::Error| io_error::refusal(path.as_str(), &error);
         let mut page = Self::default();
         for entry in folder.entries().map_err(refusal)? {
-            if place.effort.is_over() {
-                return Err(trouble::took_too_long());
+            if place.deadline.is_over() {
+                return Err(io_error::took_too_long());
             }
             let entry = entry.map_err(refusal)?;
             let name = entry.file_name().into_string().ok();

@@ -4,8 +4,8 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt a
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use planwright_core::refusal::Refusal;
 
+use super::io_error;
 use super::path::FilePath;
-use super::trouble;
 
 /// What an entry of a folder is, the entry itself and not what a link points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,13 +50,13 @@ pub(super) struct OpenFile {
 
 /// Opens the file a path names; links are followed as long as they stay inside.
 pub(super) fn open_named(files: &Dir, path: &FilePath) -> Result<OpenFile, Refusal> {
-    let look = files.metadata(path.beneath()).map_err(|error| trouble::refusal(path.as_str(), &error))?;
+    let look = files.metadata(path.beneath()).map_err(|error| io_error::refusal(path.as_str(), &error))?;
     ordinary(path.as_str(), &look)?;
     open(files, path.beneath(), path.as_str(), FollowSymlinks::Yes)
 }
 
 /// Opens a file that was met on a walk, and nothing that has taken its place since.
-pub(super) fn open_met(folder: &Dir, name: &str) -> Result<OpenFile, Refusal> {
+pub(super) fn open_walked(folder: &Dir, name: &str) -> Result<OpenFile, Refusal> {
     open(folder, name, name, FollowSymlinks::No)
 }
 
@@ -64,8 +64,8 @@ fn open(folder: &Dir, beneath: &str, shown: &str, follow: FollowSymlinks) -> Res
     let mut options = OpenOptions::new();
     // Whatever was seen there before may be a pipe by now, and opening one would wait for somebody to write.
     options.read(true).nonblock(true).follow(follow);
-    let file = folder.open_with(beneath, &options).map_err(|error| trouble::refusal(shown, &error))?;
-    let metadata = file.metadata().map_err(|error| trouble::refusal(shown, &error))?;
+    let file = folder.open_with(beneath, &options).map_err(|error| io_error::refusal(shown, &error))?;
+    let metadata = file.metadata().map_err(|error| io_error::refusal(shown, &error))?;
     let bytes = ordinary(shown, &metadata)?;
     Ok(OpenFile { file, bytes })
 }
@@ -73,9 +73,9 @@ fn open(folder: &Dir, beneath: &str, shown: &str, follow: FollowSymlinks) -> Res
 fn ordinary(shown: &str, metadata: &Metadata) -> Result<u64, Refusal> {
     match Kind::of(metadata) {
         Kind::File { bytes } => Ok(bytes),
-        Kind::Folder => Err(trouble::is_folder(shown)),
-        Kind::Link => Err(trouble::leads_out(shown)),
-        Kind::Special => Err(trouble::not_ordinary(shown)),
+        Kind::Folder => Err(io_error::is_folder(shown)),
+        Kind::Link => Err(io_error::leads_out(shown)),
+        Kind::Special => Err(io_error::not_ordinary(shown)),
     }
 }
 
@@ -95,10 +95,10 @@ mod tests {
         folder.create_dir("folder").unwrap();
         folder.symlink("file", "link").unwrap();
         mknodat(&folder, "pipe", FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        assert_eq!(open_met(&folder, "file").unwrap().bytes, 4);
+        assert_eq!(open_walked(&folder, "file").unwrap().bytes, 4);
         // A pipe would keep this waiting for ever.
         for other in ["folder", "link", "pipe", "gone"] {
-            assert!(open_met(&folder, other).is_err(), "{other}");
+            assert!(open_walked(&folder, other).is_err(), "{other}");
         }
     }
 }

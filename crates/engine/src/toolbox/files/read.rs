@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::FileLimits;
+use super::io_error;
 use super::open::{OpenFile, open_named};
 use super::path::FilePath;
-use super::text::{NoText, TextLines};
-use super::tool::{FileCall, Workplace};
-use super::trouble;
+use super::text::{TextError, TextLines};
+use super::tool::{FileCall, FileCallContext};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -35,10 +35,10 @@ impl FileCall for ReadFile {
     const EFFECT: ToolEffect = ToolEffect::ReadsOnly;
 
     fn check(&self, _limits: &FileLimits) -> Result<(), Refusal> {
-        if self.path.is_whole_folder() { Err(trouble::is_folder(".")) } else { Ok(()) }
+        if self.path.is_whole_folder() { Err(io_error::is_folder(".")) } else { Ok(()) }
     }
 
-    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal> {
+    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal> {
         let missing = || Refusal::not_found(format!("There is no `{}`.", self.path));
         let files = place.folder.open()?.ok_or_else(missing)?;
         let opened = open_named(&files, &self.path)?;
@@ -51,21 +51,21 @@ impl FileCall for ReadFile {
         let bytes = opened.bytes;
         match self.lines(opened, place) {
             Ok(excerpt) => excerpt.answer(&self.path, bytes),
-            Err(NoText::Binary) => Ok(json!({"path": self.path.as_str(), "bytes": bytes, "binary": true})),
-            Err(NoText::OutOfTime) => Err(trouble::took_too_long()),
-            Err(NoText::Failed(error)) => Err(trouble::refusal(self.path.as_str(), &error)),
+            Err(TextError::Binary) => Ok(json!({"path": self.path.as_str(), "bytes": bytes, "binary": true})),
+            Err(TextError::OutOfTime) => Err(io_error::took_too_long()),
+            Err(TextError::Failed(error)) => Err(io_error::refusal(self.path.as_str(), &error)),
         }
     }
 }
 
 impl ReadFile {
-    fn lines(&self, opened: OpenFile, place: &Workplace) -> Result<Excerpt, NoText> {
+    fn lines(&self, opened: OpenFile, place: &FileCallContext) -> Result<Excerpt, TextError> {
         let room = place.limits.answer_bytes;
         let first = self.offset.map_or(1, NonZeroUsize::get);
         let wanted = self.limit.map_or(usize::MAX, NonZeroUsize::get);
         let mut excerpt = Excerpt { first, taken: 0, total: 0, text: String::new(), cut: false };
         let mut full = false;
-        let mut lines = TextLines::new(opened.file, place.limits.scanned_bytes, room, &place.effort);
+        let mut lines = TextLines::new(opened.file, place.limits.scanned_bytes, room, &place.deadline);
         while let Some(line) = lines.next()? {
             excerpt.total += 1;
             if excerpt.total < first || full {

@@ -2,15 +2,15 @@
 
 use std::io::{self, BufRead, BufReader, Read, Take};
 
-use super::effort::Effort;
+use super::deadline::Deadline;
 
 /// A NUL this near the beginning means that a file is not text.
-const TELLING: u64 = 8 * 1024;
+const BINARY_CHECK_BYTES: u64 = 8 * 1024;
 
 #[derive(Debug)]
 pub(super) struct TextLines<'a, R> {
     input: BufReader<Take<R>>,
-    effort: &'a Effort,
+    deadline: &'a Deadline,
     /// Of each line at most this much is kept.
     keep: usize,
     line: Vec<u8>,
@@ -26,7 +26,7 @@ pub(super) struct Line<'a> {
 }
 
 #[derive(Debug)]
-pub(super) enum NoText {
+pub(super) enum TextError {
     Binary,
     OutOfTime,
     Failed(io::Error),
@@ -34,31 +34,31 @@ pub(super) enum NoText {
 
 impl<'a, R: Read> TextLines<'a, R> {
     /// Reads at most `bytes` from `input` and keeps at most `keep` bytes of a line.
-    pub(super) fn new(input: R, bytes: u64, keep: usize, effort: &'a Effort) -> Self {
+    pub(super) fn new(input: R, bytes: u64, keep: usize, deadline: &'a Deadline) -> Self {
         let input = BufReader::with_capacity(64 * 1024, input.take(bytes));
-        Self { input, effort, keep, line: Vec::new(), bytes_read: 0 }
+        Self { input, deadline, keep, line: Vec::new(), bytes_read: 0 }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, NoText> {
+    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, TextError> {
         self.line.clear();
         let mut cut = false;
         loop {
-            if self.effort.is_over() {
-                return Err(NoText::OutOfTime);
+            if self.deadline.is_over() {
+                return Err(TextError::OutOfTime);
             }
             let chunk = match self.input.fill_buf() {
                 Ok(chunk) => chunk,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(NoText::Failed(error)),
+                Err(error) => return Err(TextError::Failed(error)),
             };
             if chunk.is_empty() {
                 break;
             }
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let piece = &chunk[..end.map_or(chunk.len(), |at| at + 1)];
-            let telling = usize::try_from(TELLING.saturating_sub(self.bytes_read)).unwrap_or(usize::MAX);
-            if piece.iter().take(telling).any(|byte| *byte == 0) {
-                return Err(NoText::Binary);
+            let checked = usize::try_from(BINARY_CHECK_BYTES.saturating_sub(self.bytes_read)).unwrap_or(usize::MAX);
+            if piece.iter().take(checked).any(|byte| *byte == 0) {
+                return Err(TextError::Binary);
             }
             let room = self.keep.saturating_sub(self.line.len());
             cut |= piece.len() > room;
@@ -80,7 +80,7 @@ impl<'a, R: Read> TextLines<'a, R> {
             Err(error) if partial && error.error_len().is_none() => {
                 std::str::from_utf8(&self.line[..error.valid_up_to()]).unwrap_or_default()
             }
-            Err(_) => return Err(NoText::Binary),
+            Err(_) => return Err(TextError::Binary),
         };
         Ok(Some(Line { text, cut }))
     }

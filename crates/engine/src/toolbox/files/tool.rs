@@ -11,37 +11,36 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::effort::Effort;
+use super::deadline::Deadline;
 use super::fence::{Fence, Passed};
 use super::folder::SessionFolder;
 use super::{FileLimits, Shared};
-use crate::schema;
+use crate::tool_schema::{self, Arguments};
 use crate::toolbox::{Tool, ToolContext};
-use crate::tools::Arguments;
 
-/// The arguments of one tool, and what it does with them.
+/// The arguments of one tool, and their execution.
 pub(super) trait FileCall: DeserializeOwned + JsonSchema + std::fmt::Debug + Send + 'static {
     const NAME: &'static str;
     const DESCRIPTION: &'static str;
     const EFFECT: ToolEffect;
 
-    /// What the types of the arguments do not say.
+    /// Checks what the types of the arguments do not.
     fn check(&self, limits: &FileLimits) -> Result<(), Refusal>;
 
-    /// Does it, and may block.
-    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal>;
+    /// Carries the call out; it may block.
+    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal>;
 }
 
-/// Where a call works and how much it may do there.
+/// The folder a call works in, its limits and its deadline.
 #[derive(Debug)]
-pub(super) struct Workplace {
+pub(super) struct FileCallContext {
     pub(super) folder: SessionFolder,
     pub(super) limits: FileLimits,
-    pub(super) effort: Effort,
+    pub(super) deadline: Deadline,
     pub(super) fence: Option<Fence>,
 }
 
-impl Workplace {
+impl FileCallContext {
     /// Asked right before a file is put in its place, and kept until it is.
     pub(super) fn pass_fence(&self) -> Result<Option<Passed>, Refusal> {
         self.fence.as_ref().map(|fence| fence.pass(&self.folder)).transpose()
@@ -60,13 +59,13 @@ impl<C: FileCall> FileTool<C> {
         let spec = ToolSpec {
             name: C::NAME.to_owned(),
             description: C::DESCRIPTION.trim_end().to_owned(),
-            input_schema: schema::schema_of::<C>(),
+            input_schema: tool_schema::schema_of::<C>(),
         };
         Self { spec, shared: Arc::clone(shared), call: PhantomData }
     }
 
-    fn understand(&self, arguments: Arguments) -> Result<C, Refusal> {
-        let call: C = schema::parse(C::NAME, arguments)?;
+    fn parse_call(&self, arguments: Arguments) -> Result<C, Refusal> {
+        let call: C = tool_schema::parse(C::NAME, arguments)?;
         call.check(&self.shared.limits)?;
         Ok(call)
     }
@@ -74,19 +73,19 @@ impl<C: FileCall> FileTool<C> {
     pub(super) async fn carry_out(&self, context: ToolContext<'_>, call: C) -> Result<Value, Refusal> {
         call.check(&self.shared.limits)?;
         let session = context.session;
-        let (turn, fence) = match C::EFFECT {
+        let (write_lock, fence) = match C::EFFECT {
             ToolEffect::ReadsOnly => (None, None),
             ToolEffect::Repeatable | ToolEffect::Changes => {
-                let turn = self.shared.turn(session).await;
-                (Some(turn), self.shared.claim(context).await?)
+                let write_lock = self.shared.write_lock(session).await;
+                (Some(write_lock), self.shared.claim(context).await?)
             }
         };
         let limits = self.shared.limits.clone();
-        let (effort, _waiting) = Effort::begin(limits.time);
-        let place = Workplace { folder: self.shared.folder(session), limits, effort, fence };
+        let (deadline, _cancel_on_drop) = Deadline::begin(limits.time);
+        let place = FileCallContext { folder: self.shared.folder(session), limits, deadline, fence };
         let work = move || {
             // A writer nobody waits for any more keeps its turn until it has really stopped.
-            let _turn = turn;
+            let _write_lock = write_lock;
             call.carry_out(&place)
         };
         self.shared.blocking(C::NAME, work).await
@@ -104,10 +103,10 @@ impl<C: FileCall> Tool for FileTool<C> {
     }
 
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
-        self.understand(arguments.clone()).map(drop)
+        self.parse_call(arguments.clone()).map(drop)
     }
 
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
-        self.carry_out(context, schema::parse(C::NAME, arguments)?).await
+        self.carry_out(context, tool_schema::parse(C::NAME, arguments)?).await
     }
 }

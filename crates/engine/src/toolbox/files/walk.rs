@@ -6,70 +6,71 @@ use std::ops::ControlFlow;
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 
-use super::effort::Effort;
+use super::deadline::Deadline;
 use super::open::Kind;
 use super::path::FilePath;
 
-/// What a walk comes by.
+/// An entry that a walk finds.
 #[derive(Debug)]
-pub(super) struct Met<'a> {
+pub(super) struct WalkEntry<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: &'a str,
     pub(super) path: FilePath,
     pub(super) kind: Kind,
 }
 
-/// Links are met and never followed: what they point to inside is met where it is, and there are no circles.
+/// Links are reported and never followed, so a walk has no cycles and finds every file once.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
-    effort: &'a Effort,
+    deadline: &'a Deadline,
     entries_left: usize,
-    /// Time was up or there were too many entries, so there may be more than was met.
+    /// The deadline or the limit of entries ended the walk, so there may be more entries.
     pub(super) stopped_early: bool,
-    /// What was passed by: names no path can be made of, folders that could not be opened.
-    pub(super) passed_by: usize,
+    /// Entries that were left out: names that are no paths, folders that cannot be opened.
+    pub(super) skipped: usize,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(effort: &'a Effort, entries: usize) -> Self {
-        Self { effort, entries_left: entries, stopped_early: false, passed_by: 0 }
+    pub(super) fn new(deadline: &'a Deadline, entries: usize) -> Self {
+        Self { deadline, entries_left: entries, stopped_early: false, skipped: 0 }
     }
 
-    /// Meets everything beneath `folder`, which is at `path`, until `meet` has had enough.
+    /// Calls `visit` for everything beneath `folder`, which is at `path`, until it breaks.
     pub(super) fn through(
         &mut self,
         folder: &Dir,
         path: &FilePath,
-        meet: &mut dyn FnMut(&Met<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        self.step_into(folder, path, meet).map(drop)
+        self.visit_folder(folder, path, visit).map(drop)
     }
 
-    fn step_into(
+    fn visit_folder(
         &mut self,
         folder: &Dir,
         path: &FilePath,
-        meet: &mut dyn FnMut(&Met<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&WalkEntry<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         for (name, kind) in self.entries(folder)? {
             if self.is_over() {
                 return Ok(ControlFlow::Break(()));
             }
             let Ok(path) = path.join(&name) else {
-                self.passed_by += 1;
+                self.skipped += 1;
                 continue;
             };
-            let met = Met { folder, name: &name, path, kind };
-            if meet(&met).is_break() {
+            let entry = WalkEntry { folder, name: &name, path, kind };
+            if visit(&entry).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             if kind == Kind::Folder {
-                let inner = folder.open_dir_nofollow(&name).and_then(|inner| self.step_into(&inner, &met.path, meet));
+                let inner =
+                    folder.open_dir_nofollow(&name).and_then(|inner| self.visit_folder(&inner, &entry.path, visit));
                 match inner {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
                     // It is gone, not ours to read, or something else by now.
-                    Err(_) => self.passed_by += 1,
+                    Err(_) => self.skipped += 1,
                 }
             }
         }
@@ -90,7 +91,7 @@ impl<'a> Walk<'a> {
             self.entries_left = left;
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else {
-                self.passed_by += 1;
+                self.skipped += 1;
                 continue;
             };
             // What is gone by now was not there.
@@ -103,7 +104,7 @@ impl<'a> Walk<'a> {
     }
 
     fn is_over(&mut self) -> bool {
-        let over = self.effort.is_over();
+        let over = self.deadline.is_over();
         self.stopped_early |= over;
         over
     }

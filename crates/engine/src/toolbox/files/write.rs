@@ -14,11 +14,11 @@ use uuid::Uuid;
 
 use super::FileLimits;
 use super::folder::{WritableFolder, make_folders, sync};
+use super::io_error;
 use super::open::Kind;
 use super::path::FilePath;
-use super::room::{Growth, check_room};
-use super::tool::{FileCall, Workplace};
-use super::trouble;
+use super::quota::{Growth, check_quota};
+use super::tool::{FileCall, FileCallContext};
 
 /// No write takes this long; what is older was left by a process that died.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
@@ -43,7 +43,7 @@ impl FileCall for WriteFile {
 
     fn check(&self, limits: &FileLimits) -> Result<(), Refusal> {
         if self.path.is_whole_folder() {
-            return Err(trouble::is_folder("."));
+            return Err(io_error::is_folder("."));
         }
         if self.content.len() > limits.write_bytes {
             return Err(Refusal::limit(format!(
@@ -55,13 +55,13 @@ impl FileCall for WriteFile {
         Ok(())
     }
 
-    fn carry_out(self, place: &Workplace) -> Result<Value, Refusal> {
+    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal> {
         let files = place.folder.open()?;
         let before = match &files {
             Some(files) => what_is_there(files, &self.path)?,
             None => None,
         };
-        check_room(files.as_ref(), self.growth(files.as_ref(), before.as_ref()), place)?;
+        check_quota(files.as_ref(), self.growth(files.as_ref(), before.as_ref()), place)?;
         if self.only_new && before.is_some() {
             return Err(self.is_there());
         }
@@ -95,16 +95,21 @@ impl WriteFile {
 
     /// Whoever reads sees the old file or the new one and never a part; whoever is told that it is written finds it
     /// after a power failure.
-    fn store(&self, folder: &WritableFolder, before: Option<&Metadata>, place: &Workplace) -> Result<(), Refusal> {
-        let refusal = |error: io::Error| trouble::refusal(self.path.as_str(), &error);
-        let (parent, name) = self.path.parent_and_name().ok_or_else(|| trouble::is_folder("."))?;
+    fn store(
+        &self,
+        folder: &WritableFolder,
+        before: Option<&Metadata>,
+        place: &FileCallContext,
+    ) -> Result<(), Refusal> {
+        let refusal = |error: io::Error| io_error::refusal(self.path.as_str(), &error);
+        let (parent, name) = self.path.parent_and_name().ok_or_else(|| io_error::is_folder("."))?;
         clear_left_behind(&folder.unfinished);
         make_folders(&folder.files, &parent).map_err(refusal)?;
         let parent = folder.files.open_dir(parent.beneath()).map_err(refusal)?;
         let unfinished = Uuid::now_v7().to_string();
         let stored = self.write_unfinished(&folder.unfinished, &unfinished, before).map_err(refusal).and_then(|()| {
-            if place.effort.is_over() {
-                return Err(trouble::took_too_long());
+            if place.deadline.is_over() {
+                return Err(io_error::took_too_long());
             }
             // A process that was frozen up to here may not have the session any more.
             let _passed = place.pass_fence()?;
@@ -141,19 +146,19 @@ fn what_is_there(files: &Dir, path: &FilePath) -> Result<Option<Metadata>, Refus
     let metadata = match files.symlink_metadata(path.beneath()) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(trouble::refusal(path.as_str(), &error)),
+        Err(error) => return Err(io_error::refusal(path.as_str(), &error)),
     };
     match Kind::of(&metadata) {
         Kind::File { .. } if metadata.permissions().readonly() => {
             Err(Refusal::policy_denied(format!("{} may only be read.", quoted(path.as_str()))))
         }
         Kind::File { .. } => Ok(Some(metadata)),
-        Kind::Folder => Err(trouble::is_folder(path.as_str())),
+        Kind::Folder => Err(io_error::is_folder(path.as_str())),
         Kind::Link => Err(Refusal::policy_denied(format!(
             "{} is a link; write to the file itself if it is in the session's folder.",
             quoted(path.as_str())
         ))),
-        Kind::Special => Err(trouble::not_ordinary(path.as_str())),
+        Kind::Special => Err(io_error::not_ordinary(path.as_str())),
     }
 }
 

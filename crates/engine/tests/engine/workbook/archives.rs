@@ -93,7 +93,7 @@ async fn an_archive_that_a_crash_kept_from_disk_is_written_later_and_one_that_wa
     let (world, _) = with_clock().await;
     world.call("init_plan", json!({ "task_title": "One" })).await;
     let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
-    let beginning = planwright_engine::workbook::Beginning { title: "Two".to_owned(), force_new: true };
+    let beginning = planwright_engine::workbook::NewWorkbook { title: "Two".to_owned(), force_new: true };
     let begun = elsewhere.init_workbook(&world.session, &person(), &beginning).await.unwrap();
     let archive = world.plan_folder().join("archive").join(begun.archived.unwrap());
     assert!(!archive.exists());
@@ -116,7 +116,7 @@ async fn a_version_of_an_archived_workbook_is_not_taken_for_one_of_the_next() {
     let edit = |text: &str| {
         asked += 1;
         if asked == 1 {
-            let beginning = planwright_engine::workbook::Beginning { title: "Two".to_owned(), force_new: true };
+            let beginning = planwright_engine::workbook::NewWorkbook { title: "Two".to_owned(), force_new: true };
             let by = person();
             let began = elsewhere.init_workbook(&session, &by, &beginning);
             std::thread::scope(|scope| scope.spawn(|| handle.block_on(began).unwrap()).join().unwrap());

@@ -56,7 +56,7 @@ async fn a_text_to_plan_is_a_persons_word_against_off() {
 async fn an_agent_cannot_begin_what_a_person_switched_off() {
     let world = World::new([]).await;
     world.hear("/plan files off").await;
-    let beginning = planwright_engine::workbook::Beginning { title: "T".to_owned(), force_new: false };
+    let beginning = planwright_engine::workbook::NewWorkbook { title: "T".to_owned(), force_new: false };
     let agent = super::agent();
     let refused = world.engine().init_workbook(&world.session, &agent, &beginning).await.unwrap_err();
     assert_eq!(refused.code(), planwright_core::refusal::RefusalCode::PolicyDenied);

@@ -7,7 +7,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::{DocumentKind, Documents, WorkbookCommand, WriteOrigin};
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::workbook::Beginning;
+use planwright_engine::workbook::NewWorkbook;
 
 use crate::commands::*;
 use crate::stores::Store;
@@ -20,8 +20,8 @@ async fn begun(engine: &Engine) -> SessionIdentity {
     here
 }
 
-fn beginning(title: &str) -> Beginning {
-    Beginning { title: title.to_owned(), force_new: false }
+fn beginning(title: &str) -> NewWorkbook {
+    NewWorkbook { title: title.to_owned(), force_new: false }
 }
 
 fn write(base_version: u32, content: &str) -> Command {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::toolbox::files::open::OpenFile;
 use crate::toolbox::files::path::FilePath;
-use crate::toolbox::files::text::{NoText, TextLines};
-use crate::toolbox::files::tool::Workplace;
+use crate::toolbox::files::text::{TextError, TextLines};
+use crate::toolbox::files::tool::FileCallContext;
 use crate::toolbox::files::walk::Walk;
 use crate::toolbox::files::wildcard::Wildcard;
 
@@ -23,13 +23,13 @@ const SHOWN_BEFORE: usize = 100;
 pub(super) struct Search<'a> {
     regex: Regex,
     glob: Option<Wildcard>,
-    place: &'a Workplace,
+    place: &'a FileCallContext,
     matches: Vec<Match>,
     answer_bytes: usize,
     files: usize,
     bytes: u64,
     binary: usize,
-    passed_by: usize,
+    skipped: usize,
     stopped_by: Option<StoppedBy>,
 }
 
@@ -60,7 +60,7 @@ impl StoppedBy {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(regex: Regex, glob: Option<Wildcard>, place: &'a Workplace) -> Self {
+    pub(super) fn new(regex: Regex, glob: Option<Wildcard>, place: &'a FileCallContext) -> Self {
         Self {
             regex,
             glob,
@@ -70,7 +70,7 @@ impl<'a> Search<'a> {
             files: 0,
             bytes: 0,
             binary: 0,
-            passed_by: 0,
+            skipped: 0,
             stopped_by: None,
         }
     }
@@ -81,13 +81,13 @@ impl<'a> Search<'a> {
 
     /// Counts a file that could not be looked into.
     pub(super) fn pass_by(&mut self) {
-        self.passed_by += 1;
+        self.skipped += 1;
     }
 
     pub(super) fn end_of_walk(&mut self, walk: &Walk<'_>) {
-        self.passed_by += walk.passed_by;
+        self.skipped += walk.skipped;
         if walk.stopped_early && self.stopped_by.is_none() {
-            self.stopped_by = Some(if self.place.effort.is_over() { StoppedBy::Time } else { StoppedBy::Files });
+            self.stopped_by = Some(if self.place.deadline.is_over() { StoppedBy::Time } else { StoppedBy::Files });
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
         }
         self.files += 1;
         let (matches_before, answer_before) = (self.matches.len(), self.answer_bytes);
-        let mut lines = TextLines::new(opened.file, bytes_left, LOOKED_AT, &self.place.effort);
+        let mut lines = TextLines::new(opened.file, bytes_left, LOOKED_AT, &self.place.deadline);
         let mut number = 0;
         let outcome = loop {
             match lines.next() {
@@ -118,16 +118,16 @@ impl<'a> Search<'a> {
                     self.matches.push(Match { path: path.to_string(), line: number, text });
                 }
                 Ok(None) => break Ok(()),
-                Err(NoText::Binary) => {
+                Err(TextError::Binary) => {
                     // What looked like lines was not.
                     self.matches.truncate(matches_before);
                     self.answer_bytes = answer_before;
                     self.binary += 1;
                     break Ok(());
                 }
-                Err(NoText::OutOfTime) => break Err(StoppedBy::Time),
-                Err(NoText::Failed(_)) => {
-                    self.passed_by += 1;
+                Err(TextError::OutOfTime) => break Err(StoppedBy::Time),
+                Err(TextError::Failed(_)) => {
+                    self.skipped += 1;
                     break Ok(());
                 }
             }
@@ -152,8 +152,8 @@ impl<'a> Search<'a> {
         if self.binary > 0 {
             answer["binary_files_skipped"] = self.binary.into();
         }
-        if self.passed_by > 0 {
-            answer["not_readable"] = self.passed_by.into();
+        if self.skipped > 0 {
+            answer["not_readable"] = self.skipped.into();
         }
         if let Some(stopped_by) = self.stopped_by {
             answer["truncated"] = true.into();

@@ -1,0 +1,33 @@
+//! An approved document: its steps are begun and reported one after another, each with a note that nothing was really
+//! done.
+
+use serde_json::json;
+
+use crate::rehearsal::plan::{Progress, SeenPlan};
+use crate::rehearsal::turn_view::TurnView;
+use crate::rehearsal::{Next, messages};
+
+const NOTE: &str = "Only rehearsed: nothing was done.";
+const EVIDENCE: &str = "None: the rehearsal model changes nothing.";
+
+pub(super) fn next(turn: &TurnView<'_>, plan: &SeenPlan) -> Next {
+    if !turn.has("plan_progress") {
+        return Next::Say(messages::approved());
+    }
+    let step = match &plan.progress {
+        Progress::AllDone => return Next::Say(messages::rehearsed()),
+        Progress::NotBegun => 1,
+        Progress::NextIs(step) => *step,
+    };
+    let step = match turn.made("plan_progress").last().map(|report| Progress::read(&report.value())) {
+        Some(Progress::AllDone) => return Next::Say(messages::rehearsed()),
+        Some(Progress::NextIs(step)) => step,
+        Some(Progress::NotBegun) | None => step,
+    };
+    let begins = json!({ "step": step, "status": "in_progress" });
+    if turn.made("plan_progress").any(|report| report.given() == begins) {
+        Next::Call("plan_progress", json!({ "step": step, "status": "done", "note": NOTE, "evidence": EVIDENCE }))
+    } else {
+        Next::Call("plan_progress", begins)
+    }
+}

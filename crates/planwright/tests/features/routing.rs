@@ -1,0 +1,130 @@
+//! Sentences about where people are: pointers of transports, and clients that follow sessions.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use cucumber::{given, then, when};
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_engine::Engine;
+use planwright_engine::agent::AgentOptions;
+use planwright_engine::feed::{Feed, Followed, Follower};
+use planwright_engine::session::input::Place;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::conversation::{place, transport};
+use crate::talk::{Talk as _, Watcher};
+use crate::world::{World, person};
+
+/// Longer than anything takes, unless it is for ever.
+const LONG: Duration = Duration::from_secs(20);
+
+/// The clients of a scenario, by name, with the sessions that each follows.
+#[derive(Default)]
+pub(crate) struct Clients {
+    feed: Option<Feed>,
+    following: BTreeMap<String, Vec<Follower>>,
+}
+
+#[given(expr = "the person is in {string}")]
+async fn is_in(world: &mut World, session: String) {
+    world.look_at(&session);
+    let agent = world.talk.agent(&world.engine);
+    agent.enter(&transport(), &world.session(), &person()).await.expect("entered");
+}
+
+#[when(expr = "the person types {string} and {string} at the same time")]
+async fn both(world: &mut World, first: String, second: String) {
+    let here = place(world);
+    at_once(world, (&here, &first), (&here, &second)).await;
+}
+
+#[when(expr = "the person types {string} here and {string} at another place in {string} at the same time")]
+async fn at_two_places(world: &mut World, first: String, second: String, session: String) {
+    let there = Place::new(TransportChat("telegram:ann".to_owned()), session.parse().expect("a session"));
+    at_once(world, (&place(world), &first), (&there, &second)).await;
+}
+
+async fn at_once(world: &mut World, first: (&Place, &str), second: (&Place, &str)) {
+    let (agent, by, nobody) = (world.talk.agent(&world.engine), person(), Watcher::nobody());
+    let hear = |(place, text): (&Place, &str)| {
+        let (agent, place, text, by, nobody) =
+            (agent.clone(), place.clone(), text.to_owned(), by.clone(), nobody.clone());
+        tokio::spawn(async move { agent.hear(&place, &by, &text, &nobody).await })
+    };
+    let (first, second) = tokio::join!(hear(first), hear(second));
+    for answer in [first, second] {
+        let answer = answer.expect("nothing broke").expect("answered");
+        assert!(!answer.refused(), "{}", answer.reply);
+    }
+}
+
+#[when(expr = "in another process the session {string} is deleted")]
+async fn deleted_elsewhere(world: &mut World, session: String) {
+    let engine = Engine::new(world.store.ledger().await, world.policy.clone());
+    let agent = world.talk.another_agent(&engine, AgentOptions::new("the other one"));
+    agent.delete(&session.parse().expect("a session"), &person()).await.expect("deleted");
+}
+
+/// Without looking where the pointer is now.
+#[when(expr = "the person types {string} where they still are")]
+async fn types_there(world: &mut World, text: String) {
+    let agent = world.talk.agent(&world.engine);
+    let outcome = agent.hear(&place(world), &person(), &text, &Watcher::nobody()).await;
+    world.answer = match outcome {
+        Ok(answer) => answer.refusal.map_or(Ok(Value::Null), |code| Err(Refusal::new(code, answer.reply))),
+        Err(error) => Err(error.into_refusal()),
+    };
+}
+
+#[then(expr = "there is no session {string}")]
+async fn no_session(world: &mut World, session: String) {
+    let session: SessionIdentity = session.parse().expect("a session");
+    assert!(world.engine.ledger().session(&session).await.expect("readable").is_none());
+}
+
+#[given(expr = "a client follows {string} and {string}")]
+async fn follows(world: &mut World, one: String, other: String) {
+    follow(world, "first", [one, other]).await;
+}
+
+#[given(expr = "another client follows {string} and {string}")]
+async fn another_follows(world: &mut World, one: String, other: String) {
+    follow(world, "other", [one, other]).await;
+}
+
+async fn follow(world: &mut World, client: &str, sessions: [String; 2]) {
+    if world.clients.feed.is_none() {
+        world.clients.feed = Some(Feed::start(world.store.ledger().await));
+    }
+    let feed = world.clients.feed.clone().expect("a feed");
+    for session in sessions {
+        let session = session.parse().expect("a session");
+        let head = feed.head(&session).await.expect("a head");
+        let follower = feed.follow(&session, head).await.expect("followed");
+        world.clients.following.entry(client.to_owned()).or_default().push(follower);
+    }
+}
+
+#[when("the first client disconnects")]
+async fn disconnects(world: &mut World) {
+    let gone = world.clients.following.remove("first").expect("it was connected");
+    assert_eq!(gone.len(), 2);
+}
+
+#[then(expr = "the other client is told of {string} in {string}")]
+async fn is_told(world: &mut World, event: String, session: String) {
+    let followers = world.clients.following.get_mut("other").expect("it is connected");
+    let follower = followers.iter_mut().find(|one| one.session().to_string() == session).expect("followed");
+    let told = async {
+        loop {
+            match follower.next().await.expect("readable") {
+                Followed::Entry(entry) if entry.event.name() == event => return,
+                Followed::Entry(_) => {}
+                Followed::Gone => panic!("the session is gone"),
+            }
+        }
+    };
+    timeout(LONG, told).await.expect("it is told");
+}
