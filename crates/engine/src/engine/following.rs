@@ -18,7 +18,7 @@ use super::history::Replay;
 use super::{Engine, no_plan};
 use crate::clock::between;
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::view::Counts;
+use crate::step_counts::StepCounts;
 
 /// How many entries and plans are read at once.
 const PAGE: u32 = 200;
@@ -95,7 +95,7 @@ pub enum Happening {
 pub struct ExecutionSum {
     /// Its number among the executions of the plan, from 1.
     pub number: u32,
-    pub counts: Counts,
+    pub counts: StepCounts,
     pub took: Duration,
 }
 
@@ -115,6 +115,7 @@ impl Engine {
         let mut replay = Replay::new(session, plan);
         // Entries that were written since are read again, and told, at the first look.
         for entry in self.ledger.plan_journal(session, plan).await? {
+            let entry = entry.map_err(|row| LedgerError::damaged(row.what, row.reason))?;
             if entry.seq <= stored.head.seq {
                 replay.take_in(entry);
             }
@@ -122,13 +123,14 @@ impl Engine {
         if replay.snapshot.plan(plan).is_none() {
             return Err(no_plan(session, plan).into());
         }
+        let began = replay.execution_began_by().cloned();
         Ok(Following {
             engine: self.clone(),
             plan: plan.clone(),
             opened_at: stored.session.opened_at,
             head: stored.head,
             snapshot: replay.snapshot,
-            began: replay.history.executions.last().and_then(|execution| execution.by.clone()),
+            began,
         })
     }
 
@@ -220,7 +222,7 @@ impl Following {
             return None;
         }
         let begun = self.started_at(&entry.event);
-        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
             self.began = Some(entry.by.clone());
         }
@@ -287,7 +289,7 @@ fn happening(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<Hap
 pub fn execution_sum(plan: &Plan, now: Timestamp) -> Option<ExecutionSum> {
     let execution = plan.execution.as_ref()?;
     let took = between(execution.started_at, execution.finished_at.unwrap_or(now));
-    Some(ExecutionSum { number: execution.number, counts: Counts::of(execution), took })
+    Some(ExecutionSum { number: execution.number, counts: StepCounts::of(execution), took })
 }
 
 fn step_at(plan: &Plan, step: &StepId) -> Option<StepAt> {

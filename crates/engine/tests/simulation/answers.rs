@@ -185,7 +185,7 @@ fn was(entries: &[Entry], from: u64, (number, status): &(u32, &str)) -> bool {
         snapshot.plans.values().any(|plan| plan.number == *number && plan.status.as_str() == *status)
     };
     entries.iter().any(|entry| {
-        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        snapshot.apply(&entry.event, &entry.context(), entry.seq);
         entry.seq >= from && is(&snapshot)
     })
 }

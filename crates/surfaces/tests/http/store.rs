@@ -1,15 +1,15 @@
-//! A store that answers, refuses or says nothing, as a test likes it.
+//! A store that a test can make fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
@@ -17,13 +17,14 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
-/// How the store answers when it is asked whether it is there.
+/// How the store answers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Mood(Arc<AtomicU8>);
+pub(crate) struct Mood(Arc<AtomicU8>, Arc<AtomicUsize>);
 
 impl Mood {
     pub(crate) fn answer(&self) {
@@ -38,9 +39,24 @@ impl Mood {
         self.0.store(2, Ordering::Relaxed);
     }
 
+    /// It can be read and not written.
+    pub(crate) fn fill_disk(&self) {
+        self.0.store(3, Ordering::Relaxed);
+    }
+
+    /// It counts what it holds, instead of a fixed census.
+    pub(crate) fn count_truly(&self) {
+        self.0.store(4, Ordering::Relaxed);
+    }
+
+    /// How often the store was asked whether it can be written.
+    pub(crate) fn checks(&self) -> usize {
+        self.1.load(Ordering::Relaxed)
+    }
+
     async fn answers(&self) -> LedgerResult<()> {
         match self.0.load(Ordering::Relaxed) {
-            0 => Ok(()),
+            0 | 3 | 4 => Ok(()),
             1 => Err(LedgerError::Unavailable("somebody pulled the plug".to_owned())),
             _ => panic!("as the test likes it"),
         }
@@ -83,13 +99,23 @@ impl ServerLedger for Moody {
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
         self.store.unfinished(after, limit).await
     }
-    async fn census(&self) -> LedgerResult<Census> {
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
         self.mood.answers().await?;
-        Ok(Census { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
+        if self.mood.0.load(Ordering::Relaxed) == 4 {
+            return self.store.counts().await;
+        }
+        Ok(StoreCounts { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
     }
     async fn check(&self) -> LedgerResult<StoreFacts> {
         self.mood.answers().await?;
         Ok(StoreFacts { kind: "a store".to_owned(), schema: 1, told_by_others: true })
+    }
+    async fn check_writable(&self) -> LedgerResult<()> {
+        self.mood.1.fetch_add(1, Ordering::Relaxed);
+        match self.mood.0.load(Ordering::Relaxed) {
+            3 => Err(LedgerError::Unavailable("no space left on the block device".to_owned())),
+            _ => self.mood.answers().await,
+        }
     }
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
         self.store.claim(request, now, keep).await
@@ -125,7 +151,11 @@ impl Ledger for Moody {
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         self.store.snapshot(session, plan).await
     }
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         self.store.candidates(session, reference).await
     }
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
@@ -145,8 +175,33 @@ impl Ledger for Moody {
     async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
         self.store.conversation(session, from, limit).await
     }
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         self.store.plan_journal(session, plan).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        self.store.version_entry(session, plan, version).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        self.store.version_index(session).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.store.walk_sessions(after, limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.store.count_sessions().await
     }
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         self.store.stored_plans(session).await

@@ -316,7 +316,7 @@ fn ask_what_to_do(plan: &Plan, position: usize, run: &StepRun) -> String {
          - `/plan resume {number} retry` does it again\n\
          - `/plan resume {number} skip` goes on without it\n\
          - `/plan resume {number} stop` ends the execution there\n\
-         - `/plan revise {number} WHAT TO CHANGE` plans anew",
+         - `/plan revise #{number} WHAT TO CHANGE` plans anew",
         plan.number,
         title(&run.description),
         number = plan.number,

@@ -174,7 +174,7 @@ impl Look<'_> {
     /// The newest plan in this status, as it is named behind a command.
     fn plan(&self, wanted: PlanStatus) -> String {
         let found = self.plans.iter().rev().find(|plan| plan.status == wanted);
-        found.map_or_else(String::new, |plan| format!(" {}", plan.number))
+        found.map_or_else(String::new, |plan| format!(" #{}", plan.number))
     }
 
     /// The newest plan that stopped at a step.
@@ -188,7 +188,7 @@ impl Look<'_> {
         match self.plans.len() {
             0 => String::new(),
             _ if random.coin() => String::new(),
-            _ => format!(" {}", random.pick(&self.plans).number),
+            _ => format!(" #{}", random.pick(&self.plans).number),
         }
     }
 }
