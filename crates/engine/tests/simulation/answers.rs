@@ -91,7 +91,9 @@ impl Asked {
         if answer.decided.is_some() && !entries.windows(2).any(began) {
             wrong("was decided, says the answer, and nothing was begun".to_owned());
         }
-        for (number, status) in told_about(&answer.reply).filter(|told| !was(all, self.from, told)) {
+        // Who switches is told about the plans of the other session.
+        let told_here = told_about(&answer.reply).filter(|_| answer.session == self.session);
+        for (number, status) in told_here.filter(|told| !was(all, self.from, told)) {
             wrong(format!("was answered that plan {number} is {status}, which it was not: {}", answer.reply));
         }
         let Some(end) = &answer.end else { return };

@@ -36,8 +36,11 @@ pub(crate) type Tally = BTreeMap<String, u64>;
 
 pub(crate) fn check(world: &World, store: &Store) -> Tally {
     let state = store.lock();
-    let followed =
-        state.sessions.iter().map(|(session, kept)| (session.clone(), Followed::new(session, &kept.entries)));
+    let followed = state
+        .sessions
+        .iter()
+        .chain(&state.deleted)
+        .map(|(session, kept)| (session.clone(), Followed::new(session, &kept.entries)));
     let mut walk = Walk { world, sessions: followed.collect(), tally: Tally::new() };
     for (place, (_, happening)) in world.record().iter().enumerate() {
         walk.take_in(place, happening);

@@ -1,6 +1,6 @@
 //! One run: people and fate act, processes come and go, and in the end the dust settles.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -14,7 +14,6 @@ use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::session::input::Place;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -68,7 +67,7 @@ struct Stage {
     slots: Vec<Slot>,
     waiting: Vec<JoinHandle<()>>,
     /// Where the sessions' files are.
-    users: Arc<TempDir>,
+    users: Arc<Users>,
 }
 
 /// A place where one process runs after another.
@@ -76,7 +75,7 @@ struct Slot {
     number: usize,
     started: u32,
     running: Option<(Arc<Process>, Agent)>,
-    users: Arc<TempDir>,
+    users: Arc<Users>,
 }
 
 impl Stage {
@@ -84,7 +83,7 @@ impl Stage {
         let world = World::new(Dice::new(script.seed), script.sabotage);
         let store = Store::new(&world);
         let count = usize::try_from(world.temper.processes).unwrap();
-        let users = Arc::new(tempfile::tempdir().unwrap());
+        let users = Arc::new(Users::empty());
         let slot = |number| Slot { number, started: 0, running: None, users: Arc::clone(&users) };
         let slots = (1..=count).map(slot).collect();
         let mut first = slot(0);
@@ -198,13 +197,13 @@ impl Stage {
             self.world.wrong(format!("the journal is not whole: {verified:?}"));
         }
         let mut tally = checks::check(&self.world, &self.store);
-        files::check(&self.store, self.users.path(), &mut tally);
+        files::check(&self.store, &self.users.0, &mut tally);
         let mut trace = vec![format!("{:?}", self.world.temper)];
         let state = self.store.lock();
         for (at, happening) in self.world.record() {
             let names = match &happening {
                 Happening::Wrote { session, first, last, .. } => {
-                    let entries = &state.kept(session).unwrap().entries;
+                    let entries = &state.ever_kept(session).unwrap().entries;
                     let written = (*first..=*last).filter_map(|seq| entries.get(seq as usize - 1));
                     written.map(|entry| entry.event.name()).collect::<Vec<_>>().join(" ")
                 }
@@ -220,6 +219,24 @@ impl Stage {
     }
 }
 
+/// The folder of all sessions' files, with a name that two runs of one seed have in common.
+struct Users(PathBuf);
+
+impl Users {
+    fn empty() -> Self {
+        let name = format!("planwright-simulation-{}-{:?}", std::process::id(), std::thread::current().id());
+        let users = Self(std::env::temp_dir().join(name));
+        let _ = std::fs::remove_dir_all(&users.0);
+        users
+    }
+}
+
+impl Drop for Users {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 impl Slot {
     /// The process that runs here; a dead one is started again.
     fn process(&mut self, world: &Arc<World>, store: &Arc<Store>) -> (Arc<Process>, Agent) {
@@ -228,7 +245,7 @@ impl Slot {
         }
         self.started += 1;
         let process = Process::start(format!("p{}.{}", self.number, self.started), world);
-        let agent = agent(&process, store, self.users.path());
+        let agent = agent(&process, store, &self.users.0);
         self.running = Some((Arc::clone(&process), agent.clone()));
         (process, agent)
     }

@@ -26,6 +26,8 @@ pub(crate) struct Store {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) sessions: BTreeMap<SessionIdentity, Kept>,
+    /// What there was of sessions that were deleted; nobody but the checks looks at it.
+    pub(crate) deleted: BTreeMap<SessionIdentity, Kept>,
     /// Where the entries of a request are: the first one, and how many.
     requests: BTreeMap<RequestId, (SessionIdentity, u64, u64)>,
     /// The sessions of a transport, the last chosen one last.
@@ -60,6 +62,11 @@ impl State {
     pub(crate) fn kept(&self, session: &SessionIdentity) -> LedgerResult<&Kept> {
         let missing = || Refusal::not_found(format!("There is no session {session}.")).into();
         self.sessions.get(session).ok_or_else(missing)
+    }
+
+    /// The same, also for a session that was deleted.
+    pub(crate) fn ever_kept(&self, session: &SessionIdentity) -> Option<&Kept> {
+        self.sessions.get(session).or_else(|| self.deleted.get(session))
     }
 
     fn kept_mut(&mut self, session: &SessionIdentity) -> LedgerResult<&mut Kept> {

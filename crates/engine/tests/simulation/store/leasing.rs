@@ -68,7 +68,7 @@ impl State {
     pub(crate) fn delete(&mut self, lease: &Lease) -> LedgerResult<()> {
         let kept = self.kept_mut(&lease.session)?;
         kept.check_held(lease)?;
-        self.sessions.remove(&lease.session);
+        self.deleted.extend(self.sessions.remove_entry(&lease.session));
         self.requests.retain(|_, (session, _, _)| *session != lease.session);
         self.pointers.values_mut().for_each(|chosen| chosen.retain(|session| *session != lease.session));
         Ok(())
