@@ -2,19 +2,19 @@
 
 mod backup;
 mod chat;
-mod counting;
 mod doctor;
 mod health;
 mod import;
 mod mcp;
 mod plan;
+mod progress;
 mod restore;
 mod serve;
 mod sessions;
 mod token;
 mod verify;
 
-use self::counting::Counting;
+use self::progress::ProgressLine;
 
 use crate::cli::{Cli, Command, Global};
 use crate::context::{Context, Store};

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(&error),
     };
     terminal::screen::choose_colors(cli.global.color);
-    // The server chooses how its log looks, by settings that are read later.
+    // The server's log has a format of its own, which its settings choose.
     if !matches!(cli.command, cli::Command::Serve(_)) {
         logging::start(cli.global.verbose);
     }
@@ -48,12 +48,13 @@ fn main() -> ExitCode {
     let outcome = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {
             let outcome = runtime.block_on(commands::run(cli));
-            // A read from stdin that is still under way must not keep the program.
+            // A read from stdin that still waits must not keep the program from ending.
             runtime.shutdown_background();
             outcome
         }
         Err(error) => Err(Failure::unexpected(format!("the program could not start its threads: {error}"))),
     };
+    logging::finish();
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(json),

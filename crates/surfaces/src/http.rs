@@ -32,6 +32,7 @@ mod ws;
 
 pub use access::places::PlaceError;
 pub use api::rest;
+pub use metrics::LOG_LINES_LOST;
 pub use openapi::description;
 pub use server::{Server, ServerError, ServerLimits, ServerOptions};
 pub use token::{Kept, Token, TokenError};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tempfile::TempPath;
 
-use super::Counting;
+use super::ProgressLine;
 use crate::backup::{Manifest, make};
 use crate::cli::BackupArgs;
 use crate::context::Context;
@@ -34,12 +34,12 @@ pub(crate) async fn run(context: &Context, arguments: &BackupArgs) -> Outcome {
 }
 
 async fn archive<W: io::Write>(context: &Context, to: W) -> Result<(W, Manifest), Failure> {
-    let mut counting = Counting::new(&context.screen);
+    let mut progress_line = ProgressLine::new(&context.screen);
     let show = |manifest: &Manifest| {
-        counting.show(&format!("sessions: {}, entries: {}", manifest.sessions, manifest.entries));
+        progress_line.show(&format!("sessions: {}, entries: {}", manifest.sessions, manifest.entries));
     };
     let made = make(context.ledger.as_ref(), &context.users(), to, show).await;
-    counting.clear();
+    progress_line.clear();
     let (mut to, manifest) = made?;
     to.flush().map_err(|error| Failure::unavailable(format!("the archive cannot be written: {error}")))?;
     Ok((to, manifest))

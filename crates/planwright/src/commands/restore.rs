@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::Counting;
+use super::ProgressLine;
 use crate::backup::{Checked, Merging, Report, Restoring, check};
 use crate::cli::{Global, RestoreArgs};
 use crate::context::{Context, Store};
@@ -21,13 +21,13 @@ pub(crate) async fn run(global: &Global, arguments: &RestoreArgs) -> Outcome {
     let context = Context::open(global, Store::MayBeMade).await?;
     let merging = if arguments.merge { Merging::Wanted } else { Merging::Refused };
     let restoring = Restoring::prepare(context.ledger.as_ref(), &context.users(), &checked, merging).await?;
-    let mut counting = Counting::new(&context.screen);
+    let mut progress_line = ProgressLine::new(&context.screen);
     let all = checked.manifest.sessions;
     let written = restoring.write(&mut archive, |report| {
-        counting.show(&format!("sessions: {} of {all}, files: {}", report.sessions, report.files));
+        progress_line.show(&format!("sessions: {} of {all}, files: {}", report.sessions, report.files));
     });
     let written = written.await;
-    counting.clear();
+    progress_line.clear();
     let report = written?;
     context.screen.answer(|| view(&checked, &report), || words(&checked, &report))?;
     Ok(Exit::Done)

@@ -20,6 +20,7 @@ mod mcp;
 mod provider;
 mod sessions;
 mod settings;
+mod sign_in;
 mod specialists;
 mod terminal;
 mod token;

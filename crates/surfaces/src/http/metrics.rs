@@ -5,7 +5,7 @@
 mod names;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -30,6 +30,9 @@ const TIDY: Duration = Duration::from_secs(5);
 
 /// How long the store may take to count, before the rest is told without.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Log lines that could not be written. The log belongs to the process, so all its servers tell the same number.
+pub static LOG_LINES_LOST: AtomicU64 = AtomicU64::new(0);
 
 const SECONDS: &[f64] =
     &[0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
@@ -116,6 +119,7 @@ impl Metrics {
         text.push_str(&self.parts.fading.handle().render());
         let websockets = self.parts.websockets.load(Ordering::Relaxed);
         gauge(&mut text, names::WEBSOCKETS, websockets.max(0).unsigned_abs());
+        counter(&mut text, names::LOG_LINES_LOST, LOG_LINES_LOST.load(Ordering::Relaxed));
         gauge(&mut text, names::STORE_UP, u64::from(census.is_some()));
         if let Some(Census { sessions, planning, turns, plans_ready, plans_executing }) = census {
             gauge(&mut text, names::PLAN_MODE_ACTIVE, planning);
@@ -178,9 +182,17 @@ pub(super) async fn show(State(app): State<App>) -> impl IntoResponse {
 static METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
 
 fn gauge(text: &mut String, name: Name, value: u64) {
+    single_value(text, name, "gauge", value);
+}
+
+fn counter(text: &mut String, name: Name, value: u64) {
+    single_value(text, name, "counter", value);
+}
+
+fn single_value(text: &mut String, name: Name, kind: &str, value: u64) {
     use std::fmt::Write as _;
     let Name { name, words } = name;
-    let _ = write!(text, "# HELP {name} {words}\n# TYPE {name} gauge\n{name} {value}\n\n");
+    let _ = write!(text, "# HELP {name} {words}\n# TYPE {name} {kind}\n{name} {value}\n\n");
 }
 
 /// Anybody can make up methods.

@@ -88,11 +88,13 @@ pub struct Server {
 impl Server {
     pub async fn bind(options: ServerOptions) -> Result<Self, ServerError> {
         let ServerOptions { agent, ledger, listen, token, hosts, origins, limits, grace } = options;
-        check_token(&token, listen)?;
+        require_token_beyond_this_machine(&token, listen)?;
         let mut places = Places::new(&hosts, &origins)?;
         let failed = |source| ServerError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        // A start that fails leaves no token behind: the next one would find it, and nobody was ever shown it.
+        token.make_if_missing()?;
         places.listen_on(address);
         let app = App::new(agent, ledger, CancellationToken::new());
         app.engine().observe(Arc::new(app.metrics().clone()));
@@ -147,10 +149,10 @@ async fn take_over(app: App) {
     app.agent().take_over(ledger, app.stopping().clone(), |session| told_to_lookers(&app, session)).await;
 }
 
-/// On an address that only this machine reaches a missing token is made; elsewhere somebody has to have made it.
-fn check_token(token: &Token, listen: SocketAddr) -> Result<(), ServerError> {
+/// Beyond this machine the operator must have made the token before. For this machine alone a missing token is made once
+/// the server listens.
+fn require_token_beyond_this_machine(token: &Token, listen: SocketAddr) -> Result<(), ServerError> {
     if listen.ip().to_canonical().is_loopback() {
-        token.make_if_missing()?;
         return Ok(());
     }
     match token.read()? {

@@ -29,6 +29,9 @@ pub(super) const WEBSOCKETS: Name = name("websocket_connections", "Clients that 
 /// By `end`.
 pub(super) const TURNS: Name = name("turns_total", "Turns that ended in this process, by how they ended.");
 
+pub(super) const LOG_LINES_LOST: Name =
+    name("log_lines_lost_count", "Log lines of this process that could not be written.");
+
 pub(super) const STORE_UP: Name =
     name("store_up", "Whether the store answered when it was asked for the numbers below.");
 pub(super) const SESSIONS: Name = name("sessions", "Sessions in the store.");
