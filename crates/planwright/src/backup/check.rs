@@ -203,10 +203,18 @@ fn read_manifest(content: &mut dyn Read) -> Result<Manifest, Failure> {
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(name: &PartName, content: &mut dyn Read) -> Result<T, Failure> {
-    let mut content = content.take(JSON_BYTES + 1);
+    read_short_json(name, content, JSON_BYTES)
+}
+
+fn read_short_json<T: serde::de::DeserializeOwned>(
+    name: &PartName,
+    content: &mut dyn Read,
+    most: u64,
+) -> Result<T, Failure> {
+    let mut content = content.take(most + 1);
     let read = serde_json::from_reader(BufReader::new(&mut content));
     if content.limit() == 0 {
-        return Err(damaged(format!("{name} is longer than {JSON_BYTES} bytes")));
+        return Err(damaged(format!("{name} is longer than {most} bytes")));
     }
     read.map_err(|_| damaged(format!("{name} cannot be read")))
 }
@@ -256,4 +264,16 @@ fn damaged(why: impl std::fmt::Display) -> Failure {
 
 fn unreadable(error: &io::Error) -> Failure {
     damaged(format!("it cannot be read to its end ({error})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_that_never_ends_is_refused() {
+        let mut endless = (&b"\""[..]).chain(io::repeat(b'x'));
+        let refused = read_short_json::<String>(&PartName::Pointers, &mut endless, 1_000).unwrap_err();
+        assert!(refused.message().contains("pointers.json is longer than 1000 bytes"), "{refused:?}");
+    }
 }

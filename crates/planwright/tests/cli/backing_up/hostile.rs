@@ -278,7 +278,6 @@ fn reading_an_archive_needs_little_memory() {
     let world = World::new();
     for (name, kind, why) in [
         ("journals/web/session-two.jsonl", tar::EntryType::Regular, "is longer than"),
-        ("manifest.json", tar::EntryType::Regular, "manifest.json is longer than"),
         ("././@LongLink", tar::EntryType::GNULongName, "a name in it is too long"),
         ("pax", tar::EntryType::XHeader, "a name in it is too long"),
     ] {
@@ -292,10 +291,6 @@ fn reading_an_archive_needs_little_memory() {
         // A file with holes takes no room on disk.
         let file = std::fs::File::options().write(true).open(&path).unwrap();
         file.set_len(512 + LENGTH + 1024).unwrap();
-        if name == "manifest.json" {
-            use std::os::unix::fs::FileExt as _;
-            file.write_at(b"\"", 512).unwrap();
-        }
         let mut command = std::process::Command::new("sh");
         command.args(["-c", "ulimit -v 2000000; exec \"$0\" restore large.tar", env!("CARGO_BIN_EXE_planwright")]);
         command.env("PLANWRIGHT_DATA", world.path("data")).current_dir(world.path(""));
