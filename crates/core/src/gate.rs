@@ -161,7 +161,7 @@ fn authorize_in_conversation(situation: &Situation, tool: PlanTool) -> Result<()
     let row = tool.row();
     let Some(style) = situation.style else {
         return Err(Refusal::policy_denied(format!(
-            "{} is only there while plan work is on; a person turns it on with `planwright plan on`.",
+            "{} can be called only while plan work is on, and plan work is off; a person turns it on.",
             row.name
         )));
     };

@@ -38,8 +38,8 @@ pub(crate) struct Context {
     /// The folder for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
-    /// How long a session stays held when its holder is gone; `None` for as long as usual.
-    pub(crate) lease: Option<Duration>,
+    /// When another process takes over the sessions of a process that died.
+    pub(crate) lease: Duration,
 }
 
 /// What a missing store means.
@@ -99,7 +99,7 @@ impl Context {
         let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
         let files = FileTools::new(self.users(), limits);
         let mut options = AgentOptions::of_this_process();
-        options.lease = self.lease.unwrap_or(options.lease);
+        options.lease = self.lease;
         Agent::new(self.engine.clone(), model, files, Toolbox::default(), options)
     }
 

@@ -13,6 +13,7 @@ pub(super) use standing::{line, standing, title};
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
+use planwright_core::event::Event;
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -129,8 +130,10 @@ impl Agent {
             SlashCommand::Sessions => self.list_sessions(session).await,
             SlashCommand::Reset => {
                 self.stop(session, by).await?;
-                self.engine().reset(session, by).await?;
-                let reply = "The conversation begins afresh. Plan work is off; the plan it was on is cancelled.";
+                let committed = self.engine().reset(session, by).await?;
+                let cancelled = committed.events.iter().any(|event| matches!(event, Event::PlanCancelled { .. }));
+                let plan = if cancelled { " The active plan is cancelled." } else { "" };
+                let reply = format!("The conversation is reset: a new one begins here. Plan work is off.{plan}");
                 Ok(Answer::words(session, reply))
             }
             SlashCommand::Compact => self.compact_command(session, by, watcher).await,

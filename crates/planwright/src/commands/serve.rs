@@ -9,10 +9,9 @@ mod service_manager;
 mod signals;
 
 use std::io::ErrorKind;
-use std::time::Duration;
 
 use planwright_core::refusal::Refusal;
-use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions};
+use planwright_surfaces::http::{Server, ServerError, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
 use self::announcement::Announcement;
@@ -20,7 +19,7 @@ use self::service_manager::notify;
 use self::signals::Signals;
 use super::chat::{agent, choice};
 use crate::cli::{Global, ServeArgs};
-use crate::config::{LimitSettings, Settings};
+use crate::config::Settings;
 use crate::context::{Context, make_folder};
 use crate::failure::{Exit, Failure, Outcome};
 use crate::invocation::Invocation;
@@ -61,7 +60,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         token: token.clone(),
         hosts: server.hosts.into_iter().chain(arguments.hosts).collect(),
         origins: server.origins,
-        limits: limits(&server.limits),
+        limits: server.limits,
         grace: server.grace,
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
@@ -95,30 +94,6 @@ async fn serve(server: Server, announcement: Announcement, signals: &mut Signals
         Ok(Ok(())) => Ok(Exit::Done),
         Ok(Err(error)) => Err(Failure::unexpected(error.to_string())),
         Err(error) => Err(Failure::unexpected(format!("the server failed: {error}"))),
-    }
-}
-
-fn limits(settings: &LimitSettings) -> ServerLimits {
-    let default = ServerLimits::default();
-    let size =
-        |number: Option<std::num::NonZeroU32>, default: usize| number.map_or(default, |number| number.get() as usize);
-    let time = |number: Option<std::num::NonZeroU32>, default: Duration| {
-        number.map_or(default, |number| Duration::from_secs(number.get().into()))
-    };
-    ServerLimits {
-        body_bytes: size(settings.body_bytes, default.body_bytes),
-        header_bytes: size(settings.header_bytes, default.header_bytes),
-        headers: size(settings.headers, default.headers),
-        json_depth: size(settings.json_depth, default.json_depth),
-        connections: size(settings.connections, default.connections),
-        connections_per_address: size(settings.connections_per_address, default.connections_per_address),
-        header_time: time(settings.header_seconds, default.header_time),
-        body_time: time(settings.body_seconds, default.body_time),
-        write_time: time(settings.write_seconds, default.write_time),
-        requests_per_second: settings.requests_per_second.map_or(default.requests_per_second, Into::into),
-        burst: settings.burst.map_or(default.burst, Into::into),
-        wrong_tokens_per_minute: settings.wrong_tokens_per_minute.map_or(default.wrong_tokens_per_minute, Into::into),
-        websocket: default.websocket,
     }
 }
 
