@@ -73,7 +73,18 @@ impl Context {
         Self::with(global, settings).await
     }
 
-    /// On the store that the settings name, which is made if it is not there.
+    /// `None` if there is no store yet.
+    pub(crate) async fn open_existing(global: &Global) -> Result<Option<Self>, Failure> {
+        let settings = Settings::read(global)?;
+        if let Location::Sqlite(path) = &settings.location
+            && matches!(path.try_exists(), Ok(false))
+        {
+            return Ok(None);
+        }
+        Self::open(global, Store::MustExist).await.map(Some)
+    }
+
+    /// On the store that the settings name, which is made if it does not exist.
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         let folders = WorkbookFolders {

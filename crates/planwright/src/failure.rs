@@ -127,7 +127,7 @@ impl Failure {
         if let Some(object) = object.as_object_mut() {
             object.extend(self.more.clone());
         }
-        writeln!(io::stderr(), "{object}")
+        writeln!(io::stderr(), "{}", crate::terminal::json::line(&object).unwrap_or_default())
     }
 
     fn write_words(&self) -> io::Result<()> {

@@ -1,7 +1,6 @@
 //! The program `planwright`: command line, configuration and wiring. What a plan is and what may be done with it is
 //! decided in `core` and carried out by `engine`; this crate asks, and shows the answer.
 //!
-//! - [`asking`]: a server that may be there
 //! - [`backup`]: everything in one archive, and back again
 //! - [`chat`]: the conversation with the agent in a terminal or a pipe
 //! - [`cli`]: the arguments as they are typed
@@ -10,12 +9,12 @@
 //! - [`commands`]: one module per command
 //! - [`invocation`]: the commands that are handed out to be typed next
 //! - [`logging`]: what the program says about itself
+//! - [`server_probe`]: asks whether a server answers at an address
 //! - [`terminal`]: how plans, differences and lists look
 //! - [`failure`]: what goes wrong, in words and in exit codes
 //! - [`token`]: which access token holds here
 //! - [`tour`]: a plan's life, shown on a store that is thrown away
 
-mod asking;
 mod backup;
 mod chat;
 mod cli;
@@ -25,6 +24,7 @@ mod context;
 mod failure;
 mod invocation;
 mod logging;
+mod server_probe;
 mod terminal;
 mod token;
 mod tour;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::View;
 use crate::failure::Failure;
+use crate::terminal::json;
 
 #[derive(Debug)]
 pub(in crate::chat) struct JsonView;
@@ -27,7 +28,7 @@ impl View for JsonView {
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{}", view(answer))?;
+        writeln!(stdout, "{}", json::line(&view(answer))?)?;
         Ok(stdout.flush()?)
     }
 }

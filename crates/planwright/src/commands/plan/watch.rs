@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::live::LiveLine;
 use crate::terminal::screen::Screen;
-use crate::terminal::watching::{self, Form};
+use crate::terminal::watch::{self, Form};
 
 /// How often it is looked at the session, and how often the line of what is under way is drawn.
 const PACE: Duration = Duration::from_millis(200);
@@ -135,14 +135,14 @@ impl<'a> View<'a> {
                 "execution": plan.execution.as_ref().map(ExecutionView::with_steps),
             }));
         }
-        self.write(&watching::beginning(plan, following.began(), self.form, self.form.width()))
+        self.write(&watch::beginning(plan, following.began(), self.form, self.form.width()))
     }
 
     fn wait(&mut self, status: PlanStatus) -> Result<(), Failure> {
         if self.screen.json || self.form == Form::Live {
             return Ok(());
         }
-        self.write(&format!("{}\n", watching::waiting_for(status)))
+        self.write(&format!("{}\n", watch::waiting_for(status)))
     }
 
     fn tell(&mut self, happened: &Happened, plan: &Plan) -> Result<(), Failure> {
@@ -150,7 +150,7 @@ impl<'a> View<'a> {
         if self.screen.json {
             return self.screen.print_json_line(&HappeningView::from(happened));
         }
-        self.write(&watching::told(happened, plan, self.form, self.form.width()))
+        self.write(&watch::told(happened, plan, self.form, self.form.width()))
     }
 
     fn tick(&mut self, following: &Following) -> Result<(), Failure> {
@@ -158,7 +158,7 @@ impl<'a> View<'a> {
             return Ok(());
         }
         self.ticks += 1;
-        let line = watching::under_way(following.plan(), following.now(), self.quiet.elapsed(), self.ticks);
+        let line = watch::under_way(following.plan(), following.now(), self.quiet.elapsed(), self.ticks);
         self.line.draw(&line)
     }
 
@@ -174,7 +174,7 @@ impl<'a> View<'a> {
                 "tookMs": end.sum.map(|sum| sum.took.as_millis()),
             }))?;
         } else {
-            self.write(&watching::summary(plan, end.status, end.sum.as_ref(), self.form.width()))?;
+            self.write(&watch::summary(plan, end.status, end.sum.as_ref(), self.form.width()))?;
         }
         Ok(end.exit())
     }
