@@ -106,6 +106,19 @@ Feature: Building a plan piece by piece
     Then the decision is refused with WRONG_STATUS
 
   Scenario: A skipped step takes with it the steps that need it
+    When the agent calls "plan_create_draft" with '{"goal": "Ship it"}'
+    And the agent calls "plan_add_step" with '{"description": "Build it", "agent": "coder"}'
+    And the agent calls "plan_add_step" with '{"description": "Test it", "agent": "tester", "needs": ["s1"]}'
+    And the agent calls "plan_add_step" with '{"description": "Report the tests", "agent": "writer", "needs": ["s2"]}'
+    And the agent calls "plan_add_step" with '{"description": "Announce it", "agent": "writer"}'
+    And the agent sets all metadata
+    And the agent calls "plan_submit" with '{}'
+    And the person approves plan 1 without "1"
+    Then plan 1 is APPROVED
+    And the approval of plan 1 has only step "s4"
+    And the approval of plan 1 skips "s1 left out by the approval, s2 needs step 1, which is skipped, s3 needs step 2, which is skipped"
+
+  Scenario: An approval without any step is refused
     Given plan 1 was brought to READY
     When the person approves plan 1 without "1"
     Then the decision is refused with INVALID_ARGUMENT
