@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::event::Event;
 use crate::plan::content::PlanContent;
-use crate::plan::execution::{Execution, StepRun, StepStatus};
+use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
 use crate::plan::{Ending, Feedback, Plan, PlanStatus};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
@@ -69,6 +69,8 @@ impl Snapshot {
             | Event::RevisionRequested { .. }
             | Event::PlanCancelled { .. }
             | Event::ExecutionStarted { .. }
+            | Event::ExecutionPaused { .. }
+            | Event::ExecutionResumed { .. }
             | Event::StepBegun { .. }
             | Event::StepEnded { .. }
             | Event::ExecutionFinished { .. } => {}
@@ -276,7 +278,12 @@ impl Plan {
                 self.status = PlanStatus::Executing;
                 self.execution = Some(execution.clone());
             }
+            Event::ExecutionPaused { idle_turns, .. } => {
+                self.set_pause(Some(Pause::Paused { at: stamp.at, idle_turns: *idle_turns }));
+            }
+            Event::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: stamp.at })),
             Event::StepBegun { step, note, .. } => {
+                self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     run.status = StepStatus::InProgress;
                     run.note.clone_from(note);
@@ -285,6 +292,7 @@ impl Plan {
                 }
             }
             Event::StepEnded { step, outcome, .. } => {
+                self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     if outcome.status == StepStatus::Pending {
                         let known = (run.status == StepStatus::Uncertain).then(|| run.note.take()).flatten();
@@ -329,10 +337,17 @@ impl Plan {
         self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
     }
 
+    fn set_pause(&mut self, pause: Option<Pause>) {
+        if let Some(execution) = &mut self.execution {
+            execution.pause = pause;
+        }
+    }
+
     fn stop_execution(&mut self, stamp: &CommandContext) {
         let open = |execution: &&mut Execution| execution.finished_at.is_none();
         if let Some(execution) = self.execution.as_mut().filter(open) {
             execution.finished_at = Some(stamp.at);
+            execution.pause = None;
         }
     }
 }

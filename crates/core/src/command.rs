@@ -194,6 +194,11 @@ pub enum RunCommand {
         plan: PlanId,
         execution: ExecutionId,
     },
+    /// The execution waits for a person; this process does not work on it any more.
+    Pause {
+        plan: PlanId,
+        execution: ExecutionId,
+    },
     /// An agent's own report on the active document plan.
     Report(ProgressReport),
     /// A specialist's report on the step it was given.
@@ -271,6 +276,7 @@ impl RunCommand {
             Self::Start { plan }
             | Self::Advance { plan, .. }
             | Self::ReportOnStep { plan, .. }
+            | Self::Pause { plan, .. }
             | Self::Finish { plan, .. } => Some(plan),
             Self::Report(_) => None,
         }

@@ -35,7 +35,7 @@ pub fn decide(
         Command::Workbook(command) => case.workbook(command),
         Command::Import(imported) => case.import(imported),
     }?;
-    Ok(case.stopping_work(events))
+    Ok(case.pausing_document(case.stopping_work(events)))
 }
 
 /// Everything a decision may look at.
@@ -62,6 +62,29 @@ impl Decider<'_> {
             && !open.is_some_and(|open| matches!(open.purpose, Purpose::Step { .. }));
         if !itself && events.iter().any(stops) {
             events.splice(0..0, self.end_open_turn(open));
+        }
+        events
+    }
+
+    /// A turn of the conversation that ends leaves the document it could have worked on waiting for a person.
+    fn pausing_document(&self, mut events: Vec<Event>) -> Vec<Event> {
+        let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
+        let Some(open) = open.filter(|open| open.purpose.is_conversation()) else { return events };
+        let ends = |event: &Event| matches!(event, Event::TurnEnded { turn, .. } if *turn == open.id);
+        if !events.iter().any(ends) {
+            return events;
+        }
+        let mut after = self.snapshot.clone();
+        events.iter().for_each(|event| after.apply(event, self.stamp, 0));
+        let executing = |plan: &&Plan| plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
+        let Some(plan) = after.active().filter(executing) else { return events };
+        let Some(execution) = &plan.execution else { return events };
+        let idle_turns = match open.purpose {
+            Purpose::Document { .. } => execution.idle_turns().saturating_add(1),
+            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } => 0,
+        };
+        if execution.paused_since().is_none() || execution.idle_turns() != idle_turns {
+            events.push(running::paused(plan, execution, idle_turns));
         }
         events
     }

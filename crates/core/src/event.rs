@@ -148,6 +148,18 @@ pub enum Event {
         plan: PlanId,
         execution: Execution,
     },
+    /// No process works on it any more; it waits for a person.
+    ExecutionPaused {
+        plan: PlanId,
+        execution: ExecutionId,
+        /// How many turns in a row the system began for it, none of which recorded any progress.
+        idle_turns: u32,
+    },
+    /// A person asked for a paused execution to continue.
+    ExecutionResumed {
+        plan: PlanId,
+        execution: ExecutionId,
+    },
     StepBegun {
         plan: PlanId,
         execution: ExecutionId,
@@ -177,6 +189,8 @@ pub enum PlanChange<'a> {
     Everything,
     /// How this one step went.
     Run(&'a StepId),
+    /// Whether its execution waits for a person.
+    Pause,
 }
 
 /// A new plan, and what it begins with if it takes another one's place.
@@ -234,6 +248,8 @@ impl Event {
             | Self::PlanCancelled { plan, .. }
             | Self::PlanSuperseded { plan, .. }
             | Self::ExecutionStarted { plan, .. }
+            | Self::ExecutionPaused { plan, .. }
+            | Self::ExecutionResumed { plan, .. }
             | Self::StepBegun { plan, .. }
             | Self::StepEnded { plan, .. }
             | Self::ExecutionFinished { plan, .. } => Some(plan),
@@ -300,6 +316,8 @@ impl Event {
             | Self::RevisionRequested { .. }
             | Self::PlanCancelled { .. }
             | Self::ExecutionStarted { .. }
+            | Self::ExecutionPaused { .. }
+            | Self::ExecutionResumed { .. }
             | Self::StepBegun { .. }
             | Self::StepEnded { .. }
             | Self::ExecutionFinished { .. } => false,
@@ -342,6 +360,7 @@ impl Event {
             | Self::ExecutionFinished { .. } => Some(PlanChange::Plan),
             Self::PlanImported { .. } | Self::ExecutionStarted { .. } => Some(PlanChange::Everything),
             Self::StepBegun { step, .. } | Self::StepEnded { step, .. } => Some(PlanChange::Run(step)),
+            Self::ExecutionPaused { .. } | Self::ExecutionResumed { .. } => Some(PlanChange::Pause),
         }
     }
 
@@ -380,6 +399,8 @@ impl Event {
             Self::PlanCancelled { .. } => "plan_cancelled",
             Self::PlanSuperseded { .. } => "plan_superseded",
             Self::ExecutionStarted { .. } => "execution_started",
+            Self::ExecutionPaused { .. } => "execution_paused",
+            Self::ExecutionResumed { .. } => "execution_resumed",
             Self::StepBegun { .. } => "step_begun",
             Self::StepEnded { .. } => "step_ended",
             Self::ExecutionFinished { .. } => "execution_finished",

@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
 use crate::workbook::PlanningFiles;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     pub limits: Limits,
     pub agents: AgentRegistry,
@@ -17,6 +17,24 @@ pub struct Policy {
     pub on_failure: OnFailure,
     pub standing_approval: StandingApproval,
     pub planning_files: PlanningFiles,
+    /// How many turns in a row the system begins by itself for an approved document when the turn before ended without
+    /// any recorded progress.
+    pub nudges: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            agents: AgentRegistry::default(),
+            document_tools: DocumentTools::default(),
+            turn: TurnLimits::default(),
+            on_failure: OnFailure::default(),
+            standing_approval: StandingApproval::default(),
+            planning_files: PlanningFiles::default(),
+            nudges: 1,
+        }
+    }
 }
 
 /// Which tools may run while a document is drafted.

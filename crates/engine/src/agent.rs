@@ -54,6 +54,7 @@ use crate::toolbox::files::FileTools;
 
 pub use commands::{Answer, Approved, Approving, RevisionAsked, standing_now};
 pub use outcome::{PlanCard, TurnOutcome};
+pub(crate) use process::is_gone;
 pub use progress::{Progress, Watcher};
 pub use sessions::{Place, Seen};
 

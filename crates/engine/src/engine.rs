@@ -1,5 +1,6 @@
 //! The use cases: everything a surface may ask for, the same for all of them.
 
+mod activity;
 mod following;
 mod history;
 mod importing;
@@ -15,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, Command, Decision, SessionCommand, StuckChoice};
+use planwright_core::command::{AfterApproval, Command, Decision, RunCommand, SessionCommand, StuckChoice};
 use planwright_core::gate::PlanTool;
 use planwright_core::ids::{PlanId, RequestId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
@@ -30,6 +31,7 @@ use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
 use crate::tools::ToolDefinition;
 use crate::workbook::Copies;
 
+pub use activity::Activity;
 pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
 pub use history::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
@@ -244,6 +246,19 @@ impl Engine {
         reason: Option<String>,
     ) -> LedgerResult<Arc<Plan>> {
         self.decide(session, by, Decision::Cancel { plan: plan.clone(), reason }).await
+    }
+
+    /// Ends an execution by what was done so far.
+    pub async fn finish_execution(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &Plan,
+    ) -> LedgerResult<Arc<Plan>> {
+        let Some(execution) = &plan.execution else { return Err(no_plan(session, &plan.id).into()) };
+        let finish = RunCommand::Finish { plan: plan.id.clone(), execution: execution.id.clone() };
+        let committed = self.submit(session, by, Command::Run(finish)).await?;
+        committed.snapshot.plans.get(&plan.id).cloned().ok_or_else(|| no_plan(session, &plan.id).into())
     }
 
     pub async fn resume(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {

@@ -208,6 +208,9 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// else. One that ran out meanwhile and that nobody took is.
     async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool>;
 
+    /// The lease that some process holds and that has not run out.
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>>;
+
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
 

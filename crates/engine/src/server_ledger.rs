@@ -107,8 +107,9 @@ pub trait ServerLedger: Ledger {
         limit: u32,
     ) -> LedgerResult<Page<PlanAnywhere>>;
 
-    /// Sessions with work that is not over and that nobody holds now. A session that cannot be read is left out.
-    async fn unfinished(&self, limit: u32) -> LedgerResult<Vec<Unfinished>>;
+    /// Sessions with work that a process ended in the middle of, in the order of their keys: an open turn, or an
+    /// execution that is not paused, and no process that holds the session. `after` is the `next` of the page before.
+    async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>>;
 
     async fn census(&self) -> LedgerResult<Census>;
 

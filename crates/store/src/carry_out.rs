@@ -57,6 +57,7 @@ impl Prepared {
             match event.plan_change() {
                 Some(PlanChange::Plan | PlanChange::Everything) => return None,
                 Some(PlanChange::Run(_)) => added += entry.body.len(),
+                Some(PlanChange::Pause) => {}
                 None => {}
             }
         }

@@ -11,6 +11,14 @@ macro_rules! in_hand {
 }
 pub(crate) use in_hand;
 
+/// An execution that does not wait for a person, as its row says it.
+macro_rules! not_paused {
+    () => {
+        "coalesce(execution.pause, '') NOT LIKE '{\"state\":\"paused\"%'"
+    };
+}
+pub(crate) use not_paused;
+
 /// What is asked of a plan that is to be in one of these statuses; `None` if there are none.
 pub(crate) fn in_one_of(statuses: &[PlanStatus]) -> Option<String> {
     let first = statuses.first()?;

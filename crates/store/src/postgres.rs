@@ -151,6 +151,10 @@ impl Ledger for PostgresLedger {
         leases::renew(&self.readers, lease, ttl).await
     }
 
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        leases::current(&self.readers, session).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         leases::release(&self.readers, lease).await
     }
@@ -182,8 +186,8 @@ impl ServerLedger for PostgresLedger {
         overview::plans_anywhere(&self.readers, statuses, after, limit).await
     }
 
-    async fn unfinished(&self, limit: u32) -> LedgerResult<Vec<Unfinished>> {
-        overview::unfinished(&self.readers, limit).await
+    async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
+        overview::unfinished(&self.readers, after, limit).await
     }
 
     async fn census(&self) -> LedgerResult<Census> {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use planwright_core::event::PlanChange;
 use planwright_core::ids::StepId;
 use planwright_core::plan::Plan;
-use planwright_core::plan::execution::{Run, StepRun};
+use planwright_core::plan::execution::{Pause, Run, StepRun};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 
 use crate::encode;
@@ -45,7 +45,8 @@ impl Rewrite {
             (PlanChange::Plan, _) => self.plan = true,
             (PlanChange::Everything, _) => *self = Self::everything(),
             (PlanChange::Run(step), Runs::Of(steps)) => drop(steps.insert(step.clone())),
-            (PlanChange::Run(_), Runs::All) => {}
+            // The row of the execution is written with every change.
+            (PlanChange::Run(_), Runs::All) | (PlanChange::Pause, _) => {}
         }
     }
 
@@ -68,6 +69,8 @@ pub(crate) struct PlanRows<'a> {
     pub(crate) body: Option<String>,
     /// The position (from 1) and the text of each run that changes.
     pub(crate) runs: Vec<(i64, String)>,
+    /// Whether its execution waits for a person, as JSON.
+    pause: Option<String>,
     /// Whether all other runs are of an execution before this one.
     pub(crate) runs_anew: bool,
 }
@@ -83,7 +86,11 @@ impl<'a> PlanRows<'a> {
         let changed = (1..).zip(steps).filter(|(_, run)| changes(run));
         let runs =
             changed.map(|(position, run)| Ok((position, run_to_text(plan, run)?))).collect::<LedgerResult<_>>()?;
-        Ok(Self { plan, body, runs, runs_anew: matches!(rewrite.runs, Runs::All) })
+        let pause = plan.execution.as_ref().and_then(|execution| execution.pause.as_ref());
+        let pause = pause.map(serde_json::to_string).transpose().map_err(|error| {
+            LedgerError::Internal(format!("whether plan {} is paused cannot be written: {error}", plan.id))
+        })?;
+        Ok(Self { plan, body, runs, pause, runs_anew: matches!(rewrite.runs, Runs::All) })
     }
 
     /// Everything of a plan, as if nothing of it were stored.
@@ -94,7 +101,11 @@ impl<'a> PlanRows<'a> {
     /// What is kept beside the runs, if the plan has an execution.
     pub(crate) fn execution(&self) -> Option<ExecutionRow> {
         let execution = self.plan.execution.as_ref()?;
-        Some(ExecutionRow { steps: execution.steps.len() as i64, updated_at: self.plan.updated_at.to_string() })
+        Some(ExecutionRow {
+            steps: execution.steps.len() as i64,
+            updated_at: self.plan.updated_at.to_string(),
+            pause: self.pause.clone(),
+        })
     }
 }
 
@@ -111,9 +122,16 @@ pub(crate) struct ExecutionRow {
     pub(crate) steps: i64,
     /// When the plan changed last, to the nanosecond.
     pub(crate) updated_at: String,
+    /// Whether it waits for a person, as JSON; `None` while nothing is said about it.
+    pub(crate) pause: Option<String>,
 }
 
 impl ExecutionRow {
+    fn pause(&self, what: impl FnOnce() -> String) -> LedgerResult<Option<Pause>> {
+        let pause = self.pause.as_deref().map(serde_json::from_str).transpose();
+        pause.map_err(|error| LedgerError::damaged(what(), format!("whether it is paused cannot be read: {error}")))
+    }
+
     pub(crate) fn updated_at(&self, what: impl FnOnce() -> String) -> LedgerResult<Timestamp> {
         self.updated_at.parse().map_err(|error| LedgerError::damaged(what(), error))
     }
@@ -152,6 +170,7 @@ pub(crate) fn put_together<T: AsRef<str>>(
         }
         (Some(execution), Some(row)) => {
             execution.steps = steps;
+            execution.pause = row.pause(&what)?;
             plan.updated_at = row.updated_at(&what)?;
         }
     }

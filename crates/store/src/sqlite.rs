@@ -205,6 +205,11 @@ impl Ledger for SqliteLedger {
         self.writer.ask(move |state| leases::renew(&state.connection, &lease, ttl)).await
     }
 
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        let session = session.clone();
+        self.readers.read(move |connection| leases::current(connection, &session)).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         let lease = lease.clone();
         self.writer.ask(move |state| leases::release(&state.connection, &lease)).await
@@ -242,8 +247,8 @@ impl ServerLedger for SqliteLedger {
         self.readers.read(move |connection| overview::plans_anywhere(connection, &statuses, after, limit)).await
     }
 
-    async fn unfinished(&self, limit: u32) -> LedgerResult<Vec<Unfinished>> {
-        self.readers.read(move |connection| overview::unfinished(connection, limit)).await
+    async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
+        self.readers.read(move |connection| overview::unfinished(connection, after, limit)).await
     }
 
     async fn census(&self) -> LedgerResult<Census> {

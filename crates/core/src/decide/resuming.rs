@@ -30,7 +30,14 @@ impl Decider<'_> {
         let active = self.snapshot.active().is_some_and(|active| active.id == plan.id);
         // A document that was parked while it was carried out goes on where it stood.
         let parked = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing && !active;
-        let mut events = if parked { Vec::new() } else { self.start_execution(plan)? };
+        let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+        let mut events = match running.filter(|running| running.paused_since().is_some()) {
+            Some(paused) => {
+                vec![Event::ExecutionResumed { plan: plan.id.clone(), execution: paused.id.clone() }]
+            }
+            None if parked => Vec::new(),
+            None => self.start_execution(plan)?,
+        };
         self.activate_document(plan, &mut events)?;
         Ok(events)
     }

@@ -20,6 +20,10 @@ impl Decider<'_> {
             RunCommand::Start { plan } => self.start_execution(self.snapshot.named(plan)?),
             RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
             RunCommand::Finish { plan, execution } => self.finish(plan, execution),
+            RunCommand::Pause { plan, execution } => {
+                let (plan, running) = self.running(plan, execution)?;
+                Ok(if running.paused_since().is_some() { Vec::new() } else { vec![paused(plan, running, 0)] })
+            }
             RunCommand::Report(report) => self.report(report),
             RunCommand::ReportOnStep { plan, execution, step, report } => {
                 self.report_on_step(plan, execution, step, report)
@@ -231,6 +235,10 @@ fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> R
         Some(need) => Err(Refusal::wrong_status(format!("Step {step} needs step {need}, which is not done."))),
         None => Ok(()),
     }
+}
+
+pub(super) fn paused(plan: &Plan, execution: &Execution, idle_turns: u32) -> Event {
+    Event::ExecutionPaused { plan: plan.id.clone(), execution: execution.id.clone(), idle_turns }
 }
 
 pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {

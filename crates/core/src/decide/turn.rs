@@ -6,7 +6,7 @@ use crate::decide::Decider;
 use crate::decide::running::{in_progress, step_ended};
 use crate::event::Event;
 use crate::ids::TurnId;
-use crate::plan::execution::StepStatus;
+use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
@@ -41,7 +41,10 @@ impl Decider<'_> {
                 filled("message", text)?;
                 self.policy.limits.check_message(text)?;
             }
-            (Purpose::Document { plan }, None) => self.check_executing(plan)?,
+            (Purpose::Document { plan }, None) => {
+                self.check_executing(plan)?;
+                self.check_brake(plan)?;
+            }
             (Purpose::Step { plan, execution, step, agent }, None) => {
                 self.policy.agents.assignable(agent)?;
                 let (plan, running) = self.running(plan, execution)?;
@@ -64,6 +67,20 @@ impl Decider<'_> {
         } else {
             Err(plan.wrong_status("it is not being carried out"))
         }
+    }
+
+    /// The system begins only so many turns in a row for a document, unless one of them records progress or a person
+    /// says something.
+    fn check_brake(&self, plan: &crate::ids::PlanId) -> Result<(), Refusal> {
+        let plan = self.snapshot.named(plan)?;
+        let idle = plan.execution.as_ref().map_or(0, Execution::idle_turns);
+        if idle <= self.policy.nudges {
+            return Ok(());
+        }
+        Err(Refusal::limit(format!(
+            "Plan {} is paused: the agent ended {idle} turns in a row without reporting on a step.",
+            plan.number
+        )))
     }
 
     fn open_turn(&self, turn: &TurnId) -> Result<&OpenTurn, Refusal> {

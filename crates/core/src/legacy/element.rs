@@ -53,6 +53,7 @@ pub(super) fn read(value: &Value) -> Result<Element, Reason> {
         started_at: steps.iter().filter_map(|step| step.executed_at).min().unwrap_or(updated_at),
         finished_at: Some(updated_at),
         steps: runs,
+        pause: None,
     });
     let owned = |text: Option<&str>| text.map(str::to_owned);
     let origin = Origin {

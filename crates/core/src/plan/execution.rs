@@ -56,6 +56,23 @@ pub struct Execution {
     pub steps: Vec<StepRun>,
     pub started_at: Timestamp,
     pub finished_at: Option<Timestamp>,
+    /// Whether it waits for a person. A store keeps it beside the steps, because it changes with them.
+    #[serde(skip)]
+    pub pause: Option<Pause>,
+}
+
+/// What was last said about whether an execution waits for a person. A step that begins or ends makes it `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Pause {
+    /// No process works on it any more, and none will until a person says so.
+    Paused {
+        at: Timestamp,
+        /// How many turns in a row the system began for it, none of which recorded any progress.
+        idle_turns: u32,
+    },
+    /// A person asked for it to continue, and no step has begun since.
+    Resumed { at: Timestamp },
 }
 
 /// How a step went, as one execution and the next one share it.
@@ -196,7 +213,30 @@ impl Execution {
             steps,
             started_at: at,
             finished_at: None,
+            pause: None,
         }
+    }
+
+    /// Since when it waits for a person, if it does.
+    pub fn paused_since(&self) -> Option<Timestamp> {
+        match self.pause {
+            Some(Pause::Paused { at, .. }) => Some(at),
+            Some(Pause::Resumed { .. }) | None => None,
+        }
+    }
+
+    /// How many turns in a row the system began for it without any recorded progress.
+    pub fn idle_turns(&self) -> u32 {
+        match self.pause {
+            Some(Pause::Paused { idle_turns, .. }) => idle_turns,
+            Some(Pause::Resumed { .. }) | None => 0,
+        }
+    }
+
+    /// Whether any step was begun in it, or ended in it.
+    pub fn is_touched(&self) -> bool {
+        let since = |at: Option<Timestamp>| at.is_some_and(|at| at >= self.started_at);
+        self.steps.iter().any(|run| since(run.started_at) || since(run.finished_at))
     }
 
     pub fn run(&self, step: &StepId) -> Option<&StepRun> {

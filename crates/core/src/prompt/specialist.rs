@@ -120,10 +120,22 @@ pub fn approved_document(plan: &Plan) -> String {
     format!("[Plan {} was approved.] {DOCUMENT}{note}", plan.number)
 }
 
-/// The same for one that was left in the middle.
+/// The same for one whose turn ended with open steps, which are named.
 pub fn open_document(plan: &Plan) -> String {
-    format!("[Go on with plan {}.] {DOCUMENT}", plan.number)
+    let steps = plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default();
+    let mut open = (1..).zip(steps).filter(|(_, run)| !run.status.is_settled());
+    let named: Vec<_> =
+        open.by_ref().take(NAMED).map(|(at, run)| format!("{at}. {}", line(&run.description))).collect();
+    let more = match open.count() {
+        0 => String::new(),
+        more => format!("\n… and {more} more"),
+    };
+    let open = if named.is_empty() { String::new() } else { format!(" Open steps:\n{}{more}", named.join("\n")) };
+    format!("[Go on with plan {}.] {DOCUMENT}{open}", plan.number)
 }
+
+/// How many open steps a reminder names.
+const NAMED: usize = 10;
 
 const DOCUMENT: &str = "Carry it out: read it with `plan_get`, work through its open steps in order, and report each one \
     with `plan_progress` when you begin it and when it is done, failed or skipped. When every step has its outcome, \

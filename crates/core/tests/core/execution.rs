@@ -1,6 +1,7 @@
 //! Carrying a plan out: intent, outcome, what nobody knows, and the reports of an agent that works from a document.
 
 mod advancing;
+mod pausing;
 mod settling;
 
 use planwright_core::actor::Actor;

@@ -238,12 +238,13 @@ impl Execution<'_> {
     async fn work(&mut self) -> LedgerResult<Arc<Plan>> {
         let outcome = match self.steps().await {
             // A step that nobody knows the end of waits for a person; the execution stays open.
-            Ok(()) if uncertain(self.runs()).is_some() => Ok(()),
+            Ok(()) if uncertain(self.runs()).is_some() => self.pause().await,
             Ok(()) | Err(Halt::Stopped) => self.finish().await,
             Err(halt) => Err(halt),
         };
-        // The entry that ends it gave the session back.
-        if self.plan.status == PlanStatus::Executing {
+        // The entry that ends or pauses it gave the session back.
+        let paused = self.plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        if self.plan.status == PlanStatus::Executing && !paused {
             self.agent.let_go(&self.held).await;
         }
         match outcome {
@@ -283,6 +284,13 @@ impl Execution<'_> {
         let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
         self.held.stop_renewing();
         self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(finish)).await
+    }
+
+    /// A step whose result is unknown waits for a person, and the execution with it.
+    async fn pause(&mut self) -> Result<(), Halt> {
+        let pause = RunCommand::Pause { plan: self.plan.id.clone(), execution: self.id.clone() };
+        self.held.stop_renewing();
+        self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(pause)).await
     }
 
     /// Writes outcomes down, and what is begun next.

@@ -16,7 +16,7 @@ pub(super) fn own_name() -> String {
 }
 
 /// Whether the process with this name has surely ended. Of processes elsewhere nothing is known.
-pub(super) fn is_gone(owner: &str) -> bool {
+pub(crate) fn is_gone(owner: &str) -> bool {
     let parts: Vec<_> = owner.split('/').collect();
     let [boot, space, pid, began, _] = parts.as_slice() else { return false };
     let here = place().is_some_and(|place| place == format!("{boot}/{space}"));

@@ -1,4 +1,5 @@
-//! What processes that ended left undone is taken up: open turns, and plans that are being carried out.
+//! Take-over: work whose process ended in the middle of it continues here. A turn that ended is ended; what it left
+//! open waits for a person and is not taken over.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use planwright_core::actor::Actor;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,34 +18,55 @@ use super::{Agent, Answer};
 use crate::ledger::LedgerResult;
 use crate::server_ledger::{ServerLedger, Unfinished};
 
-/// How often it is looked.
-const LOOK: Duration = Duration::from_secs(1);
-/// How many sessions are looked at a time.
+/// How often the ledger is asked for unfinished work.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// How many sessions one query returns; all pages are read in every pass.
 const PAGE: u32 = 256;
-/// How many are worked on at once.
-const AT_ONCE: usize = 16;
+/// How many sessions are worked on at once. They mostly wait for a model.
+const AT_ONCE: usize = 1024;
+/// How long a session is left alone after its take-over failed: doubled with every failure in a row.
+const FIRST_BACK_OFF: Duration = Duration::from_secs(2);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+/// How often the log repeats that a damaged session cannot be taken over.
+const DAMAGE_REPEATED: Duration = Duration::from_secs(3600);
 
-/// What was seen of a session that nobody works on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    /// Once: whoever began may only be between two writes.
-    Once { seq: u64 },
-    /// It was taken up as far as that can be done here; nothing more happens until somebody writes.
-    Done { seq: u64 },
+/// What is known of an unfinished session from earlier passes.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    /// The journal's last number when it was seen.
+    seq: u64,
+    state: CandidateState,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum CandidateState {
+    /// Seen once. Its owner may only be between two writes.
+    SeenOnce,
+    /// Taken over as far as this process can; nothing more happens until the journal grows.
+    Done,
+    /// The take-over failed so many times in a row, and is tried again at this moment.
+    Failed { failures: u32, retry_at: Instant },
+}
+
+/// The sessions of earlier passes, and the damage that was logged.
+#[derive(Debug, Default)]
+struct Watchlist {
+    candidates: HashMap<SessionIdentity, Candidate>,
+    damage_logged: HashMap<String, Instant>,
 }
 
 impl Agent {
-    /// Takes up whatever nobody works on any more, until it is told to stop. `watcher` says who is told about it.
+    /// Takes over unfinished work until `stop` is cancelled. `watcher` says who is told about the progress.
     pub async fn take_over(
         &self,
         ledger: Arc<dyn ServerLedger>,
         stop: CancellationToken,
         watcher: impl Fn(&SessionIdentity) -> Watcher,
     ) {
-        let mut seen = HashMap::new();
+        let mut watchlist = Watchlist::default();
         let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
-        let (failed, mut again) = mpsc::unbounded_channel();
-        let mut ticks = tokio::time::interval(LOOK);
+        let (failed, mut failures) = mpsc::unbounded_channel();
+        let mut ticks = tokio::time::interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -52,23 +74,26 @@ impl Agent {
                 () = stop.cancelled() => break,
                 _ = ticks.tick() => {}
             }
-            let unfinished = match ledger.unfinished(PAGE).await {
+            while let Ok(session) = failures.try_recv() {
+                watchlist.note_failure(&session);
+            }
+            let unfinished = match watchlist.read_all(ledger.as_ref()).await {
                 Ok(unfinished) => unfinished,
                 Err(error) => {
                     tracing::warn!(event = "take_over_failed", %error);
                     continue;
                 }
             };
-            // A store that was away for a moment must not leave them lying.
-            while let Ok(session) = again.try_recv() {
-                seen.remove(&session);
-            }
-            for left in self.to_take_up(&unfinished, &mut seen) {
-                let Ok(room) = Arc::clone(&room).acquire_owned().await else { break };
-                let (agent, watcher) = (self.clone(), watcher(&left.session));
-                let (left, failed) = (left.clone(), failed.clone());
+            let ours = unfinished.into_iter().filter(|left| self.may_resume(&left.session)).collect();
+            for left in watchlist.ready(ours) {
+                let Ok(room) = Arc::clone(&room).try_acquire_owned() else {
+                    // The next pass finds it again.
+                    watchlist.candidates.remove(&left.session);
+                    continue;
+                };
+                let (agent, watcher, failed) = (self.clone(), watcher(&left.session), failed.clone());
                 tasks.spawn(async move {
-                    if agent.take_up(&left, &watcher).await.is_err() {
+                    if agent.resume_session(&left, &watcher).await.is_err() {
                         let _ = failed.send(left.session);
                     }
                     drop(room);
@@ -79,39 +104,16 @@ impl Agent {
         tasks.wait().await;
     }
 
-    /// Those that were seen like this before, and that nobody in this process is at.
-    fn to_take_up<'a>(
-        &self,
-        unfinished: &'a [Unfinished],
-        seen: &mut HashMap<SessionIdentity, Seen>,
-    ) -> Vec<&'a Unfinished> {
-        let before = std::mem::take(seen);
-        let mut found = Vec::new();
-        for left in unfinished.iter().filter(|left| self.may_take_up(&left.session)) {
-            let seq = left.seq;
-            let now = match before.get(&left.session) {
-                Some(known @ Seen::Done { seq: then }) if *then == seq => *known,
-                Some(Seen::Once { seq: then }) if *then == seq => {
-                    found.push(left);
-                    Seen::Done { seq }
-                }
-                Some(_) | None => Seen::Once { seq },
-            };
-            seen.insert(left.session.clone(), now);
-        }
-        found
-    }
-
     /// A rehearsal must not pretend to do what a real model was asked to do elsewhere.
-    fn may_take_up(&self, session: &SessionIdentity) -> bool {
+    fn may_resume(&self, session: &SessionIdentity) -> bool {
         let pretends = self.model().name() == REHEARSAL && session.channel != Channel::Web;
         !pretends && self.shared.slots.running(session).is_none()
     }
 
-    async fn take_up(&self, left: &Unfinished, watcher: &Watcher) -> LedgerResult<()> {
+    async fn resume_session(&self, left: &Unfinished, watcher: &Watcher) -> LedgerResult<()> {
         let session = &left.session;
         let owner = left.left_by.as_ref().map(|lease| lease.owner.as_str());
-        let outcome = self.go_on_with(session, watcher).await;
+        let outcome = self.resume_work(session, watcher).await;
         match &outcome {
             Ok(true) => tracing::info!(session_identity = %session, event = "taken_over", owner, seq = left.seq),
             Ok(false) => {}
@@ -120,14 +122,78 @@ impl Agent {
         outcome.map(drop)
     }
 
-    /// Says whether there was something to go on with.
-    async fn go_on_with(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<bool> {
+    /// Says whether there was something to resume.
+    async fn resume_work(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<bool> {
         let turn = self.resume(session, watcher).await?;
         let by = Actor::system(session.channel.as_str());
         let place = Place::new(TransportChat(format!("server:{session}")), session.clone());
         let execution: Option<Answer> = self.resume_execution(&place, &by, watcher).await?;
         Ok(turn.is_some() || execution.is_some())
     }
+}
+
+impl Watchlist {
+    /// All unfinished sessions. Each damaged one is logged once, then rarely.
+    async fn read_all(&mut self, ledger: &dyn ServerLedger) -> LedgerResult<Vec<Unfinished>> {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = ledger.unfinished(after, PAGE).await?;
+            found.extend(page.items);
+            for damaged in page.damaged {
+                let now = Instant::now();
+                let logged = self.damage_logged.get(&damaged.what);
+                if logged.is_none_or(|at| now.duration_since(*at) >= DAMAGE_REPEATED) {
+                    tracing::warn!(event = "take_over_damaged", what = damaged.what, reason = damaged.reason);
+                    self.damage_logged.insert(damaged.what, now);
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Those to take over now. Sessions that are not unfinished any more are forgotten.
+    fn ready(&mut self, unfinished: Vec<Unfinished>) -> Vec<Unfinished> {
+        let before = std::mem::take(&mut self.candidates);
+        let now = Instant::now();
+        let mut ready = Vec::new();
+        for left in unfinished {
+            let seq = left.seq;
+            let state = match before.get(&left.session) {
+                Some(Candidate { seq: then, state }) if *then == seq => match state {
+                    CandidateState::Done => CandidateState::Done,
+                    CandidateState::Failed { retry_at, .. } if *retry_at > now => *state,
+                    CandidateState::SeenOnce => {
+                        ready.push(left.clone());
+                        CandidateState::Done
+                    }
+                    // The count of failures is kept until a take-over succeeds.
+                    CandidateState::Failed { failures, .. } => {
+                        ready.push(left.clone());
+                        CandidateState::Failed { failures: *failures, retry_at: now + back_off(*failures) }
+                    }
+                },
+                Some(_) | None => CandidateState::SeenOnce,
+            };
+            self.candidates.insert(left.session.clone(), Candidate { seq, state });
+        }
+        ready
+    }
+
+    fn note_failure(&mut self, session: &SessionIdentity) {
+        let Some(candidate) = self.candidates.get_mut(session) else { return };
+        let failures = match candidate.state {
+            CandidateState::Failed { failures, .. } => failures.saturating_add(1),
+            CandidateState::SeenOnce | CandidateState::Done => 0,
+        };
+        candidate.state = CandidateState::Failed { failures, retry_at: Instant::now() + back_off(failures) };
+    }
+}
+
+fn back_off(failures: u32) -> Duration {
+    FIRST_BACK_OFF.saturating_mul(2_u32.saturating_pow(failures)).min(LONGEST_BACK_OFF)
 }
 
 const REHEARSAL: &str = "rehearsal";

@@ -60,6 +60,10 @@ pub enum Happening {
         reason: Option<String>,
     },
     ExecutionBegan(ExecutionSum),
+    /// It waits for a person.
+    ExecutionPaused(ExecutionSum),
+    /// A person asked for it to continue.
+    ExecutionResumed(ExecutionSum),
     StepBegan {
         execution: u32,
         step: StepAt,
@@ -252,6 +256,8 @@ fn happening(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<Hap
         Event::PlanCancelled { reason, .. } => Some(Happening::Cancelled { reason: reason.clone(), execution: sum() }),
         Event::PlanSuperseded { by, .. } => Some(Happening::Superseded { by: by.clone(), execution: sum() }),
         Event::ExecutionStarted { .. } => sum().map(Happening::ExecutionBegan),
+        Event::ExecutionPaused { .. } => sum().map(Happening::ExecutionPaused),
+        Event::ExecutionResumed { .. } => sum().map(Happening::ExecutionResumed),
         Event::StepBegun { step, note, .. } => {
             Some(Happening::StepBegan { execution: sum()?.number, step: step_at(plan, step)?, note: note.clone() })
         }

@@ -33,6 +33,8 @@ pub enum WaitingFor {
         description: String,
         note: Option<String>,
     },
+    /// Whether an execution on which no process works any more continues or ends.
+    Paused,
 }
 
 impl Engine {
@@ -79,8 +81,10 @@ fn wants(plan: &Plan) -> Option<WaitingFor> {
         PlanStatus::Executing => {
             let steps = &plan.execution.as_ref()?.steps;
             let at = |status: StepStatus| (1..).zip(steps).find(move |(_, run)| run.status == status);
-            let (position, run) = at(StepStatus::Uncertain)?;
-            // Somebody is still at work on another step.
+            let Some((position, run)) = at(StepStatus::Uncertain) else {
+                return plan.execution.as_ref()?.paused_since().map(|_| WaitingFor::Paused);
+            };
+            // A process is still at work on another step.
             if at(StepStatus::InProgress).is_some() {
                 return None;
             }

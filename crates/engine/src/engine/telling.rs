@@ -37,6 +37,8 @@ const fn words(event: &Event) -> Option<&'static str> {
         Event::PlanRejected { .. } => Some("a plan was rejected"),
         Event::PlanCancelled { .. } => Some("a plan was cancelled"),
         Event::ExecutionStarted { .. } => Some("a plan is being carried out"),
+        Event::ExecutionPaused { .. } => Some("an execution is paused"),
+        Event::ExecutionResumed { .. } => Some("an execution was resumed"),
         Event::ExecutionFinished { .. } => Some("a plan was carried out"),
         Event::WorkbookBegun { .. } => Some("a workbook was begun"),
         Event::WorkbookArchived { .. } => Some("a workbook was archived"),

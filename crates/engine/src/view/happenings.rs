@@ -66,7 +66,7 @@ impl From<&Happened> for HappeningView {
         match &happened.what {
             Happening::Changed => {}
             Happening::Approved { note } | Happening::Rejected { reason: note } => view.note.clone_from(note),
-            Happening::ExecutionBegan(sum) => {
+            Happening::ExecutionBegan(sum) | Happening::ExecutionPaused(sum) | Happening::ExecutionResumed(sum) => {
                 view.execution = Some(sum.number);
                 view.counts = Some(sum.counts);
             }

@@ -35,6 +35,8 @@ pub struct WaitingView {
 pub enum WaitingKind {
     Approval,
     UncertainStep,
+    /// An execution on which no process works any more: resume or stop it.
+    Run,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -53,6 +55,7 @@ impl From<&Waiting> for WaitingView {
     fn from(waiting: &Waiting) -> Self {
         let (kind, step) = match &waiting.wants {
             WaitingFor::Approval => (WaitingKind::Approval, None),
+            WaitingFor::Paused => (WaitingKind::Run, None),
             WaitingFor::UncertainStep { position, description, note } => {
                 let (position, description, note) = (*position, description.clone(), note.clone());
                 (WaitingKind::UncertainStep, Some(WaitingStepView { position, description, note }))

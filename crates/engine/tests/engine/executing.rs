@@ -4,6 +4,7 @@ mod building;
 mod documents;
 mod followed;
 mod interrupted;
+mod pausing;
 mod specialists;
 mod standing;
 

@@ -134,6 +134,10 @@ impl Ledger for Hanging {
         self.inner.renew_lease(lease, ttl).await
     }
 
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        self.inner.lease(session).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         self.inner.release_lease(lease).await
     }

@@ -20,15 +20,15 @@ use crate::props::{Act, Prop};
 use crate::world::{World, session, turns};
 
 /// A process that stays, and takes up what it finds until it is stopped.
-struct Keeper {
+pub(crate) struct Keeper {
     feed: Feed,
-    agent: Agent,
+    pub(crate) agent: Agent,
     stop: CancellationToken,
     keeping: tokio::task::JoinHandle<()>,
 }
 
 impl Keeper {
-    async fn start(world: &World, model: &ScriptedModel) -> Self {
+    pub(crate) async fn start(world: &World, model: &ScriptedModel) -> Self {
         let ledger: Arc<dyn ServerLedger> =
             Arc::new(SqliteLedger::open(&world.folder.path().join("test.db")).await.unwrap());
         let agent = world.another(model, "the keeper").await;
@@ -39,7 +39,7 @@ impl Keeper {
     }
 
     /// Waits until something like this is in the journal.
-    async fn sees(&self, session: &SessionIdentity, wanted: impl Fn(&Event) -> bool) {
+    pub(crate) async fn sees(&self, session: &SessionIdentity, wanted: impl Fn(&Event) -> bool) {
         let mut follower = self.feed.follow(session, 0).await.unwrap();
         loop {
             match follower.next().await.unwrap() {
@@ -50,7 +50,7 @@ impl Keeper {
         }
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.keeping.await.unwrap();
     }

@@ -209,6 +209,11 @@ impl Ledger for ProcessLedger {
         self.operate("renew", &lease.session.to_string(), |state, _| state.renew(world, lease, ttl)).await
     }
 
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        let world = &self.process.world;
+        self.operate("lease", &session.to_string(), |state, _| state.current_lease(world, session)).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         let world = &self.process.world;
         self.operate("release", &lease.session.to_string(), |state, _| state.release(world, lease)).await

@@ -1,14 +1,14 @@
 //! `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`. Only the
 //! descriptions of agents have none.
 
-use planwright_core::policy::{DocumentTools, Limits, OnFailure, StandingApproval};
+use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy, StandingApproval};
 use planwright_core::turn::TurnLimits;
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::planning_files::PlanningFilesSection;
 use super::server::ServerSection;
-use super::setting::{Choice, Choices, Positive, Seconds, Setting, SettingValue as _, section};
+use super::setting::{Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
 use crate::failure::Failure;
 
 #[derive(Debug, Default, Deserialize)]
@@ -87,6 +87,8 @@ section! {
         on_failure: Choice<OnFailure> = OnFailure::default(),
         "Whether recorded plans whose every step only reads are approved without a person."
         standing_approval: Choice<StandingApproval> = StandingApproval::default(),
+        "How many turns in a row Planwright begins by itself for an approved document without recorded progress. Then it waits for a person."
+        nudges: Whole<u32> = Policy::default().nudges,
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn policy(mut file: File, path: &Path) -> Result<Policy, Failure> {
         on_failure: file.plan.on_failure(),
         standing_approval: file.plan.standing_approval(),
         planning_files: file.planning_files.planning_files(),
+        nudges: file.plan.nudges(),
     })
 }
 

@@ -120,6 +120,8 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         }
         Event::PlanSuperseded { by, .. } => plain(format!("{} took its place", by.short())),
         Event::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
+        Event::ExecutionPaused { .. } => plain("the execution is paused; it waits for a person".to_owned()),
+        Event::ExecutionResumed { .. } => plain("the execution is resumed".to_owned()),
         Event::StepBegun { step, .. } => plain(format!("{} begun", name(step, plan))),
         Event::StepEnded { step, outcome, .. } => {
             let (mark, style) = palette::step(outcome.status);

@@ -73,6 +73,16 @@ pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -
             note("▸", &format!("Rejected by {}{}", who(&happened.by), because(reason.as_deref())), width)
         }
         Happening::ExecutionBegan(sum) => note("▸", &began(happened, sum), width),
+        Happening::ExecutionPaused(sum) => {
+            let words = format!(
+                "Paused: {} of {} are done. `planwright plan resume {}` continues it, with `--stop` it ends.",
+                sum.counts.done,
+                count(sum.counts.total, "step"),
+                plan.number
+            );
+            note("⏸", &words, width)
+        }
+        Happening::ExecutionResumed(_) => note("▸", &format!("Resumed by {}.", who(&happened.by)), width),
         Happening::StepBegan { step, note, .. } => match form {
             Form::Live => String::new(),
             Form::Lines => Line::of(step, StepStatus::InProgress, None).told(note.as_deref(), width),

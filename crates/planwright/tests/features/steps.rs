@@ -404,10 +404,10 @@ async fn there_reads(world: &mut World, session: String, number: u32, markdown: 
 }
 
 #[then(expr = "the approval of plan {int} has only step {string}")]
-async fn approved_steps(world: &mut World, number: u32, step: String) {
+async fn approved_steps(world: &mut World, number: u32, id: String) {
     let approval = world.plan(number).await.approval.expect("an approval");
     let approved: Vec<_> = approval.approved.iter().map(ToString::to_string).collect();
-    assert_eq!(approved, [step]);
+    assert_eq!(approved, [id]);
 }
 
 #[then(expr = "the approval of plan {int} skips {string}")]

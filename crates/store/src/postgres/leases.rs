@@ -10,7 +10,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
 use super::errors::Failure;
-use super::readers::Readers;
+use super::readers::{Readers, get};
 use crate::leasing::Holder;
 
 /// Nobody holds a session longer without saying so again.
@@ -41,6 +41,16 @@ pub(super) async fn renew(readers: &Readers, lease: &Lease, ttl: Duration) -> Le
     let fence = i64::try_from(lease.fence).unwrap_or(i64::MAX);
     let values: [&(dyn ToSql + Sync); 5] = [&conversation, &channel, &lease.owner, &fence, &micros(ttl)];
     Ok(!readers.query(include_str!("sql/renew_lease.sql"), &values).await?.is_empty())
+}
+
+/// The lease that some process holds and that has not run out.
+pub(super) async fn current(readers: &Readers, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+    let sql = "SELECT lease.owner, lease.fence FROM lease JOIN session ON session.id = lease.session_id
+               WHERE session.conversation = $1 AND session.channel = $2 AND lease.expires_at > clock_timestamp()";
+    let rows = readers.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let (owner, fence) = (get::<String>(row, 0)?, get::<i64>(row, 1)?.unsigned_abs());
+    Ok(Some(Lease { session: session.clone(), owner, fence }))
 }
 
 pub(super) async fn release(readers: &Readers, lease: &Lease) -> LedgerResult<()> {

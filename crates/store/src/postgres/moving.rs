@@ -12,7 +12,10 @@ pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
                       ORDER BY id";
     let find = client.prepare("SELECT body FROM plan WHERE id = $1 FOR UPDATE").await?;
     let update = client.prepare("UPDATE plan SET body = $2 WHERE id = $1").await?;
-    let set_execution = client.prepare(include_str!("sql/set_executions.sql")).await?;
+    // The columns that the table has in this version of the schema.
+    let set_execution = "INSERT INTO execution (plan_id, steps, updated_at) VALUES ($1, $2, $3)
+                         ON CONFLICT (plan_id) DO UPDATE SET steps = excluded.steps, updated_at = excluded.updated_at";
+    let set_execution = client.prepare(set_execution).await?;
     let set_runs = client.prepare(include_str!("sql/set_runs.sql")).await?;
     for row in client.query(candidates, &[]).await? {
         let id: &str = row.try_get(0)?;
@@ -24,7 +27,7 @@ pub(super) async fn move_runs_out(client: &Client) -> Result<(), Error> {
         client.execute(&set_runs, &[&vec![id; positions.len()], &positions, &bodies]).await?;
         client.execute(&update, &[&id, &rows.body]).await?;
         // Comes last: a plan that has it was moved.
-        client.execute(&set_execution, &[&vec![id], &vec![execution.steps], &vec![&execution.updated_at]]).await?;
+        client.execute(&set_execution, &[&id, &execution.steps, &execution.updated_at]).await?;
     }
     Ok(())
 }

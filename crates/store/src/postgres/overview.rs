@@ -9,7 +9,7 @@ use tokio_postgres::{Error, Row};
 use super::readers::{Readers, get, select_sessions, small, sound};
 use super::rows::{self, Read};
 use crate::encode;
-use crate::overview::{in_hand, in_one_of};
+use crate::overview::{in_hand, in_one_of, not_paused};
 
 pub(super) async fn plans_anywhere(
     readers: &Readers,
@@ -23,7 +23,7 @@ pub(super) async fn plans_anywhere(
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
     let sql = format!(
         r#"SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
-               execution.steps, execution.updated_at AS changed_at,
+               execution.steps, execution.updated_at AS changed_at, execution.pause,
                session.channel, session.conversation, session.state
            FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
            WHERE {wanted}
@@ -56,38 +56,40 @@ fn plan_anywhere(row: &Row) -> Read<PlanAnywhere> {
     }))
 }
 
-pub(super) async fn unfinished(readers: &Readers, limit: u32) -> LedgerResult<Vec<Unfinished>> {
+pub(super) async fn unfinished(readers: &Readers, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
     let sql = concat!(
         "SELECT found.*, lease.owner AS left_by, lease.fence AS left_fence FROM (",
         select_sessions!(
             "WHERE session.id IN (SELECT id FROM session WHERE turn_open
-                                  UNION SELECT session_id FROM plan WHERE plan.status = 'EXECUTING' AND "
+                                  UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
+                                  WHERE plan.status = 'EXECUTING' AND "
         ),
         in_hand!(),
-        ") AND NOT EXISTS (SELECT 1 FROM lease
+        " AND ",
+        not_paused!(),
+        ") AND session.id > $2 AND NOT EXISTS (SELECT 1 FROM lease
                            WHERE lease.session_id = session.id AND lease.expires_at > clock_timestamp())
-           ORDER BY session.written_at, session.id LIMIT $1 OFFSET $2
+           ORDER BY session.id LIMIT $1
          ) AS found LEFT JOIN lease ON lease.session_id = found.id AND lease.expires_at > to_timestamp(0)
-         ORDER BY found.written_at, found.id"
+         ORDER BY found.id"
     );
-    let (mut unfinished, mut offset) = (Vec::new(), 0);
-    // Those that cannot be read do not hide the ones behind them.
-    while unfinished.len() < limit as usize {
-        let found = readers.query(sql, &[&i64::from(limit), &offset]).await?;
-        for row in &found {
-            if let Ok(stored) = encode::set_damage_aside(sound(rows::stored_session(row)))? {
+    let after = after.map_or(i64::MIN, small);
+    let found = readers.query(sql, &[&i64::from(limit), &after]).await?;
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    for row in &found {
+        match encode::set_damage_aside(sound(rows::stored_session(row)))? {
+            Ok(stored) => {
                 let session = stored.session.identity;
                 let left_by = left_by(row, &session).map_err(|error| LedgerError::Internal(error.to_string()))?;
-                unfinished.push(Unfinished { session, seq: stored.head.seq, left_by });
+                page.items.push(Unfinished { session, seq: stored.head.seq, left_by });
             }
+            Err(damaged) => page.damaged.push(damaged),
         }
-        if found.len() < limit as usize {
-            break;
-        }
-        offset += i64::from(limit);
     }
-    unfinished.truncate(limit as usize);
-    Ok(unfinished)
+    if let Some(last) = found.last().filter(|_| found.len() == limit as usize) {
+        page.next = Some(get::<i64>(last, 0)?.unsigned_abs());
+    }
+    Ok(page)
 }
 
 fn left_by(row: &Row, session: &SessionIdentity) -> Result<Option<Lease>, Error> {

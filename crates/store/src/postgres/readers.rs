@@ -46,7 +46,7 @@ macro_rules! select_plans {
     ($rest:literal) => {
         concat!(
             "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.body,
-                execution.steps, execution.updated_at AS changed_at,
+                execution.steps, execution.updated_at AS changed_at, execution.pause,
                 ARRAY(SELECT position FROM step_run WHERE plan_id = plan.id ORDER BY position) AS positions,
                 ARRAY(SELECT body FROM step_run WHERE plan_id = plan.id ORDER BY position) AS runs
              FROM plan LEFT JOIN execution ON execution.plan_id = plan.id ",
@@ -174,7 +174,7 @@ impl Readers {
         limit: u32,
     ) -> LedgerResult<Page<PlanSummary>> {
         let sql = "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
-                       execution.steps, execution.updated_at AS changed_at
+                       execution.steps, execution.updated_at AS changed_at, execution.pause
                    FROM plan JOIN session ON session.id = plan.session_id
                        LEFT JOIN execution ON execution.plan_id = plan.id
                    WHERE session.conversation = $1 AND session.channel = $2 AND plan.number < $3

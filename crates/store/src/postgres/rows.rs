@@ -85,7 +85,8 @@ pub(super) fn plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
 /// What the row of a plan's execution says, if there is one.
 fn execution(row: &Row) -> Result<Option<ExecutionRow>, Error> {
     let (steps, updated_at): (Option<i64>, Option<String>) = (row.try_get("steps")?, row.try_get("changed_at")?);
-    Ok(steps.zip(updated_at).map(|(steps, updated_at)| ExecutionRow { steps, updated_at }))
+    let pause: Option<String> = row.try_get("pause")?;
+    Ok(steps.zip(updated_at).map(|(steps, updated_at)| ExecutionRow { steps, updated_at, pause }))
 }
 
 pub(super) fn plan_summary(row: &Row, session: &SessionIdentity) -> Read<PlanSummary> {

@@ -6,11 +6,12 @@ use tokio_postgres::{Client, Error};
 use super::errors::{Failure, is_already_made, is_undefined_table};
 use super::moving::{fill_session_columns, move_runs_out};
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
     include_str!("migrations/004.sql"),
+    include_str!("migrations/005.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;

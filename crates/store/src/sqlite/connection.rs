@@ -20,7 +20,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -31,6 +31,7 @@ const MIGRATIONS: [Migration; 4] = [
         connection.execute_batch(include_str!("migrations/004.sql"))?;
         fill_session_columns(connection)
     },
+    |connection| connection.execute_batch(include_str!("migrations/005.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 

@@ -74,6 +74,21 @@ pub(super) fn left(
     connection.prepare_cached(sql)?.query_row([session_id], read).optional()
 }
 
+/// The lease that some process holds and that has not run out.
+pub(super) fn current(connection: &Connection, session: &SessionIdentity) -> Result<Option<Lease>, Fault> {
+    let sql = concat!(
+        "SELECT lease.owner, lease.fence FROM lease JOIN session ON session.id = lease.session_id
+         WHERE session.conversation = ?1 AND session.channel = ?2 AND lease.expires_at > ",
+        now!()
+    );
+    let read = |row: &rusqlite::Row<'_>| {
+        let (owner, fence) = (row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs());
+        Ok(Lease { session: session.clone(), owner, fence })
+    };
+    let names = params![session.conversation.as_str(), session.channel.as_str()];
+    Ok(connection.prepare_cached(sql)?.query_row(names, read).optional()?)
+}
+
 /// What becomes of the lease when a submission was carried out.
 pub(super) fn settle(
     connection: &Connection,

@@ -11,7 +11,7 @@ use super::leases::{self, now};
 use super::reading::summary;
 use super::rows::{number, read_session, select_sessions, text};
 use crate::encode;
-use crate::overview::{in_hand, in_one_of};
+use crate::overview::{in_hand, in_one_of, not_paused};
 
 pub(super) fn plans_anywhere(
     connection: &Connection,
@@ -25,7 +25,7 @@ pub(super) fn plans_anywhere(
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
     let sql = format!(
         "SELECT plan.number, plan.id, plan.status, plan.style, plan.title, plan.updated_at,
-             execution.steps, execution.seq, execution.updated_at,
+             execution.steps, execution.seq, execution.updated_at, execution.pause,
              session.channel || ':' || session.conversation, session.state
          FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
          WHERE {wanted}
@@ -47,39 +47,48 @@ pub(super) fn plans_anywhere(
 
 fn plan_anywhere(row: &Row<'_>) -> LedgerResult<PlanAnywhere> {
     let position = number(row, 0, || "a plan".to_owned())?;
-    let name = text(row, 9, || "a session".to_owned())?;
+    let name = text(row, 10, || "a session".to_owned())?;
     let what = || format!("plan {position} of {name}");
     let session: SessionIdentity = name.parse().map_err(|error| LedgerError::damaged(what(), error))?;
     let plan = summary(row, position, &session)?;
-    let state = encode::session_from_text(what, &text(row, 10, what)?)?;
+    let state = encode::session_from_text(what, &text(row, 11, what)?)?;
     let active = state.plan_mode.active_plan.as_ref() == Some(&plan.id);
     Ok(PlanAnywhere { session, plan, active })
 }
 
-pub(super) fn unfinished(connection: &Connection, limit: u32) -> Result<Vec<Unfinished>, Fault> {
+pub(super) fn unfinished(connection: &Connection, after: Option<u64>, limit: u32) -> Result<Page<Unfinished>, Fault> {
     let sql = concat!(
         select_sessions!(
             "LEFT JOIN lease ON lease.session_id = s.id
              WHERE s.id IN (SELECT id FROM session WHERE turn_open
-                            UNION SELECT session_id FROM plan WHERE plan.status = 'EXECUTING' AND "
+                            UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
+                            WHERE plan.status = 'EXECUTING' AND "
         ),
         in_hand!(),
-        ") AND coalesce(lease.expires_at, 0) <= ",
+        " AND ",
+        not_paused!(),
+        ") AND s.id > ?1 AND coalesce(lease.expires_at, 0) <= ",
         now!(),
-        " ORDER BY j.id"
+        " ORDER BY s.id LIMIT ?2"
     );
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    let after = after.map_or(i64::MIN, |id| i64::try_from(id).unwrap_or(i64::MAX));
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
-    let mut found = Vec::new();
-    while found.len() < limit as usize
-        && let Some(row) = rows.next()?
-    {
-        let Ok(row) = encode::set_damage_aside(read_session(row))? else { continue };
-        let session = row.session.identity;
-        let left_by = leases::left(connection, row.id, &session)?;
-        found.push(Unfinished { session, seq: row.head.seq, left_by });
+    let mut rows = statement.query(params![after, limit])?;
+    let (mut count, mut last) = (0, None);
+    while let Some(row) = rows.next()? {
+        (count, last) = (count + 1, Some(row.get::<_, i64>(0)?.unsigned_abs()));
+        match encode::set_damage_aside(read_session(row))? {
+            Ok(row) => {
+                let session = row.session.identity;
+                let left_by = leases::left(connection, row.id, &session)?;
+                page.items.push(Unfinished { session, seq: row.head.seq, left_by });
+            }
+            Err(damaged) => page.damaged.push(damaged),
+        }
     }
-    Ok(found)
+    page.next = last.filter(|_| count == limit);
+    Ok(page)
 }
 
 pub(super) fn census(connection: &Connection) -> Result<Census, Fault> {

@@ -187,7 +187,7 @@ pub(super) fn plans(
 ) -> Result<Page<PlanSummary>, Fault> {
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(row) = find_session(connection, session)? else { return Ok(page) };
-    let sql = "SELECT p.number, p.id, p.status, p.style, p.title, p.updated_at, e.steps, e.seq, e.updated_at
+    let sql = "SELECT p.number, p.id, p.status, p.style, p.title, p.updated_at, e.steps, e.seq, e.updated_at, e.pause
                FROM plan p LEFT JOIN execution e ON e.plan_id = p.id
                WHERE p.session_id = ?1 AND p.number < ?2 ORDER BY p.number DESC LIMIT ?3";
     let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);

@@ -80,7 +80,7 @@ pub(super) fn session_id(connection: &Connection, session: &SessionIdentity) -> 
 macro_rules! select_plans {
     ($rest:literal) => {
         concat!(
-            "SELECT p.number, p.id, p.status, p.style, p.title, p.seq, p.body, e.steps, e.seq, e.updated_at
+            "SELECT p.number, p.id, p.status, p.style, p.title, p.seq, p.body, e.steps, e.seq, e.updated_at, e.pause
              FROM plan p LEFT JOIN execution e ON e.plan_id = p.id ",
             $rest
         )

@@ -8,8 +8,8 @@ use super::Fault;
 use super::rows::{number, text};
 use crate::runs::{ExecutionRow, PlanRows, earlier_plan};
 
-/// What the row of an execution says, from three columns of a row that has them if there is such a row: steps, seq,
-/// updated_at.
+/// What the row of an execution says, from four columns of a row that has them if there is such a row: steps, seq,
+/// updated_at, pause.
 pub(super) fn read_execution(
     row: &Row<'_>,
     first: usize,
@@ -19,7 +19,11 @@ pub(super) fn read_execution(
         return Ok(None);
     }
     let (steps, seq) = (number(row, first, &what)?, number(row, first + 1, &what)?.unsigned_abs());
-    Ok(Some((ExecutionRow { steps, updated_at: text(row, first + 2, what)? }, seq)))
+    let pause = match row.get_ref(first + 3) {
+        Ok(ValueRef::Null) => None,
+        _ => Some(text(row, first + 3, &what)?),
+    };
+    Ok(Some((ExecutionRow { steps, updated_at: text(row, first + 2, what)?, pause }, seq)))
 }
 
 /// How the steps of a plan went, in order.
@@ -45,9 +49,15 @@ pub(super) fn write_runs(connection: &Connection, rows: &PlanRows<'_>, seq: i64)
         connection.prepare_cached("DELETE FROM step_run WHERE plan_id = ?1")?.execute([id])?;
     }
     let Some(execution) = rows.execution() else { return Ok(()) };
-    let sql = "INSERT INTO execution (plan_id, steps, seq, updated_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (plan_id)
-               DO UPDATE SET steps = excluded.steps, seq = excluded.seq, updated_at = excluded.updated_at";
-    connection.prepare_cached(sql)?.execute(params![id, execution.steps, seq, execution.updated_at])?;
+    let sql = "INSERT INTO execution (plan_id, steps, seq, updated_at, pause) VALUES (?1, ?2, ?3, ?4, ?5)
+               ON CONFLICT (plan_id) DO UPDATE SET steps = excluded.steps, seq = excluded.seq,
+               updated_at = excluded.updated_at, pause = excluded.pause";
+    let ExecutionRow { steps, updated_at, pause } = execution;
+    connection.prepare_cached(sql)?.execute(params![id, steps, seq, updated_at, pause])?;
+    write_steps(connection, id, rows)
+}
+
+fn write_steps(connection: &Connection, id: &str, rows: &PlanRows<'_>) -> rusqlite::Result<()> {
     let sql = "INSERT INTO step_run (plan_id, position, body) VALUES (?1, ?2, ?3)
                ON CONFLICT (plan_id, position) DO UPDATE SET body = excluded.body";
     let mut statement = connection.prepare_cached(sql)?;
@@ -71,8 +81,12 @@ pub(super) fn move_runs_out(connection: &Connection) -> rusqlite::Result<()> {
             find.query_row([row_id], |row| Ok((column(row, 0), column(row, 1), row.get::<_, i64>(2)?)))?;
         let Some(plan) = earlier_plan(&id, &body) else { continue };
         let Ok(rows) = PlanRows::all(&plan) else { continue };
+        let Some(execution) = rows.execution() else { continue };
         update.execute(params![row_id, rows.body])?;
-        write_runs(connection, &rows, seq)?;
+        // The columns that the table has in this version of the schema.
+        let sql = "INSERT INTO execution (plan_id, steps, seq, updated_at) VALUES (?1, ?2, ?3, ?4)";
+        connection.prepare_cached(sql)?.execute(params![id, execution.steps, seq, execution.updated_at])?;
+        write_steps(connection, &id, &rows)?;
     }
     Ok(())
 }

@@ -154,6 +154,9 @@ contract! {
         work_that_somebody_is_at_is_not_listed,
         whoever_gave_a_session_back_has_not_left_it,
         damage_hides_no_unfinished_work,
+        unfinished_work_is_walked_by_key_while_sessions_are_written_to,
+        a_paused_execution_is_not_unfinished_until_it_is_resumed,
+        the_lease_that_a_process_holds_can_be_looked_at,
         everything_is_counted,
         after_any_mix_of_commands_the_counts_agree,
     }

@@ -80,8 +80,8 @@ impl ServerLedger for Moody {
         let found = PlanAnywhere { session: "web:s0mebody".parse().unwrap(), plan, active: true };
         Ok(Page { items: vec![found], damaged: Vec::new(), next: None })
     }
-    async fn unfinished(&self, limit: u32) -> LedgerResult<Vec<Unfinished>> {
-        self.store.unfinished(limit).await
+    async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
+        self.store.unfinished(after, limit).await
     }
     async fn census(&self) -> LedgerResult<Census> {
         self.mood.answers().await?;
@@ -164,6 +164,10 @@ impl Ledger for Moody {
     }
     async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
         self.store.renew_lease(lease, ttl).await
+    }
+
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        self.store.lease(session).await
     }
 
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {

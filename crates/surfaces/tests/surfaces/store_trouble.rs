@@ -99,6 +99,10 @@ impl Ledger for Troubled {
         self.there()?.renew_lease(lease, ttl).await
     }
 
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        self.there()?.lease(session).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         self.there()?.release_lease(lease).await
     }

@@ -47,6 +47,7 @@ pub(super) enum Running {
     End(u8, StepStatus),
     Finish,
     FinishAnother,
+    Pause,
 }
 
 /// About the turn that is under way, if there is one.
@@ -159,6 +160,7 @@ impl Running {
             Self::End(n, status) => end_step(plan, execution, nth(*n).as_str(), *status),
             Self::Finish => RunCommand::Finish { plan, execution },
             Self::FinishAnother => RunCommand::Finish { plan, execution: another },
+            Self::Pause => RunCommand::Pause { plan, execution },
         }
     }
 }
@@ -264,7 +266,7 @@ fn deciding() -> impl Strategy<Value = Deciding> {
         1 => Just(Deciding::Reject),
         2 => Just(Deciding::Revise),
         1 => Just(Deciding::Cancel),
-        2 => Just(Deciding::Resume),
+        4 => Just(Deciding::Resume),
         2 => ((1..4_u8), choice).prop_map(|(n, choice)| Deciding::Settle(n, choice)),
     ]
 }
@@ -276,6 +278,7 @@ fn running() -> impl Strategy<Value = Running> {
         4 => ((1..4_u8), step_status()).prop_map(|(n, status)| Running::End(n, status)),
         2 => Just(Running::Finish),
         1 => Just(Running::FinishAnother),
+        3 => Just(Running::Pause),
     ]
 }
 

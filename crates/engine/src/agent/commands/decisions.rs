@@ -213,7 +213,8 @@ impl Agent {
         };
         let active = self.engine().session(session).await?.plan_mode.active_plan;
         let parked = plan.style() == PlanStyle::Document && active.as_ref() != Some(&plan.id);
-        if plan.status == PlanStatus::Executing && !parked {
+        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        if plan.status == PlanStatus::Executing && !parked && !paused {
             return Ok(plan);
         }
         self.engine().resume(session, by, &plan.id).await
@@ -241,6 +242,9 @@ impl Agent {
                 let settled = self.engine().settle(session, by, &plan.id, &run.step, choice).await?;
                 let over = choice == StuckChoice::Stop || settled.status != PlanStatus::Executing;
                 Ok(if over { Settled::Over(settled) } else { Settled::GoesOn(settled) })
+            }
+            (Some(StuckChoice::Stop), None) if plan.status == PlanStatus::Executing => {
+                Ok(Settled::Over(self.engine().finish_execution(session, by, &plan).await?))
             }
             (Some(choice), None) => {
                 let message =

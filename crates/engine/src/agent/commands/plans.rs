@@ -1,9 +1,10 @@
 //! `/plan …` and `/plans`: looking at plans, and turning plan work on and off.
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::PlanStyle;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;
@@ -13,6 +14,7 @@ use super::decisions::Approving;
 use super::standing::{line, standing, standing_now, title};
 use crate::agent::outcome::PlanCard;
 use crate::agent::{Agent, Place, Watcher};
+use crate::engine::Activity;
 use crate::ledger::{Committed, LedgerResult};
 
 /// How many plans are listed in a chat.
@@ -96,13 +98,25 @@ impl Agent {
         let now = self.engine().now();
         let mut text = mode_words(&snapshot);
         if let Some(plan) = snapshot.active() {
-            text.push_str(&format!(" {}", standing_now(plan, now)));
+            text.push_str(&format!(" {}", self.status_of(session, plan, now).await?));
         }
         // A plan may be carried out while the session works on another one, or on none.
         for plan in self.engine().under_way(session).await?.iter().filter(|plan| Some(&plan.id) != active.as_ref()) {
-            text.push_str(&format!("\n\n{}", standing_now(plan, now)));
+            text.push_str(&format!("\n\n{}", self.status_of(session, plan, now).await?));
         }
         Ok(Answer::words(session, text))
+    }
+
+    async fn status_of(&self, session: &SessionIdentity, plan: &Plan, now: Timestamp) -> LedgerResult<String> {
+        let activity = self.engine().activity(session, plan).await?;
+        let mut text = standing_now(plan, now, activity.as_ref());
+        if activity == Some(Activity::Paused) {
+            let number = plan.number;
+            text.push_str(&format!(
+                " `/plan resume {number}` continues it, `/plan resume {number} stop` ends it where it is."
+            ));
+        }
+        Ok(text)
     }
 
     pub(super) async fn list_plans(&self, session: &SessionIdentity) -> LedgerResult<Answer> {

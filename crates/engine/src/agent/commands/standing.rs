@@ -7,7 +7,9 @@ use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::visible::visible;
 
 use crate::clock::{ago, between, lasted};
+use crate::engine::Activity;
 use crate::view::Counts;
+use crate::who;
 
 /// How many steps of one kind are told one by one.
 const TOLD: usize = 5;
@@ -15,7 +17,7 @@ const TOLD: usize = 5;
 const ROOM: usize = 240;
 
 /// At this moment: the plan's line, and one more for everything there is to say about its execution.
-pub fn standing_now(plan: &Plan, now: Timestamp) -> String {
+pub fn standing_now(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> String {
     let Some(execution) = &plan.execution else { return line(plan) };
     let counts = Counts::of(execution);
     let mut text = format!("{} {} of {} steps are done", line(plan), counts.done, counts.total);
@@ -41,7 +43,7 @@ pub fn standing_now(plan: &Plan, now: Timestamp) -> String {
             text.push_str(&format!("\n- and {more} more of them"));
         }
     }
-    text.push_str(&waiting(plan, execution));
+    text.push_str(&waiting(plan, execution, activity));
     text
 }
 
@@ -102,13 +104,19 @@ fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun
     (1..).zip(&execution.steps).find(|(_, run)| to_do(run.status))
 }
 
-fn waiting(plan: &Plan, execution: &Execution) -> String {
+fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> String {
     let with = |status: StepStatus| (1..).zip(&execution.steps).find(|(_, run)| run.status == status);
     match (plan.status, with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
         (PlanStatus::Executing, Some((position, _)), None) => format!(
             "\n\nIt waits for a person: nobody knows whether step {position} was done, and nothing behind it is begun."
         ),
-        _ => String::new(),
+        _ => match activity {
+            Some(Activity::Paused) => {
+                "\n\nIt is **paused**: no process works on it, and none will until you say so.".to_owned()
+            }
+            Some(Activity::LeftTo(agent)) => format!("\n\nIt is left to {}, which drafted it.", title(&who(agent))),
+            Some(Activity::Running) | None => String::new(),
+        },
     }
 }
 

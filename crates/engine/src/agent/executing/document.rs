@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::ids::PlanId;
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::execution::Pause;
+use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::prompt::specialist;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::Purpose;
+use planwright_core::turn::{Purpose, TurnEnd};
 
-use super::summary;
+use super::{summary, uncertain};
 use crate::agent::Agent;
 use crate::agent::commands::Answer;
 use crate::agent::holding::is_not_ours;
-use crate::agent::progress::Watcher;
+use crate::agent::outcome::TurnOutcome;
+use crate::agent::progress::{Progress, Watcher};
 use crate::agent::running::{Begun, Delivery, Message, finish};
 use crate::agent::slots::Served;
 use crate::ledger::{LedgerError, LedgerResult};
@@ -70,24 +72,57 @@ impl Agent {
         served: &Served,
         watcher: &Watcher,
     ) -> LedgerResult<Answer> {
-        let found = self.begun_document(session, by, plan).await?;
-        let text = if is_untouched(&found) {
-            specialist::approved_document(&found)
-        } else {
-            specialist::open_document(&found)
-        };
-        let request = self.engine().next_request();
-        let message = Message { request, text: &text, purpose: Purpose::Document { plan: plan.clone() } };
-        let system = Actor::system(session.channel.as_str());
-        match self.begin(session, &system, message, served, watcher).await? {
-            Begun::Now(mut run) => Ok(run.finish_turn().await?.into()),
-            Begun::Before { turn, .. } => Err(LedgerError::Internal(format!("turn {turn} was begun before"))),
+        let mut found = self.begun_document(session, by, plan).await?;
+        loop {
+            let text = match &found.execution {
+                Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
+                    specialist::approved_document(&found)
+                }
+                Some(_) | None => specialist::open_document(&found),
+            };
+            let request = self.engine().next_request();
+            let message = Message { request, text: &text, purpose: Purpose::Document { plan: plan.clone() } };
+            let system = Actor::system(session.channel.as_str());
+            let outcome = match self.begin(session, &system, message, served, watcher).await? {
+                Begun::Now(mut run) => run.finish_turn().await?,
+                Begun::Before { turn, .. } => {
+                    return Err(LedgerError::Internal(format!("turn {turn} was begun before")));
+                }
+            };
+            match self.to_nudge(&outcome, session, plan, served).await? {
+                Some(open) => {
+                    watcher.tell(Progress::Finished(Box::new(outcome)));
+                    found = open;
+                }
+                None => return Ok(outcome.into()),
+            }
         }
+    }
+
+    /// The document, if the turn that ended left steps open and the agent is to be reminded of them. Only a turn that
+    /// ended in the model's own words is followed by another one, and only so often without any recorded progress.
+    async fn to_nudge(
+        &self,
+        outcome: &TurnOutcome,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        served: &Served,
+    ) -> LedgerResult<Option<Arc<Plan>>> {
+        if outcome.end != TurnEnd::Answered || served.running.stop.is_cancelled() || self.shared.leaving.is_soon() {
+            return Ok(None);
+        }
+        let Some(open) = self.active_document(session, plan).await? else { return Ok(None) };
+        let waits = |execution: &Execution| {
+            execution.idle_turns() > self.engine().policy().nudges || uncertain(&execution.steps).is_some()
+        };
+        Ok(Some(open).filter(|open| open.execution.as_ref().is_some_and(|execution| !waits(execution))))
     }
 
     /// The document as it is carried out, which begins now if nobody has begun it.
     async fn begun_document(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
-        if let Some(found) = self.active_document(session, plan).await? {
+        if let Some(found) = self.active_document(session, plan).await?
+            && found.execution.as_ref().is_some_and(|execution| execution.paused_since().is_none())
+        {
             return Ok(found);
         }
         match self.engine().resume(session, by, plan).await {
@@ -104,9 +139,11 @@ impl Agent {
     }
 }
 
-/// Nobody has begun with it yet.
-pub(super) fn is_untouched(plan: &Plan) -> bool {
-    plan.execution.as_ref().is_some_and(|execution| {
-        execution.number == 1 && execution.steps.iter().all(|run| run.started_at.is_none() && run.finished_at.is_none())
+/// Whether a person asked for the work and no turn has begun it yet. One whose turn ended is paused.
+pub(super) fn is_to_begin(plan: &Plan) -> bool {
+    plan.execution.as_ref().is_some_and(|execution| match execution.pause {
+        Some(Pause::Paused { .. }) => false,
+        Some(Pause::Resumed { .. }) => true,
+        None => !execution.is_touched(),
     })
 }

@@ -24,11 +24,11 @@ impl Agent {
         let active = self.engine().session(session).await?.plan_mode.active_plan;
         for plan in self.engine().under_way(session).await? {
             let owed = match plan.style() {
-                // One that was begun goes on with the next message; one that was only approved is begun.
-                PlanStyle::Document => active.as_ref() == Some(&plan.id) && document::is_untouched(&plan),
+                PlanStyle::Document => active.as_ref() == Some(&plan.id) && document::is_to_begin(&plan),
                 PlanStyle::Collect | PlanStyle::Build => {
                     let waits = plan.execution.as_ref().is_some_and(|execution| uncertain(&execution.steps).is_some());
-                    !waits && self.check_able(&plan).is_ok()
+                    let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+                    !waits && !paused && self.check_able(&plan).is_ok()
                 }
             };
             if owed && self.engine().drafted_elsewhere(&plan).await?.is_none() {
@@ -41,11 +41,16 @@ impl Agent {
     /// Ends executions that this process does not carry out. What they are in the middle of is uncertain then.
     pub(in crate::agent) async fn stop_executions(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
         let mut stopped = false;
-        for plan in self.engine().under_way(session).await?.iter().filter(|plan| plan.style() != PlanStyle::Document) {
+        for plan in self.engine().under_way(session).await? {
             let Some(running) = &plan.execution else { continue };
-            let finish = RunCommand::Finish { plan: plan.id.clone(), execution: running.id.clone() };
-            match self.engine().submit(session, by, Command::Run(finish)).await {
-                Ok(_) => stopped = true,
+            let (id, execution) = (plan.id.clone(), running.id.clone());
+            let command = match plan.style() {
+                // Its text is worked on in the conversation, and a later message may continue it.
+                PlanStyle::Document => RunCommand::Pause { plan: id, execution },
+                PlanStyle::Collect | PlanStyle::Build => RunCommand::Finish { plan: id, execution },
+            };
+            match self.engine().submit(session, by, Command::Run(command)).await {
+                Ok(committed) => stopped |= !committed.events.is_empty(),
                 Err(error) if is_not_ours(&error) => {}
                 Err(error) => return Err(error),
             }

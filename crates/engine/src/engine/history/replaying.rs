@@ -122,6 +122,8 @@ fn decision(plan: &Plan, event: &Event) -> Option<DecisionMade> {
         | Event::PlanFinalized { .. }
         | Event::PlanSuperseded { .. }
         | Event::ExecutionStarted { .. }
+        | Event::ExecutionPaused { .. }
+        | Event::ExecutionResumed { .. }
         | Event::StepBegun { .. }
         | Event::ExecutionFinished { .. } => None,
     }

@@ -37,10 +37,10 @@ async fn what_was_shown_is_approved_with_who_when_and_what() {
     assert_eq!(plan.status, PlanStatus::Executing);
     assert_eq!((approval.by.kind, approval.by.name.as_str()), (ActorKind::Person, "Ada"));
     assert_eq!((approval.digest, approval.note.as_deref()), (plan.digest(), Some("looks fine")));
-    assert_eq!(world.model.requests().len(), 3, "the model is asked once, to begin");
+    assert_eq!(world.model.requests().len(), 4, "the model is asked once to begin, and is reminded once");
     let again = world.hear("/plan approve").await;
     assert!(again.refused() && again.reply.contains("EXECUTING"), "{}", again.reply);
-    assert_eq!(world.model.requests().len(), 3, "approving twice begins nothing");
+    assert_eq!(world.model.requests().len(), 4, "approving twice begins nothing");
 }
 
 #[tokio::test]

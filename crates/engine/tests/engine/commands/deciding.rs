@@ -9,7 +9,8 @@ use crate::planning::{report, set};
 use crate::world::{World, newest_words};
 
 async fn waiting(more: impl IntoIterator<Item = Reply>) -> World {
-    let world = World::new([set("- [ ] one\n- [ ] two"), Reply::text("Ready.")].into_iter().chain(more)).await;
+    let replies = [set("- [ ] one\n- [ ] two"), Reply::text("Ready.")].into_iter().chain(more);
+    let world = World::with(ScriptedModel::new(replies), |setup| setup.policy.nudges = 0).await;
     world.hear("/plan on").await;
     world.say("Plan it").await;
     world

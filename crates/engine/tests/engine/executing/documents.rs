@@ -102,7 +102,7 @@ async fn progress_lies_over_the_text_and_never_in_it() {
 
 #[tokio::test]
 async fn a_turn_that_ends_early_leaves_the_plan_open_and_it_goes_on_when_resumed() {
-    let world = drafted(TWO, |_| {}).await;
+    let world = drafted(TWO, |setup| setup.policy.nudges = 0).await;
     then(&world, [report(1), Reply::text("I pause.")]);
     let answer = world.hear("/plan approve").await;
     assert!(answer.reply.contains("1 of 2 steps are done"), "{}", answer.reply);

@@ -27,6 +27,8 @@ async fn told(following: &mut Following) -> Vec<String> {
         Happening::Approved { .. } => "approved".to_owned(),
         Happening::Rejected { .. } => "rejected".to_owned(),
         Happening::ExecutionBegan(sum) => format!("execution {}", sum.number),
+        Happening::ExecutionPaused(_) => "paused".to_owned(),
+        Happening::ExecutionResumed(_) => "resumed".to_owned(),
         Happening::StepBegan { execution, step, .. } => {
             format!("{execution}: begun {}/{}", step.position, step.total)
         }
@@ -162,7 +164,7 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
         setup.clock = Some(clock.clone());
     })
     .await;
-    let before = standing_now(&world.plan(1).await, world.engine().now());
+    let before = standing_now(&world.plan(1).await, world.engine().now(), None);
     assert!(before.starts_with("Plan 1 is **APPROVED**") && !before.contains("steps"), "{before}");
     let working = world.hear_in_background("/plan resume");
     slow.called(1).await;

@@ -53,6 +53,12 @@ impl State {
         Ok(is_there)
     }
 
+    pub(crate) fn current_lease(&mut self, world: &World, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        let Ok(kept) = self.kept_mut(session) else { return Ok(None) };
+        let held = kept.holder.as_ref().filter(|holder| holder.is_running(world.clock.now()));
+        Ok(held.map(|holder| Lease { session: session.clone(), owner: holder.owner.clone(), fence: holder.fence }))
+    }
+
     pub(crate) fn release(&mut self, world: &World, lease: &Lease) -> LedgerResult<()> {
         if let Ok(kept) = self.kept_mut(&lease.session) {
             kept.let_go(world, lease);

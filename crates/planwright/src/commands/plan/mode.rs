@@ -75,16 +75,24 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outc
     let mut others = context.engine.under_way(session).await?;
     others.retain(|plan| snapshot.active().is_none_or(|active| active.id != plan.id));
     let now = context.engine.now();
+    let mut activities = Vec::new();
+    for plan in snapshot.active().into_iter().chain(others.iter().map(AsRef::as_ref)) {
+        activities.push((plan.id.clone(), context.engine.activity(session, plan).await?));
+    }
+    let activity = |plan: &Plan| {
+        let known = activities.iter().find(|(id, _)| *id == plan.id);
+        known.and_then(|(_, activity)| activity.as_ref())
+    };
     let value = || {
         let mut value = view(opened, &snapshot);
-        value["standing"] = json!(snapshot.active().map(|plan| standing_now(plan, now)));
+        value["standing"] = json!(snapshot.active().map(|plan| standing_now(plan, now, activity(plan))));
         value["othersUnderWay"] = json!(others.iter().map(|plan| PlanView::from(plan.as_ref())).collect::<Vec<_>>());
         value
     };
     let words = || {
         let width = context.screen.width;
         let tell = |plan: &Plan, standing| {
-            let words = markdown::render(&standing_now(plan, now), width);
+            let words = markdown::render(&standing_now(plan, now, activity(plan)), width);
             format!("{words}{}{}", card::progress(plan, width), card::next(plan, standing, &context.invocation))
         };
         let active = snapshot.active().map_or_else(String::new, |plan| tell(plan, Standing::Active));

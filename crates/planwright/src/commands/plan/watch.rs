@@ -83,6 +83,8 @@ impl End {
             Happening::Changed
             | Happening::Approved { .. }
             | Happening::ExecutionBegan(_)
+            | Happening::ExecutionPaused(_)
+            | Happening::ExecutionResumed(_)
             | Happening::StepBegan { .. }
             | Happening::StepEnded { .. } => return None,
         };

@@ -34,6 +34,10 @@ impl Ledger for Deadly {
         Ok(committed)
     }
 
+    async fn lease(&self, session: &SessionIdentity) -> LedgerResult<Option<Lease>> {
+        self.inner.lease(session).await
+    }
+
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
         self.inner.release_lease(lease).await?;
         self.fates.wrote(&lease.session).await;

@@ -151,6 +151,7 @@ struct ExecutionColumns<'a> {
     plan: Vec<&'a str>,
     steps: Vec<i64>,
     updated_at: Vec<String>,
+    pause: Vec<Option<String>>,
 }
 
 impl<'a> ExecutionColumns<'a> {
@@ -158,10 +159,11 @@ impl<'a> ExecutionColumns<'a> {
         self.plan.push(plan.as_str());
         self.steps.push(row.steps);
         self.updated_at.push(row.updated_at);
+        self.pause.push(row.pause);
     }
 
-    fn parameters(&self) -> [&(dyn ToSql + Sync); 3] {
-        [&self.plan, &self.steps, &self.updated_at]
+    fn parameters(&self) -> [&(dyn ToSql + Sync); 4] {
+        [&self.plan, &self.steps, &self.updated_at, &self.pause]
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use planwright_core::plan::PlanStatus;
-use planwright_core::plan::PlanStyle;
+use planwright_core::command::{Command, RunCommand};
+use planwright_core::plan::execution::Pause;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Lease, Ledger, Page};
@@ -128,7 +129,7 @@ async fn end_turn(ledger: &dyn Ledger, lease: &Lease) {
 async fn left(ledger: &dyn ServerLedger, sessions: usize) -> Vec<Unfinished> {
     let waiting = async {
         loop {
-            let found = ledger.unfinished(100).await.unwrap();
+            let found = ledger.unfinished(None, 100).await.unwrap().items;
             if found.len() == sessions {
                 return found;
             }
@@ -140,7 +141,7 @@ async fn left(ledger: &dyn ServerLedger, sessions: usize) -> Vec<Unfinished> {
 
 pub(crate) async fn what_nobody_does_any_more_is_found(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
-    assert_eq!(ledger.unfinished(10).await.unwrap(), []);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     let (talking, idle) = (session("web:talking1"), session("web:idle-idle"));
     executing(&engine, 2).await;
     for session in [&talking, &idle] {
@@ -151,19 +152,19 @@ pub(crate) async fn what_nobody_does_any_more_is_found(store: &Store) {
     let seq = engine.ledger().session(&here()).await.unwrap().unwrap().head.seq;
     let carried_out = Unfinished { session: here(), seq, left_by: None };
     let talked = Unfinished { session: talking.clone(), seq: 2, left_by: Some(lease.clone()) };
-    // The one that was left first comes first.
     assert_eq!(left(ledger.as_ref(), 2).await, [carried_out.clone(), talked.clone()]);
-    assert_eq!(ledger.unfinished(1).await.unwrap(), std::slice::from_ref(&carried_out));
-    assert_eq!(ledger.unfinished(0).await.unwrap(), []);
+    assert_eq!(ledger.unfinished(None, 1).await.unwrap().items, std::slice::from_ref(&carried_out));
+    assert_eq!(ledger.unfinished(None, 0).await.unwrap().items, []);
     engine.submit(&here(), &person(), begin("And now?")).await.unwrap();
     let carried_out = Unfinished { seq: seq + 1, ..carried_out };
-    assert_eq!(ledger.unfinished(10).await.unwrap(), [talked, carried_out.clone()]);
+    // The order is that of the keys, whichever session is written to.
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [carried_out.clone(), talked]);
     end_turn(ledger.as_ref(), &lease).await;
-    assert_eq!(ledger.unfinished(10).await.unwrap(), [carried_out]);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [carried_out]);
     engine.submit(&here(), &person(), stop()).await.unwrap();
     let plan = engine.active_plan(&here()).await.unwrap();
     engine.submit(&here(), &person(), cancel(&plan.id)).await.unwrap();
-    assert_eq!(ledger.unfinished(10).await.unwrap(), []);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
 }
 
 pub(crate) async fn work_that_somebody_is_at_is_not_listed(store: &Store) {
@@ -172,9 +173,9 @@ pub(crate) async fn work_that_somebody_is_at_is_not_listed(store: &Store) {
     let held = ledger.acquire_lease(&here(), "working", LONG).await.unwrap().unwrap();
     engine.open(&nth_session(1), &person()).await.unwrap();
     begin_turn(ledger.as_ref(), &nth_session(1), "talking", LONG).await;
-    assert_eq!(ledger.unfinished(10).await.unwrap(), []);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     ledger.release_lease(&held).await.unwrap();
-    assert_eq!(ledger.unfinished(10).await.unwrap().len(), 1);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
 }
 
 pub(crate) async fn whoever_gave_a_session_back_has_not_left_it(store: &Store) {
@@ -195,8 +196,71 @@ pub(crate) async fn damage_hides_no_unfinished_work(store: &Store) {
     }
     let damage = "UPDATE session SET state = 'nonsense' WHERE conversation < 'session-00005'";
     assert_eq!(store.tamper(damage).await, 5);
-    let found = ledger.unfinished(2).await.unwrap();
-    assert_eq!(found.iter().map(|found| &found.session).collect::<Vec<_>>(), [&nth_session(5), &nth_session(6)]);
+    let (mut found, mut damaged, mut after) = (Vec::new(), 0, None);
+    loop {
+        let page = ledger.unfinished(after, 2).await.unwrap();
+        assert!(page.items.len() + page.damaged.len() <= 2);
+        found.extend(page.items.into_iter().map(|found| found.session));
+        damaged += page.damaged.len();
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!((found, damaged), (vec![nth_session(5), nth_session(6)], 5));
+}
+
+pub(crate) async fn unfinished_work_is_walked_by_key_while_sessions_are_written_to(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    for n in 0..9 {
+        engine.open(&nth_session(n), &person()).await.unwrap();
+        engine.submit(&nth_session(n), &person(), begin("Hello")).await.unwrap();
+    }
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = ledger.unfinished(after, 2).await.unwrap();
+        found.extend(page.items.into_iter().map(|found| found.session));
+        // What is written between two pages moves no session past the walk.
+        for n in 0..9 {
+            let request = format!("say-{}-{n}", found.len());
+            ledger.submit(submission(&nth_session(n), &request, on(PlanStyle::Document))).await.unwrap();
+        }
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(found, (0..9).map(nth_session).collect::<Vec<_>>());
+}
+
+pub(crate) async fn a_paused_execution_is_not_unfinished_until_it_is_resumed(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    executing(&engine, 2).await;
+    let plan = engine.active_plan(&here()).await.unwrap();
+    let execution = plan.execution.as_ref().unwrap().id.clone();
+    let pause = Command::Run(RunCommand::Pause { plan: plan.id.clone(), execution });
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
+    engine.submit(&here(), &person(), pause.clone()).await.unwrap();
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
+    let stored = store.engine().await.plan(&here(), &plan.id).await.unwrap();
+    assert!(stored.execution.as_ref().unwrap().paused_since().is_some());
+    // To pause what is paused changes nothing.
+    assert_eq!(engine.submit(&here(), &person(), pause).await.unwrap().events, []);
+    engine.resume(&here(), &person(), &plan.id).await.unwrap();
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
+    let stored = store.engine().await.plan(&here(), &plan.id).await.unwrap();
+    assert!(matches!(stored.execution.as_ref().unwrap().pause, Some(Pause::Resumed { .. })));
+}
+
+pub(crate) async fn the_lease_that_a_process_holds_can_be_looked_at(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    assert_eq!(ledger.lease(&here()).await.unwrap(), None);
+    engine.open(&here(), &person()).await.unwrap();
+    assert_eq!(ledger.lease(&here()).await.unwrap(), None);
+    let held = ledger.acquire_lease(&here(), "working", LONG).await.unwrap().unwrap();
+    assert_eq!(ledger.lease(&here()).await.unwrap(), Some(held.clone()));
+    ledger.release_lease(&held).await.unwrap();
+    assert_eq!(ledger.lease(&here()).await.unwrap(), None);
 }
 
 pub(crate) async fn everything_is_counted(store: &Store) {
@@ -234,8 +298,10 @@ pub(crate) async fn assert_counts_agree(store: &Store, ledger: &dyn ServerLedger
         let of = |status| plans.values().filter(|plan| plan.status == status).count() as u64;
         counted.plans_ready += of(PlanStatus::Ready);
         counted.plans_executing += of(PlanStatus::Executing);
-        let is_unfinished = session.turn.is_some() || of(PlanStatus::Executing) > 0;
-        let listed = ledger.unfinished(100).await.unwrap();
+        let paused = |plan: &Plan| plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        let works = |plan: &Plan| plan.status == PlanStatus::Executing && !paused(plan);
+        let is_unfinished = session.turn.is_some() || plans.values().any(works);
+        let listed = ledger.unfinished(None, 100).await.unwrap().items;
         assert_eq!(listed.iter().any(|found| found.session == session.identity), is_unfinished, "{name}");
     }
     assert_eq!(ledger.census().await.unwrap(), counted);

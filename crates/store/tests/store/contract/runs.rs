@@ -180,6 +180,7 @@ pub(crate) async fn an_execution_may_have_fewer_steps_than_the_one_before(store:
         steps: runs.into(),
         started_at: at(0),
         finished_at: Some(at(1)),
+        pause: None,
     });
     let id = imported.id.clone();
     engine.submit(&here(), &person(), Command::Import(imported)).await.unwrap();

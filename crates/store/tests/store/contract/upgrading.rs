@@ -104,7 +104,7 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
     let census = Census { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
     assert_eq!(ledger.census().await.unwrap(), census);
     let left_by = Some(Lease { session: here(), owner: "gone".to_owned(), fence: 1 });
-    assert_eq!(ledger.unfinished(10).await.unwrap(), [Unfinished { session: here(), seq: 12, left_by }]);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [Unfinished { session: here(), seq: 12, left_by }]);
     let waiting = ledger.plans_anywhere(&[PlanStatus::Ready, PlanStatus::Executing], None, 10).await.unwrap().items;
     let waiting: Vec<_> = waiting.iter().map(|found| (found.session.to_string(), found.plan.status)).collect();
     let ready = (BYSTANDER.to_owned(), PlanStatus::Ready);
@@ -130,7 +130,7 @@ pub(crate) async fn damaged_sessions_of_the_third_version_stay_as_they_are(store
     let kept = store.look(state).await;
     let ledger = store.ledger().await;
     damaged(ledger.session(&here()).await, "session cli:k3yk3y8x");
-    assert_eq!(ledger.unfinished(10).await.unwrap(), []);
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     assert_eq!((ledger.census().await.unwrap().turns, ledger.census().await.unwrap().planning), (0, 1));
     assert_eq!(store.look(state).await, kept);
 }
