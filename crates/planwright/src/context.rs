@@ -240,7 +240,8 @@ impl Context {
     pub(crate) async fn next(&self, plan: &Plan) -> Result<String, Failure> {
         let mode = self.engine.session(&plan.session).await?.plan_mode;
         let standing = if mode.active_plan.as_ref() == Some(&plan.id) { Standing::Active } else { Standing::Parked };
-        Ok(card::next(plan, standing, &self.invocation))
+        let activity = self.engine.activity(&plan.session, plan).await?;
+        Ok(card::next(plan, standing, activity.as_ref(), &self.invocation))
     }
 
     /// Who wrote what the plan says now, and when. Unknown where the journal cannot be read: the plan itself can.

@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn the_configuration_page_is_current() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
-        if std::env::var_os("PLANWRIGHT_WRITE_DOCS").is_some() {
+        if std::env::var_os("WRITE_DOCS").is_some() {
             std::fs::write(&path, page()).unwrap();
         }
         let written = std::fs::read_to_string(&path).unwrap();

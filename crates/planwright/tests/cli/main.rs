@@ -17,6 +17,7 @@ mod hostile;
 mod importing;
 mod looking;
 mod mcp;
+mod paused;
 mod provider;
 mod sessions;
 mod settings;
