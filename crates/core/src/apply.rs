@@ -2,127 +2,105 @@
 
 use std::sync::Arc;
 
-use crate::event::Event;
-use crate::plan::content::PlanContent;
+use jiff::Timestamp;
+
+use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
+use crate::identity::SessionIdentity;
+use crate::ids::{PlanId, StepId, TurnId};
+use crate::mode::PlanModeState;
+use crate::plan::content::{MetadataChange, PlanContent};
+use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
-use crate::plan::{Ending, Feedback, Plan, PlanStatus};
+use crate::plan::{Ending, Feedback, Plan};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
 
 impl Snapshot {
-    /// `seq` is the number of the journal's entry that the event is.
+    /// `seq` is the sequence number of the event's entry in the journal.
     pub fn apply(&mut self, event: &Event, stamp: &CommandContext, seq: u64) {
-        self.apply_to_session(event, stamp, seq);
-        self.apply_to_plans(event, stamp);
-    }
-
-    fn apply_to_session(&mut self, event: &Event, stamp: &CommandContext, seq: u64) {
-        if matches!(event, Event::SessionOpened) {
-            self.session = Some(Session::opened(self.identity.clone(), stamp.at));
-        }
-        let Some(session) = &mut self.session else { return };
-        let mode = &mut session.plan_mode;
         match event {
-            Event::PlanModeEnabled { style, plan } => {
-                mode.enabled = true;
-                mode.style = *style;
-                mode.active_plan = Some(plan.clone());
-                mode.updated_at = stamp.at;
-            }
-            Event::PlanModeDisabled { .. } => {
-                mode.enabled = false;
-                mode.active_plan = None;
-                mode.updated_at = stamp.at;
-            }
-            // Whoever takes an active plan's place is active in its stead.
-            Event::PlanSuperseded { plan, by } if mode.active_plan.as_ref() == Some(plan) => {
-                mode.active_plan = Some(by.clone());
-                mode.updated_at = stamp.at;
-            }
-            Event::PlanCreated(_) | Event::PlanImported { .. } => session.plans_made += 1,
-            Event::TurnBegun { .. }
-            | Event::TurnResumed { .. }
-            | Event::ModelReplied { .. }
-            | Event::ToolEnded { .. }
-            | Event::TurnEnded { .. }
-            | Event::Compacted(_)
-            | Event::PlanShown(_)
-            | Event::ConversationReset { .. } => session.apply_to_conversation(event, stamp),
-            Event::WorkbookSwitched { .. }
-            | Event::WorkbookBegun { .. }
-            | Event::WorkbookWritten { .. }
-            | Event::WorkbookArchived { .. }
-            | Event::WorkbookCleared
-            | Event::WorkbookJudged(_) => session.workbook_mut().apply(event, stamp, seq),
-            Event::SessionOpened
-            | Event::PlanSuperseded { .. }
-            | Event::ContentSet { .. }
-            | Event::StepRecorded { .. }
-            | Event::MetadataSet { .. }
-            | Event::StepAdded { .. }
-            | Event::StepUpdated { .. }
-            | Event::StepRemoved { .. }
-            | Event::PlanFinalized { .. }
-            | Event::PlanApproved { .. }
-            | Event::PlanRejected { .. }
-            | Event::RevisionRequested { .. }
-            | Event::PlanCancelled { .. }
-            | Event::ExecutionStarted { .. }
-            | Event::ExecutionPaused { .. }
-            | Event::ExecutionResumed { .. }
-            | Event::StepBegun { .. }
-            | Event::StepEnded { .. }
-            | Event::ExecutionFinished { .. } => {}
-        }
-    }
-
-    fn apply_to_plans(&mut self, event: &Event, stamp: &CommandContext) {
-        match event {
-            Event::PlanCreated(creation) => {
-                let mut plan = Plan::begun(
-                    creation.plan.clone(),
-                    self.identity.clone(),
-                    creation.number,
-                    creation.style,
-                    stamp.at,
-                );
-                if let Some(succession) = &creation.succeeds {
-                    plan.supersedes = Some(succession.of.clone());
-                    plan.title.clone_from(&succession.title);
-                    plan.content = succession.content.clone();
-                    plan.steps_made = succession.steps_made;
+            Event::Session(event) => self.apply_session(event, stamp),
+            Event::Turn { id, event } => {
+                if let Some(session) = &mut self.session {
+                    session.apply_turn(id, event, stamp.at);
                 }
-                self.plans.insert(plan.id.clone(), Arc::new(plan));
             }
-            Event::PlanImported { number, plan: imported } => {
-                let style = imported.content.style();
-                let mut plan =
-                    Plan::begun(imported.id.clone(), self.identity.clone(), *number, style, imported.created_at);
-                plan.status = imported.status;
-                plan.title.clone_from(&imported.title);
-                plan.content = imported.content.clone();
-                plan.version = u32::from(!plan.content.is_empty());
-                plan.steps_made = u32::try_from(plan.content.steps().len()).unwrap_or(u32::MAX);
-                plan.execution.clone_from(&imported.execution);
-                plan.origin = Some(imported.origin.clone());
-                plan.updated_at = imported.updated_at;
-                self.plans.insert(plan.id.clone(), Arc::new(plan));
+            Event::Workbook(event) => {
+                if let Some(session) = &mut self.session {
+                    session.workbook_mut().apply(event, stamp.at, seq);
+                }
             }
-            _ => {
-                if let Some(plan) = event.plan().and_then(|id| self.plans.get_mut(id)) {
+            Event::Plan { id, event } => {
+                if let (Some(session), PlanEvent::Superseded { by }) = (&mut self.session, event) {
+                    session.plan_mode.replace_active(id, by, stamp.at);
+                }
+                if let Some(plan) = self.plans.get_mut(id) {
                     Arc::make_mut(plan).apply(event, stamp);
                 }
             }
         }
     }
+
+    fn apply_session(&mut self, event: &SessionEvent, stamp: &CommandContext) {
+        let identity = || self.identity.clone();
+        match event {
+            SessionEvent::Opened => self.session = Some(Session::opened(identity(), stamp.at)),
+            SessionEvent::PlanCreated { creation } => self.add_plan(Plan::created(creation, identity(), stamp.at)),
+            SessionEvent::PlanImported { number, plan } => self.add_plan(Plan::imported(plan, identity(), *number)),
+            SessionEvent::ConversationReset { .. }
+            | SessionEvent::PlanModeEnabled { .. }
+            | SessionEvent::PlanModeDisabled { .. }
+            | SessionEvent::Compacted { .. }
+            | SessionEvent::PlanShown { .. } => {}
+        }
+        if let Some(session) = &mut self.session {
+            session.apply(event, stamp.at);
+        }
+    }
+
+    fn add_plan(&mut self, plan: Plan) {
+        self.plans.insert(plan.id.clone(), Arc::new(plan));
+    }
 }
 
 impl Session {
-    fn apply_to_conversation(&mut self, event: &Event, stamp: &CommandContext) {
+    fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
+        let mode = &mut self.plan_mode;
         match event {
-            Event::TurnBegun { turn, text, purpose, .. } => {
-                let begun = OpenTurn::begun(turn.clone(), stamp.at, purpose.clone());
+            SessionEvent::Opened => {}
+            SessionEvent::PlanModeEnabled { style, plan } => {
+                mode.enabled = true;
+                mode.style = *style;
+                mode.active_plan = Some(plan.clone());
+                mode.updated_at = at;
+            }
+            SessionEvent::PlanModeDisabled { .. } => {
+                mode.enabled = false;
+                mode.active_plan = None;
+                mode.updated_at = at;
+            }
+            SessionEvent::PlanCreated { .. } | SessionEvent::PlanImported { .. } => self.plans_made += 1,
+            SessionEvent::Compacted { compaction } => {
+                self.history_from = compaction.reads_from();
+                self.kept_from = compaction.kept_from;
+            }
+            SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
+            // The entries stay in the journal; the model does not read them any more.
+            SessionEvent::ConversationReset { history_from } => {
+                self.history_from = *history_from;
+                self.kept_from = 0;
+                self.turn = None;
+                self.shown = None;
+                self.topic = None;
+            }
+        }
+    }
+
+    fn apply_turn(&mut self, id: &TurnId, event: &TurnEvent, at: Timestamp) {
+        match event {
+            TurnEvent::Begun { text, purpose, .. } => {
+                let begun = OpenTurn::begun(id.clone(), at, purpose.clone());
                 match (purpose, &mut self.turn) {
                     (Purpose::Question { asked_by, .. }, Some(open)) if open.id == *asked_by => {
                         open.question = Some(Box::new(begun));
@@ -135,39 +113,39 @@ impl Session {
                     (Purpose::Document { .. } | Purpose::Step { .. }, _) => self.turn = Some(begun),
                 }
             }
-            Event::TurnEnded { turn, ending } => {
+            TurnEvent::Resumed => {
+                if let Some(open) = self.open_turn_mut(id) {
+                    open.resumed += 1;
+                }
+            }
+            TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
+                if let (Some(open), Some(input)) = (self.open_turn_mut(id), event.input()) {
+                    open.take_in(&input);
+                }
+            }
+            TurnEvent::Ended { ending } => {
                 match &mut self.turn {
-                    Some(open) if open.id != *turn => open.question = None,
+                    Some(open) if open.id != *id => open.question = None,
                     Some(_) | None => self.turn = None,
                 }
                 if ending.shown.is_some() {
                     self.shown.clone_from(&ending.shown);
                 }
             }
-            Event::Compacted(compaction) => {
-                self.history_from = compaction.reads_from();
-                self.kept_from = compaction.kept_from;
-            }
-            Event::PlanShown(shown) => self.shown = Some(shown.clone()),
-            // What was said before stays in the journal; the model does not read it any more.
-            Event::ConversationReset { history_from } => {
-                self.history_from = *history_from;
-                self.kept_from = 0;
-                self.turn = None;
-                self.shown = None;
-                self.topic = None;
-            }
-            Event::TurnResumed { turn } => {
-                if let Some(open) = self.turn.as_mut().and_then(|open| open.named_mut(turn)) {
-                    open.resumed += 1;
-                }
-            }
-            _ => {
-                let open = event.turn().and_then(|turn| self.turn.as_mut()?.named_mut(turn));
-                if let (Some(open), Some(input)) = (open, event.turn_input()) {
-                    open.take_in(&input);
-                }
-            }
+        }
+    }
+
+    fn open_turn_mut(&mut self, id: &TurnId) -> Option<&mut OpenTurn> {
+        self.turn.as_mut()?.named_mut(id)
+    }
+}
+
+impl PlanModeState {
+    /// The plan that replaces the active one becomes active.
+    fn replace_active(&mut self, replaced: &PlanId, by: &PlanId, at: Timestamp) {
+        if self.active_plan.as_ref() == Some(replaced) {
+            self.active_plan = Some(by.clone());
+            self.updated_at = at;
         }
     }
 }
@@ -183,106 +161,105 @@ fn topic(text: &str) -> String {
 }
 
 impl Plan {
-    fn apply(&mut self, event: &Event, stamp: &CommandContext) {
+    fn created(creation: &Creation, session: SessionIdentity, at: Timestamp) -> Self {
+        let mut plan = Self::begun(creation.plan.clone(), session, creation.number, creation.style, at);
+        if let Some(predecessor) = &creation.succeeds {
+            plan.supersedes = Some(predecessor.of.clone());
+            plan.title.clone_from(&predecessor.title);
+            plan.content = predecessor.content.clone();
+            plan.steps_made = predecessor.steps_made;
+        }
+        plan
+    }
+
+    fn imported(imported: &ImportedPlan, session: SessionIdentity, number: u32) -> Self {
+        let style = imported.content.style();
+        let mut plan = Self::begun(imported.id.clone(), session, number, style, imported.created_at);
+        plan.status = imported.status;
+        plan.title.clone_from(&imported.title);
+        plan.content = imported.content.clone();
+        plan.version = u32::from(!plan.content.is_empty());
+        plan.steps_made = u32::try_from(plan.content.steps().len()).unwrap_or(u32::MAX);
+        plan.execution.clone_from(&imported.execution);
+        plan.origin = Some(imported.origin.clone());
+        plan.updated_at = imported.updated_at;
+        plan
+    }
+
+    fn apply(&mut self, event: &PlanEvent, stamp: &CommandContext) {
+        self.status = self.status.after(event);
         match event {
-            // The session changes, not the plan.
-            Event::PlanModeEnabled { .. }
-            | Event::SessionOpened
-            | Event::ConversationReset { .. }
-            | Event::PlanModeDisabled { .. }
-            | Event::TurnBegun { .. }
-            | Event::TurnResumed { .. }
-            | Event::ModelReplied { .. }
-            | Event::ToolEnded { .. }
-            | Event::TurnEnded { .. }
-            | Event::Compacted(_)
-            | Event::PlanShown(_)
-            | Event::WorkbookSwitched { .. }
-            | Event::WorkbookBegun { .. }
-            | Event::WorkbookWritten { .. }
-            | Event::WorkbookArchived { .. }
-            | Event::WorkbookCleared
-            | Event::WorkbookJudged(_)
-            | Event::PlanCreated(_)
-            | Event::PlanImported { .. } => return,
-            Event::ContentSet { markdown, title, .. } => {
+            PlanEvent::ContentSet { markdown, title, .. } => {
                 if let PlanContent::Document(document) = &mut self.content {
                     document.markdown.clone_from(markdown);
                 }
                 self.title.clone_from(title);
-                self.status = PlanStatus::Ready;
                 self.version += 1;
                 self.feedback = None;
             }
-            Event::StepRecorded { step, .. } => {
+            PlanEvent::StepRecorded { step, .. } => {
                 if let PlanContent::Collect(collected) = &mut self.content {
                     collected.steps.push(step.clone());
                     self.steps_made += 1;
                 }
             }
-            Event::MetadataSet { change, .. } => self.set_metadata(change),
-            Event::StepAdded { index, step, .. } => {
+            PlanEvent::MetadataSet { change, .. } => self.set_metadata(change),
+            PlanEvent::StepAdded { index, step, .. } => {
                 if let PlanContent::Build(built) = &mut self.content {
                     let index = (*index).min(built.steps.len());
                     built.steps.insert(index, step.clone());
                     self.steps_made += 1;
                 }
             }
-            Event::StepUpdated { index, step, .. } => {
+            PlanEvent::StepUpdated { index, step, .. } => {
                 if let PlanContent::Build(built) = &mut self.content {
                     built.steps.retain(|other| other.id != step.id);
                     let index = (*index).min(built.steps.len());
                     built.steps.insert(index, step.clone());
                 }
             }
-            Event::StepRemoved { step, .. } => {
+            PlanEvent::StepRemoved { step, .. } => {
                 if let PlanContent::Build(built) = &mut self.content {
                     built.steps.retain(|other| other.id != *step);
                 }
             }
-            Event::PlanFinalized { summary, .. } => {
+            PlanEvent::Finalized { summary, .. } => {
                 match &mut self.content {
                     PlanContent::Document(_) => {}
                     PlanContent::Collect(collected) => collected.summary.clone_from(summary),
                     PlanContent::Build(built) => built.summary.clone_from(summary),
                 }
-                self.status = PlanStatus::Ready;
                 self.version += 1;
                 self.feedback = None;
             }
-            Event::PlanApproved { approval, .. } => {
-                self.status = PlanStatus::Approved;
+            PlanEvent::Approved { approval, .. } => {
                 self.approval = Some(approval.clone().into());
                 self.feedback = None;
             }
-            Event::PlanRejected { reason, .. } => {
-                self.status = PlanStatus::Rejected;
+            PlanEvent::Rejected { reason, .. } => {
                 self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
             }
-            Event::RevisionRequested { feedback, .. } => {
+            PlanEvent::RevisionRequested { feedback, .. } => {
                 // What was asked before and has not been answered still stands.
                 let earlier = self.feedback.take().map(|earlier| earlier.text + "\n\n").unwrap_or_default();
                 self.feedback = Some(Feedback { by: stamp.by.clone(), at: stamp.at, text: earlier + feedback });
             }
-            Event::PlanCancelled { reason, .. } => {
-                self.status = PlanStatus::Cancelled;
+            PlanEvent::Cancelled { reason, .. } => {
                 self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
                 self.stop_execution(stamp);
             }
-            Event::PlanSuperseded { by, .. } => {
-                self.status = PlanStatus::Superseded;
+            PlanEvent::Superseded { by, .. } => {
                 self.superseded_by = Some(by.clone());
                 self.stop_execution(stamp);
             }
-            Event::ExecutionStarted { execution, .. } => {
-                self.status = PlanStatus::Executing;
+            PlanEvent::ExecutionStarted { execution, .. } => {
                 self.execution = Some(execution.clone());
             }
-            Event::ExecutionPaused { idle_turns, .. } => {
+            PlanEvent::ExecutionPaused { idle_turns, .. } => {
                 self.set_pause(Some(Pause::Paused { at: stamp.at, idle_turns: *idle_turns }));
             }
-            Event::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: stamp.at })),
-            Event::StepBegun { step, note, .. } => {
+            PlanEvent::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: stamp.at })),
+            PlanEvent::StepBegun { step, note, .. } => {
                 self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     run.status = StepStatus::InProgress;
@@ -291,7 +268,7 @@ impl Plan {
                     run.finished_at = None;
                 }
             }
-            Event::StepEnded { step, outcome, .. } => {
+            PlanEvent::StepEnded { step, outcome, .. } => {
                 self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     if outcome.status == StepStatus::Pending {
@@ -304,15 +281,12 @@ impl Plan {
                     run.finished_at = outcome.status.is_settled().then_some(stamp.at);
                 }
             }
-            Event::ExecutionFinished { status, .. } => {
-                self.status = *status;
-                self.stop_execution(stamp);
-            }
+            PlanEvent::ExecutionFinished { .. } => self.stop_execution(stamp),
         }
         self.updated_at = stamp.at;
     }
 
-    fn set_metadata(&mut self, change: &crate::command::MetadataChange) {
+    fn set_metadata(&mut self, change: &MetadataChange) {
         if change.title.is_some() {
             self.title.clone_from(&change.title);
         }
@@ -333,7 +307,7 @@ impl Plan {
         }
     }
 
-    fn run_mut(&mut self, step: &crate::ids::StepId) -> Option<&mut StepRun> {
+    fn run_mut(&mut self, step: &StepId) -> Option<&mut StepRun> {
         self.execution.as_mut()?.steps.iter_mut().find(|run| run.step == *step)
     }
 

@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::conversation::Compaction;
 use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
-use crate::plan::content::PlanContent;
-use crate::plan::execution::{Execution, StepStatus};
-use crate::plan::{Digest, Origin, PlanStatus, PlanStyle};
+use crate::plan::{Digest, PlanStyle};
+use crate::session::Compaction;
 use crate::turn::{Ending, Purpose, Shown, TurnInput};
 use crate::workbook::WorkbookCommand;
+
+pub use crate::plan::content::MetadataChange;
+pub use crate::plan::creation::ImportedPlan;
+pub use crate::plan::execution::Outcome;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
@@ -78,17 +80,6 @@ pub enum DraftCommand {
     UpdateStep { step: StepId, change: StepChange },
     RemoveStep { step: StepId },
     Submit { summary: Option<String> },
-}
-
-/// Only what is given changes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MetadataChange {
-    pub goal: Option<String>,
-    pub title: Option<String>,
-    pub assumptions: Option<Vec<String>>,
-    pub risks: Option<Vec<String>>,
-    pub verification: Option<Vec<String>>,
-    pub files: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,13 +202,6 @@ pub enum RunCommand {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outcome {
-    pub status: StepStatus,
-    pub note: Option<String>,
-    pub evidence: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedStep {
     pub step: StepId,
     pub outcome: Outcome,
@@ -228,19 +212,6 @@ pub struct ProgressReport {
     /// From 1; the step in progress, else the next one, if absent.
     pub step: Option<usize>,
     pub outcome: Outcome,
-}
-
-/// A plan of the older format, translated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImportedPlan {
-    pub id: PlanId,
-    pub status: PlanStatus,
-    pub title: Option<String>,
-    pub content: PlanContent,
-    pub execution: Option<Execution>,
-    pub origin: Origin,
-    pub created_at: jiff::Timestamp,
-    pub updated_at: jiff::Timestamp,
 }
 
 impl Command {

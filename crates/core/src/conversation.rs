@@ -9,10 +9,11 @@ pub mod fitting;
 mod items;
 mod words;
 
-pub use compaction::{Compaction, Summarizer};
 pub use items::{Conversation, Item, MESSAGE_TOKENS, Said};
 
 use crate::model::{ModelMessage, ModelReply, ToolCall};
+
+pub use crate::session::{Compaction, Summarizer};
 
 /// Counts the tokens of a text as the model will.
 pub trait CountTokens {

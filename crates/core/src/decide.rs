@@ -11,8 +11,9 @@ mod workbook;
 
 use crate::actor::ActorKind;
 use crate::command::Command;
-use crate::event::{Creation, Event, Succession};
+use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::ids::PlanId;
+use crate::plan::creation::{Creation, Predecessor};
 use crate::plan::{Plan, PlanContent, PlanStatus, PlanStyle};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
@@ -51,11 +52,9 @@ impl Decider<'_> {
     fn stopping_work(&self, mut events: Vec<Event>) -> Vec<Event> {
         let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let stops = |event: &Event| match event {
-            Event::ConversationReset { .. } => true,
-            Event::PlanCancelled { plan, .. }
-            | Event::PlanSuperseded { plan, .. }
-            | Event::ExecutionFinished { plan, .. } => open.is_some_and(|open| self.works_on(open, plan)),
-            _ => false,
+            Event::Session(event) => matches!(event, SessionEvent::ConversationReset { .. }),
+            Event::Plan { id, event } => ends_work(event) && open.is_some_and(|open| self.works_on(open, id)),
+            Event::Turn { .. } | Event::Workbook(_) => false,
         };
         // An agent that rewrites or finishes the document it works from ends its turn itself.
         let itself = self.stamp.by.kind != ActorKind::Person
@@ -70,7 +69,8 @@ impl Decider<'_> {
     fn pausing_document(&self, mut events: Vec<Event>) -> Vec<Event> {
         let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let Some(open) = open.filter(|open| open.purpose.is_conversation()) else { return events };
-        let ends = |event: &Event| matches!(event, Event::TurnEnded { turn, .. } if *turn == open.id);
+        let ends =
+            |event: &Event| matches!(event, Event::Turn { id, event: TurnEvent::Ended { .. } } if *id == open.id);
         if !events.iter().any(ends) {
             return events;
         }
@@ -109,13 +109,37 @@ impl Decider<'_> {
 
     /// A plan that takes the place of `plan`, beginning with `content`.
     fn succeed(&self, plan: &Plan, content: PlanContent) -> Result<Event, Refusal> {
-        let succession =
-            Succession { of: plan.id.clone(), title: plan.title.clone(), content, steps_made: plan.steps_made };
-        self.creation(plan.style(), Some(succession))
+        let predecessor =
+            Predecessor { of: plan.id.clone(), title: plan.title.clone(), content, steps_made: plan.steps_made };
+        self.creation(plan.style(), Some(predecessor))
     }
 
-    fn creation(&self, style: PlanStyle, succeeds: Option<Succession>) -> Result<Event, Refusal> {
+    fn creation(&self, style: PlanStyle, succeeds: Option<Predecessor>) -> Result<Event, Refusal> {
         let number = self.snapshot.opened()?.plans_made + 1;
-        Ok(Event::PlanCreated(Box::new(Creation { plan: self.new_plan_id(), number, style, succeeds })))
+        Ok(Event::Session(SessionEvent::PlanCreated {
+            creation: Box::new(Creation { plan: self.new_plan_id(), number, style, succeeds }),
+        }))
+    }
+}
+
+/// Whether nothing is left to be done for a plan after this event.
+const fn ends_work(event: &PlanEvent) -> bool {
+    match event {
+        PlanEvent::Cancelled { .. } | PlanEvent::Superseded { .. } | PlanEvent::ExecutionFinished { .. } => true,
+        PlanEvent::ContentSet { .. }
+        | PlanEvent::StepRecorded { .. }
+        | PlanEvent::MetadataSet { .. }
+        | PlanEvent::StepAdded { .. }
+        | PlanEvent::StepUpdated { .. }
+        | PlanEvent::StepRemoved { .. }
+        | PlanEvent::Finalized { .. }
+        | PlanEvent::Approved { .. }
+        | PlanEvent::Rejected { .. }
+        | PlanEvent::RevisionRequested { .. }
+        | PlanEvent::ExecutionStarted { .. }
+        | PlanEvent::ExecutionPaused { .. }
+        | PlanEvent::ExecutionResumed { .. }
+        | PlanEvent::StepBegun { .. }
+        | PlanEvent::StepEnded { .. } => false,
     }
 }

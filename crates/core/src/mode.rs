@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::identity::SessionIdentity;
 use crate::ids::PlanId;
 use crate::plan::PlanStyle;
-use crate::session::SessionIdentity;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanModeState {

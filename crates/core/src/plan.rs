@@ -3,8 +3,10 @@
 pub mod approval;
 pub mod completeness;
 pub mod content;
+pub mod creation;
 pub mod diff;
 pub mod digest;
+pub mod event;
 pub mod execution;
 pub mod lifecycle;
 pub mod markdown;
@@ -18,15 +20,16 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
+use crate::identity::{SessionIdentity, TransportChat};
 use crate::ids::{PlanId, StepId};
 use crate::refusal::Refusal;
-use crate::session::{SessionIdentity, TransportChat};
 use crate::shared::Shared;
 use crate::visible::quoted;
 
 pub use approval::Approval;
 pub use content::{PlanContent, PlanStep};
 pub use digest::Digest;
+pub use event::{PlanChange, PlanEvent};
 pub use execution::Execution;
 pub use lifecycle::PlanStatus;
 

@@ -1,181 +1,20 @@
-//! Who a conversation is. A session is named by its channel and its conversation key; where answers are
-//! delivered is another type and does not convert into it.
+//! What the journal says about a session as a whole.
 
-mod folder;
-
-use std::fmt;
-use std::str::FromStr;
+mod compaction;
+mod event;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize, Serializer};
-use sha2::{Digest as _, Sha256};
+use serde::{Deserialize, Serialize};
 
-use crate::hex;
 use crate::ids::PlanId;
 use crate::mode::PlanModeState;
-use crate::refusal::Refusal;
 use crate::turn::{OpenTurn, Shown};
-use crate::visible::quoted;
-use crate::workbook::WorkbookState;
+use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Channel {
-    Web,
-    Telegram,
-    Cli,
-    Mcp,
-    Acp,
-    /// Conversations taken over from the older format, which did not know channels.
-    Legacy,
-}
+pub use crate::identity::{Channel, ConversationKey, SessionIdentity, TransportChat};
+pub use compaction::{Compaction, Summarizer};
+pub use event::SessionEvent;
 
-impl Channel {
-    pub const ALL: [Self; 6] = [Self::Web, Self::Telegram, Self::Cli, Self::Mcp, Self::Acp, Self::Legacy];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Web => "web",
-            Self::Telegram => "telegram",
-            Self::Cli => "cli",
-            Self::Mcp => "mcp",
-            Self::Acp => "acp",
-            Self::Legacy => "legacy",
-        }
-    }
-}
-
-impl fmt::Display for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Channel {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|channel| channel.as_str() == text).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|channel| channel.as_str()).collect();
-            Refusal::invalid(format!("{} is not a channel; channels are {}", quoted(text), known.join(", ")))
-        })
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct ConversationKey(String);
-
-impl ConversationKey {
-    const LONGEST: usize = 64;
-    const SHORTEST_NEW: usize = 8;
-
-    /// What a key looks like, in the same words wherever one is refused.
-    pub(crate) const RULE: &str = "a new key has 8 to 64 letters, digits, '_' or '-'";
-
-    /// A key for a conversation that begins now.
-    pub fn new(text: impl Into<String>) -> Result<Self, Refusal> {
-        Self::with_at_least(Self::SHORTEST_NEW, text.into())
-    }
-
-    /// A key of a conversation that exists already; older ones may be shorter than new ones.
-    pub fn existing(text: impl Into<String>) -> Result<Self, Refusal> {
-        Self::with_at_least(1, text.into())
-    }
-
-    fn with_at_least(shortest: usize, text: String) -> Result<Self, Refusal> {
-        let fits = (shortest..=Self::LONGEST).contains(&text.len())
-            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-        if fits {
-            Ok(Self(text))
-        } else {
-            Err(Refusal::invalid(format!("{} is not a conversation key: {}", quoted(&text), Self::RULE)))
-        }
-    }
-
-    /// Whether a conversation with this key may begin now.
-    pub fn may_be_new(&self) -> bool {
-        self.0.len() >= Self::SHORTEST_NEW
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ConversationKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TryFrom<String> for ConversationKey {
-    type Error = Refusal;
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        Self::existing(text)
-    }
-}
-
-/// The key of every state in Planwright, written `web:k3yk3y8x`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(try_from = "String")]
-pub struct SessionIdentity {
-    pub channel: Channel,
-    pub conversation: ConversationKey,
-}
-
-impl SessionIdentity {
-    pub fn new(channel: Channel, conversation: ConversationKey) -> Self {
-        Self { channel, conversation }
-    }
-}
-
-impl fmt::Display for SessionIdentity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.channel, self.conversation)
-    }
-}
-
-impl FromStr for SessionIdentity {
-    type Err = Refusal;
-
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        let (channel, key) = text
-            .split_once(':')
-            .ok_or_else(|| Refusal::invalid(format!("{} is not a session: write channel:key", quoted(text))))?;
-        Ok(Self::new(channel.parse()?, ConversationKey::existing(key)?))
-    }
-}
-
-impl TryFrom<String> for SessionIdentity {
-    type Error = Refusal;
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        text.parse()
-    }
-}
-
-impl Serialize for SessionIdentity {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// Where answers are delivered. It says nothing about which conversation is meant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TransportChat(pub String);
-
-impl TransportChat {
-    /// What logs call it: the same for the same transport, and nothing tells from it who that is.
-    pub fn short_hash(&self) -> String {
-        let mut hash = hex::encode(&Sha256::digest(self.0.as_bytes()).into());
-        hash.truncate(12);
-        hash
-    }
-}
-
-/// What the journal says about a session as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     pub identity: SessionIdentity,
@@ -226,5 +65,24 @@ impl Session {
             shown: None,
             workbook: None,
         }
+    }
+
+    /// Whether the planning files are there for the agent.
+    pub fn has_planning_files(&self, settings: &PlanningFiles) -> bool {
+        self.workbook.as_ref().and_then(|workbook| workbook.on).unwrap_or(settings.enabled)
+    }
+
+    /// Whether a person said that they are not to be there.
+    pub fn refuses_planning_files(&self) -> bool {
+        self.workbook.as_ref().and_then(|workbook| workbook.on) == Some(false)
+    }
+
+    /// The workbook that is being worked with.
+    pub fn current_workbook(&self) -> Option<&Workbook> {
+        self.workbook.as_ref()?.current.as_ref()
+    }
+
+    pub(crate) fn workbook_mut(&mut self) -> &mut WorkbookState {
+        self.workbook.get_or_insert_default()
     }
 }

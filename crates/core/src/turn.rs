@@ -2,6 +2,7 @@
 //! does nothing itself; whoever carries its effects out journals what they came to, so that a turn that a crash
 //! interrupts goes on where it stood.
 
+mod event;
 mod limits;
 mod machine;
 mod purpose;
@@ -13,6 +14,7 @@ use crate::ids::{PlanId, TurnId};
 use crate::model::ModelReply;
 use crate::plan::Digest;
 
+pub use event::TurnEvent;
 pub use limits::{TurnLimit, TurnLimits};
 pub use machine::{Effect, EndReason, PendingCall, Turn};
 pub use purpose::Purpose;

@@ -17,6 +17,7 @@
 pub mod archive;
 pub mod completion;
 pub mod errors;
+mod event;
 pub mod findings;
 pub mod hint;
 mod log;
@@ -29,10 +30,10 @@ pub mod verdict;
 
 use serde::{Deserialize, Serialize};
 
+pub use event::WorkbookEvent;
 pub use settings::PlanningFiles;
 pub use state::{Archive, DocumentState, TextDigest, Workbook, WorkbookState};
 
-use crate::event::Event;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
 
@@ -181,17 +182,6 @@ impl WorkbookCommand {
             Self::Begin { documents, .. } => DocumentKind::ALL.iter().map(|which| documents.get(*which).len()).sum(),
             Self::Write { content, .. } => content.len(),
             Self::Switch { .. } | Self::Clear { .. } | Self::Judge(_) => 0,
-        }
-    }
-}
-
-impl Event {
-    /// The text of a document, if this is the entry that has it.
-    pub fn document(&self, wanted: DocumentKind) -> Option<&str> {
-        match self {
-            Self::WorkbookBegun { documents, .. } => Some(documents.get(wanted)),
-            Self::WorkbookWritten { which, content, .. } if *which == wanted => Some(content),
-            _ => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The arguments as they are typed. What they mean is decided elsewhere.
+//! The arguments of the command line.
 //!
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
@@ -27,7 +27,7 @@ pub(crate) use self::plan::{
 #[command(
     name = "planwright",
     version,
-    after_help = "`planwright chat` begins. `planwright --help` shows examples and the exit codes.",
+    after_help = "`planwright chat` begins a conversation. `planwright --help` shows examples, settings and exit codes.",
     after_long_help = after_long_help(),
     max_term_width = 100
 )]
@@ -67,7 +67,7 @@ pub(crate) struct Global {
         hide_env_values = true
     )]
     pub(crate) database: Option<String>,
-    /// The configuration [default: {data}/planwright.toml, if it is there]
+    /// The configuration [default: {data}/planwright.toml, if it exists]
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Answer in JSON, for programs; errors go to stderr as {"code", "message"}
@@ -76,14 +76,14 @@ pub(crate) struct Global {
     /// Colours; `auto` means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, hide_short_help = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorWhen,
-    /// Say what happens, on stderr; twice for more (PLANWRIGHT_LOG takes a finer filter)
+    /// Log more, to stderr; twice for even more (PLANWRIGHT_LOG takes a finer filter)
     #[arg(short, long, global = true, hide_short_help = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     #[arg(skip)]
     pub(crate) typed: Typed,
 }
 
-/// Which options that name the store were typed, and did not come from the environment.
+/// Which options that name the store were typed on the command line, and not taken from the environment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Typed {
     pub(crate) data: bool,
@@ -107,10 +107,10 @@ pub(crate) enum ColorWhen {
 
 const CHAT: &str = "\
 In a terminal you are asked for one message after another; Ctrl+C stops the agent, /help lists the commands, /quit \
-leaves. A line that ends in a backslash goes on in the next one, and pasted text stays one message.
+leaves. A line that ends in a backslash continues on the next one, and pasted text is one message.
 
-With a MESSAGE, or when stdin is not a terminal, nobody is asked: the message, or each line of stdin, is sent after the \
-one before is answered; what is refused or fails ends it. `planwright chat -` sends all of stdin as one message. Answers go to \
+With a MESSAGE, or when stdin is not a terminal, there are no prompts: the message, or each line of stdin, is sent after \
+the one before is answered; a refusal or an error ends the command. `planwright chat -` sends all of stdin as one message. Answers go to \
 stdout and progress to stderr; with --json each answer is one object on a line of its own.";
 
 #[derive(Debug, Subcommand)]
@@ -131,28 +131,28 @@ pub(crate) enum Command {
     /// Show the server's access token, or replace it
     #[command(after_help = operation::TOKEN)]
     Token(TokenArgs),
-    /// Take over plans from an older `plans.json`
+    /// Import plans from an older `plans.json`
     Import(ImportArgs),
-    /// Write everything into one archive, while others go on working
+    /// Write everything into one archive, while other processes keep working
     #[command(after_help = operation::BACKUP)]
     Backup(BackupArgs),
-    /// Bring back what is in an archive
+    /// Add what is in an archive to the store
     #[command(after_help = operation::RESTORE)]
     Restore(RestoreArgs),
     /// Check every journal, and name the first damaged entry of each
     Verify,
-    /// Look whether everything is as it should be, and say what to do where it is not
+    /// Check the installation, and say what to do where something is wrong
     #[command(after_help = operation::DOCTOR)]
     Doctor,
-    /// Ask the server whether it can work now; exit code 0 if it can
+    /// Ask the server whether it is ready; exit code 0 if it is
     Health(HealthArgs),
-    /// Show the life of a plan, step by step, on a store that is thrown away
+    /// Show the life of a plan, step by step, on a temporary store
     Tour(TourArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// The session: its key, or channel:key; it begins if it is not there [default: the one you were in last]
+    /// The session: its key, or channel:key; it is made if it does not exist [default: the one you were in last]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
     /// Who answers: openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME or rehearsal [default: the setting `model`,
@@ -162,7 +162,7 @@ pub(crate) struct ChatArgs {
     /// The kind of plan to work on; `off` turns plan work off [default: as it was in the session]
     #[arg(long, value_name = "STYLE", value_parser = plan_work())]
     pub(crate) plan: Option<PlanWork>,
-    /// What to say, or a command such as `/plan show`; `-` reads it from stdin
+    /// The message, or a command such as `/plan show`; `-` reads it from stdin
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Vec<String>,
 }
@@ -170,7 +170,7 @@ pub(crate) struct ChatArgs {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct SessionsArgs {
-    /// Where the next page begins, as the page before says
+    /// Where the next page begins; the page before names it
     #[arg(long, value_name = "NEXT")]
     pub(crate) after: Option<u64>,
     #[command(subcommand)]
@@ -184,7 +184,7 @@ pub(crate) enum SessionsCommand {
         /// Its key, or channel:key
         #[arg(value_name = "KEY")]
         session: String,
-        /// Do not ask
+        /// Delete without asking
         #[arg(long, short)]
         yes: bool,
     },
@@ -192,7 +192,7 @@ pub(crate) enum SessionsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// The session to come back to: its key (of channel mcp), or channel:key [default: a new one]
+    /// The session to continue: its key (of channel mcp), or channel:key [default: a new one]
     #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
     /// The kind of plan to work on; `off` turns plan work off [default: on, with the style and the plan the session had,
@@ -201,7 +201,7 @@ pub(crate) struct McpArgs {
     pub(crate) plan: Option<PlanWork>,
 }
 
-/// How plan work stands at the start.
+/// Whether plan work is on at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlanWork {
     On(PlanStyle),

@@ -1,19 +1,19 @@
-//! The program `planwright`: command line, configuration and wiring. What a plan is and what may be done with it is
-//! decided in `core` and carried out by `engine`; this crate asks, and shows the answer.
+//! The program `planwright`: command line, configuration and wiring. `core` decides and `engine` carries out; this crate calls
+//! them and shows the answers.
 //!
-//! - [`backup`]: everything in one archive, and back again
+//! - [`backup`]: everything in one archive, and the way back
 //! - [`chat`]: the conversation with the agent in a terminal or a pipe
-//! - [`cli`]: the arguments as they are typed
-//! - [`config`]: what the flags, the environment and the file come to
+//! - [`cli`]: the arguments of the command line
+//! - [`config`]: the settings, from flags, variables and the file
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
-//! - [`invocation`]: the commands that are handed out to be typed next
-//! - [`logging`]: what the program says about itself
+//! - [`invocation`]: commands in hints, as they have to be typed
+//! - [`logging`]: the log
 //! - [`server_probe`]: asks whether a server answers at an address
-//! - [`terminal`]: how plans, differences and lists look
-//! - [`failure`]: what goes wrong, in words and in exit codes
-//! - [`token`]: which access token holds here
-//! - [`tour`]: a plan's life, shown on a store that is thrown away
+//! - [`terminal`]: plans, differences and lists as text
+//! - [`failure`]: errors, as text, JSON and exit codes
+//! - [`token`]: where the access token is
+//! - [`tour`]: the life of a plan, on a temporary store
 
 mod backup;
 mod chat;

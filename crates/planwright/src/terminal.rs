@@ -1,8 +1,7 @@
-//! How things look in a terminal. Everything here turns values into text; only [`screen`] and [`live`] write, and only
-//! [`screen`] asks.
+//! Turns values into text for a terminal. Only [`screen`] and [`live`] write, and only [`screen`] asks questions.
 //!
-//! What a plan says was written by somebody else, so it passes [`text::shown`] on its way in and no control character
-//! leaves [`text::Span`] on its way out.
+//! The text of a plan is not trusted: it passes [`text::shown`] on its way in, and [`text::Span`] lets no control character
+//! out.
 
 pub(crate) mod card;
 pub(crate) mod chat_card;

@@ -66,11 +66,7 @@ impl Prepared {
 
     /// The plans that were not there before.
     pub(crate) fn made(&self) -> impl Iterator<Item = &PlanId> {
-        self.events.iter().filter_map(|event| match event {
-            Event::PlanCreated(creation) => Some(&creation.plan),
-            Event::PlanImported { plan, .. } => Some(&plan.id),
-            _ => None,
-        })
+        self.events.iter().filter_map(Event::added_plan)
     }
 }
 

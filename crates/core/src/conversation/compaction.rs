@@ -2,40 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use crate::conversation::items::{Conversation, Item, Said};
+use crate::session::{Compaction, Summarizer};
 use crate::visible::visible;
-
-/// Everything before `kept_from` is told in a summary from now on, except the newest words of the person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compaction {
-    /// The journal's number of the first entry that is kept as it is.
-    pub kept_from: u64,
-    /// The person's newest words, if they stand before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pinned: Option<u64>,
-    pub summary: String,
-    pub tokens: u32,
-    pub by: Summarizer,
-    /// How many messages it stands for, with those of the summary before it.
-    pub messages: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Summarizer {
-    Model,
-    /// Made without a model, because that failed.
-    Rules,
-}
-
-impl Compaction {
-    /// The first entry that has to be read to put the conversation together again.
-    pub fn reads_from(&self) -> u64 {
-        self.pinned.map_or(self.kept_from, |pinned| pinned.min(self.kept_from))
-    }
-}
 
 /// Where a conversation is cut: everything before it is told in a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::conversation::compaction::Compaction;
 use crate::conversation::words;
-use crate::event::Event;
+use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
 use crate::model::{ModelMessage, SentCall, ToolCall};
+use crate::session::Compaction;
 use crate::turn::{Ending, Purpose, ToolOutcome, TurnEnd};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,30 +82,41 @@ impl Conversation {
         Self { part: Part::Only(turn), ..Self::default() }
     }
 
-    /// Whether an entry is about it.
-    fn hears(&mut self, event: &Event) -> bool {
-        let begins_apart = match event {
-            Event::TurnBegun { purpose, .. } => !purpose.is_conversation(),
-            _ => false,
-        };
-        match (&self.part, event.turn()) {
-            (Part::WithPerson | Part::Beside(_), None) => true,
-            (Part::Only(_) | Part::Step(_), None) => false,
-            (Part::WithPerson | Part::Beside(_), Some(turn)) if begins_apart => {
+    /// Moves on by one entry of the journal. Entries that are not about the conversation change nothing.
+    pub fn take_in(&mut self, seq: u64, event: &Event) {
+        match event {
+            Event::Turn { id, event } => {
+                if self.includes(id, event) {
+                    self.take_in_turn(seq, event);
+                }
+            }
+            Event::Session(event) => match self.part {
+                Part::WithPerson | Part::Beside(_) => self.take_in_session(seq, event),
+                Part::Only(_) | Part::Step(_) => {}
+            },
+            Event::Workbook(_) | Event::Plan { .. } => {}
+        }
+    }
+
+    /// Whether a turn's entry belongs to it.
+    fn includes(&mut self, turn: &TurnId, event: &TurnEvent) -> bool {
+        let begins_apart = matches!(event, TurnEvent::Begun { purpose, .. } if !purpose.is_conversation());
+        match &self.part {
+            Part::WithPerson | Part::Beside(_) if begins_apart => {
                 self.part = Part::Beside(turn.clone());
                 false
             }
-            (Part::WithPerson, Some(_)) => true,
-            (Part::Beside(apart), Some(turn)) if apart == turn => {
-                if matches!(event, Event::TurnEnded { .. }) {
+            Part::WithPerson => true,
+            Part::Beside(apart) if apart == turn => {
+                if matches!(event, TurnEvent::Ended { .. }) {
                     self.part = Part::WithPerson;
                 }
                 false
             }
-            (Part::Beside(_), Some(_)) => true,
-            (Part::Only(own) | Part::Step(own), Some(turn)) => {
+            Part::Beside(_) => true,
+            Part::Only(own) | Part::Step(own) => {
                 let mine = own == turn;
-                if mine && matches!(event, Event::TurnBegun { purpose: Purpose::Step { .. }, .. }) {
+                if mine && matches!(event, TurnEvent::Begun { purpose: Purpose::Step { .. }, .. }) {
                     self.part = Part::Step(turn.clone());
                 }
                 mine
@@ -113,32 +124,39 @@ impl Conversation {
         }
     }
 
-    /// Moves on by one entry of the journal. Entries that are not about the conversation change nothing.
-    pub fn take_in(&mut self, seq: u64, event: &Event) {
-        if !self.hears(event) {
-            return;
-        }
+    fn take_in_turn(&mut self, seq: u64, event: &TurnEvent) {
         let reports = matches!(self.part, Part::Step(_));
         let mut push = |tokens, said| self.items.push(Item { seq, tokens, said });
         match event {
-            Event::TurnBegun { text, tokens, .. } => push(*tokens, Said::Person { text: text.clone() }),
+            TurnEvent::Begun { text, tokens, .. } => push(*tokens, Said::Person { text: text.clone() }),
             // Providers do not take a message with nothing in it.
-            Event::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
-            Event::ModelReplied { reply, tokens, .. } => {
+            TurnEvent::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
+            TurnEvent::ModelReplied { reply, tokens } => {
                 push(*tokens, Said::Model { text: reply.text.clone(), calls: reply.calls.clone() });
                 if reports && reply.calls.is_empty() {
                     push(words::REPORT_TOKENS, Said::Reminder { text: words::REPORT.to_owned() });
                 }
             }
-            Event::ToolEnded { outcome, tokens, .. } => push(*tokens, Said::Result { outcome: outcome.clone() }),
-            Event::TurnEnded { ending, .. } => {
+            TurnEvent::ToolEnded { outcome, tokens, .. } => push(*tokens, Said::Result { outcome: outcome.clone() }),
+            TurnEvent::Ended { ending } => {
                 if let Some((tokens, text)) = note(ending) {
                     push(tokens, Said::Note { text });
                 }
             }
-            Event::Compacted(compaction) => self.compact(compaction),
-            Event::ConversationReset { .. } => *self = Self { from: seq, ..Self::default() },
-            _ => {}
+            TurnEvent::Resumed => {}
+        }
+    }
+
+    fn take_in_session(&mut self, seq: u64, event: &SessionEvent) {
+        match event {
+            SessionEvent::Compacted { compaction } => self.compact(compaction),
+            SessionEvent::ConversationReset { .. } => *self = Self { from: seq, ..Self::default() },
+            SessionEvent::Opened
+            | SessionEvent::PlanModeEnabled { .. }
+            | SessionEvent::PlanModeDisabled { .. }
+            | SessionEvent::PlanShown { .. }
+            | SessionEvent::PlanCreated { .. }
+            | SessionEvent::PlanImported { .. } => {}
         }
     }
 

@@ -3,11 +3,11 @@
 use crate::actor::ActorKind;
 use crate::command::{AfterApproval, Decision};
 use crate::decide::{Decider, session::cancelled};
-use crate::event::Event;
+use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::ids::PlanId;
 use crate::plan::approval::Selection;
 use crate::plan::content::PlanContent;
-use crate::plan::lifecycle::Action;
+use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Approval, Digest, Plan, PlanStatus, PlanStyle};
 use crate::policy::StandingApproval;
 use crate::refusal::Refusal;
@@ -28,18 +28,18 @@ impl Decider<'_> {
             }
             Decision::Reject { reason, .. } => {
                 plan.permits(Action::Reject)?;
-                Ok(vec![Event::PlanRejected {
-                    plan: plan.id.clone(),
-                    reason: self.remark("reason", reason.as_deref())?,
-                }])
+                Ok(vec![Event::of_plan(
+                    &plan.id,
+                    PlanEvent::Rejected { reason: self.remark("reason", reason.as_deref())? },
+                )])
             }
             Decision::Revise { feedback, .. } => self.revise(plan, feedback),
             Decision::Cancel { reason, .. } => {
                 plan.permits(Action::Cancel)?;
-                Ok(vec![Event::PlanCancelled {
-                    plan: plan.id.clone(),
-                    reason: self.remark("reason", reason.as_deref())?,
-                }])
+                Ok(vec![Event::of_plan(
+                    &plan.id,
+                    PlanEvent::Cancelled { reason: self.remark("reason", reason.as_deref())? },
+                )])
             }
             Decision::Resume { .. } => self.resume(plan),
             Decision::Settle { step, choice, .. } => self.settle(plan, step, *choice),
@@ -95,7 +95,7 @@ impl Decider<'_> {
             skipped: selected.skipped,
             note: self.remark("note", note)?,
         };
-        Ok(vec![Event::PlanApproved { plan: plan.id.clone(), approval }])
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::Approved { approval })])
     }
 
     /// A ready document is simply written over. Everything else is frozen, so a new draft takes its place.
@@ -103,25 +103,18 @@ impl Decider<'_> {
         let feedback = self
             .remark("feedback", Some(feedback))?
             .ok_or_else(|| Refusal::invalid("The feedback is blank; say what to change."))?;
-        let style = plan.style();
-        let rewritten_in_place =
-            plan.status == PlanStatus::Collecting || (style == PlanStyle::Document && plan.status == PlanStatus::Ready);
-        let target = if rewritten_in_place { plan.id.clone() } else { self.new_plan_id() };
         let mut events = Vec::new();
-        match plan.status {
-            PlanStatus::Collecting | PlanStatus::Ready if rewritten_in_place => {}
-            PlanStatus::Ready | PlanStatus::Approved | PlanStatus::Executing | PlanStatus::PartiallyCompleted => {
+        let target = match plan.permits(Action::Revise)? {
+            Rule::Supersedes => {
+                let by = self.new_plan_id();
                 events.push(self.succeed(plan, starting_point(&plan.content))?);
-                events.push(Event::PlanSuperseded { plan: plan.id.clone(), by: target.clone() });
+                events.push(Event::of_plan(&plan.id, PlanEvent::Superseded { by: by.clone() }));
+                by
             }
-            PlanStatus::Collecting
-            | PlanStatus::Completed
-            | PlanStatus::Rejected
-            | PlanStatus::Cancelled
-            | PlanStatus::Superseded => return Err(plan.wrong_status("there is nothing to revise")),
-        }
-        events.push(Event::RevisionRequested { plan: target.clone(), feedback });
-        self.activate(style, target, &mut events)?;
+            Rule::Stays | Rule::Becomes(_) | Rule::Redrafts | Rule::Ends | Rule::No => plan.id.clone(),
+        };
+        events.push(Event::of_plan(&target, PlanEvent::RevisionRequested { feedback }));
+        self.activate(plan.style(), target, &mut events)?;
         Ok(events)
     }
 
@@ -136,7 +129,7 @@ impl Decider<'_> {
         {
             events.push(cancelled(waiting, "empty, and replaced by another plan"));
         }
-        events.push(Event::PlanModeEnabled { style, plan });
+        events.push(Event::Session(SessionEvent::PlanModeEnabled { style, plan }));
         Ok(())
     }
 

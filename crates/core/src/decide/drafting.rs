@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::command::{DraftCommand, MetadataChange, NewStep, StepChange};
 use crate::decide::Decider;
-use crate::event::Event;
+use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::{self, Caller, PlanTool, Situation};
 use crate::ids::StepId;
 use crate::mode::ModeEnd;
@@ -54,17 +54,20 @@ impl Decider<'_> {
         if plan.status == PlanStatus::Ready && plan.says(markdown, title.as_deref()) {
             return Ok(Vec::new());
         }
-        let set = |plan| Event::ContentSet { plan, markdown: markdown.to_owned(), title: title.clone() };
+        let set = |plan| Event::Plan {
+            id: plan,
+            event: PlanEvent::ContentSet { markdown: markdown.to_owned(), title: title.clone() },
+        };
         match rule {
             Rule::Supersedes => {
                 let by = self.new_plan_id();
                 Ok(vec![
                     self.succeed(plan, PlanContent::Document(Document::default()))?,
                     set(by.clone()),
-                    Event::PlanSuperseded { plan: plan.id.clone(), by },
+                    Event::of_plan(&plan.id, PlanEvent::Superseded { by }),
                 ])
             }
-            Rule::Stays | Rule::Becomes(_) | Rule::Ends | Rule::No => Ok(vec![set(plan.id.clone())]),
+            Rule::Stays | Rule::Becomes(_) | Rule::Redrafts | Rule::Ends | Rule::No => Ok(vec![set(plan.id.clone())]),
         }
     }
 
@@ -93,7 +96,7 @@ impl Decider<'_> {
             description: None,
         };
         self.check_growth(plan, step.size(), 1)?;
-        Ok(vec![Event::StepRecorded { plan: plan.id.clone(), step }])
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::StepRecorded { step })])
     }
 
     /// A plan nothing was collected for is cancelled, and the mode ends with it.
@@ -103,11 +106,11 @@ impl Decider<'_> {
         if plan.content.steps().is_empty() {
             let reason = Some("nothing was collected".to_owned());
             return Ok(vec![
-                Event::PlanCancelled { plan: plan.id.clone(), reason },
-                Event::PlanModeDisabled { end: ModeEnd::NothingCollected },
+                Event::of_plan(&plan.id, PlanEvent::Cancelled { reason }),
+                Event::Session(SessionEvent::PlanModeDisabled { end: ModeEnd::NothingCollected }),
             ]);
         }
-        Ok(vec![Event::PlanFinalized { plan: plan.id.clone(), summary: self.summary(plan, summary)? }])
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::Finalized { summary: self.summary(plan, summary)? })])
     }
 
     fn create_draft(&self, goal: &str, title: Option<&str>) -> Result<Vec<Event>, Refusal> {
@@ -120,14 +123,14 @@ impl Decider<'_> {
             return Err(plan.wrong_status("no other draft can take its place"));
         }
         if let Some(plan) = active.filter(|plan| plan.status == PlanStatus::Collecting && plan.is_empty()) {
-            return Ok(vec![Event::MetadataSet { plan: plan.id.clone(), change }]);
+            return Ok(vec![Event::of_plan(&plan.id, PlanEvent::MetadataSet { change })]);
         }
         let style = self.snapshot.opened()?.plan_mode.style;
         let plan = self.new_plan_id();
         Ok(vec![
             self.create(style)?,
-            Event::MetadataSet { plan: plan.clone(), change },
-            Event::PlanModeEnabled { style, plan },
+            Event::of_plan(&plan, PlanEvent::MetadataSet { change }),
+            Event::Session(SessionEvent::PlanModeEnabled { style, plan }),
         ])
     }
 
@@ -159,7 +162,7 @@ impl Decider<'_> {
             .into_iter()
             .filter_map(|(given, present)| Some(bytes(given.as_ref()?).saturating_sub(bytes(present))));
         self.check_growth(plan, grown.sum::<usize>() + goal.unwrap_or_default(), 0)?;
-        Ok(vec![Event::MetadataSet { plan: plan.id.clone(), change }])
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::MetadataSet { change })])
     }
 
     fn add_step(&self, new: &NewStep) -> Result<Vec<Event>, Refusal> {
@@ -180,7 +183,7 @@ impl Decider<'_> {
         let mut steps = built.steps.clone();
         steps.insert(index, step.clone());
         check_needs(&steps)?;
-        Ok(vec![Event::StepAdded { plan: plan.id.clone(), index, step }])
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::StepAdded { index, step })])
     }
 
     fn update_step(&self, id: &StepId, change: &StepChange) -> Result<Vec<Event>, Refusal> {
@@ -212,7 +215,7 @@ impl Decider<'_> {
         steps.insert(index, step.clone());
         check_needs(&steps)?;
         self.check_growth(plan, step.size().saturating_sub(built.steps[before].size()), 0)?;
-        Ok(vec![Event::StepUpdated { plan: plan.id.clone(), index, step }])
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::StepUpdated { index, step })])
     }
 
     fn remove_step(&self, id: &StepId) -> Result<Vec<Event>, Refusal> {
@@ -223,7 +226,7 @@ impl Decider<'_> {
         if let Some(dependent) = built.steps.iter().find(|step| step.needs.contains(id)) {
             return Err(Refusal::invalid(format!("Step {} needs step {id}; change or remove it first.", dependent.id)));
         }
-        Ok(vec![Event::StepRemoved { plan: plan.id.clone(), step: id.clone() }])
+        Ok(vec![Event::of_plan(&plan.id, PlanEvent::StepRemoved { step: id.clone() })])
     }
 
     fn submit(&self, summary: Option<&str>) -> Result<Vec<Event>, Refusal> {
@@ -234,7 +237,7 @@ impl Decider<'_> {
             PlanContent::Document(_) | PlanContent::Collect(_) => Vec::new(),
         };
         if problems.is_empty() {
-            return Ok(vec![Event::PlanFinalized { plan: plan.id.clone(), summary: self.summary(plan, summary)? }]);
+            return Ok(vec![Event::of_plan(&plan.id, PlanEvent::Finalized { summary: self.summary(plan, summary)? })]);
         }
         let unknown_agent_only = problems.iter().all(|problem| problem.path.ends_with("/agent"));
         let code = if unknown_agent_only { RefusalCode::UnknownAgent } else { RefusalCode::InvalidArgument };

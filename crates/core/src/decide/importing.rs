@@ -2,7 +2,7 @@
 
 use crate::command::ImportedPlan;
 use crate::decide::Decider;
-use crate::event::Event;
+use crate::event::{Event, SessionEvent};
 use crate::plan::PlanContent;
 use crate::refusal::Refusal;
 
@@ -27,10 +27,10 @@ impl Decider<'_> {
         self.policy.limits.check_line("description", imported.origin.description.as_deref().unwrap_or_default())?;
         let mut events = Vec::new();
         if self.snapshot.session.is_none() {
-            events.push(Event::SessionOpened);
+            events.push(Event::Session(SessionEvent::Opened));
         }
         let number = self.snapshot.session.as_ref().map_or(0, |session| session.plans_made) + 1;
-        events.push(Event::PlanImported { number, plan: Box::new(imported.clone()) });
+        events.push(Event::Session(SessionEvent::PlanImported { number, plan: Box::new(imported.clone()) }));
         Ok(events)
     }
 }

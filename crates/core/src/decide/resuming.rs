@@ -3,7 +3,7 @@
 use crate::command::{Outcome, StuckChoice};
 use crate::decide::Decider;
 use crate::decide::running::{finished, step_ended};
-use crate::event::Event;
+use crate::event::{Event, PlanEvent};
 use crate::ids::StepId;
 use crate::plan::content::PlanStep;
 use crate::plan::execution::{Execution, StepStatus};
@@ -19,7 +19,7 @@ impl Decider<'_> {
     pub(super) fn begin_approved(&self, plan: &Plan, events: &mut Vec<Event>) -> Result<(), Refusal> {
         let mut approved = plan.clone();
         approved.approval = events.iter().find_map(|event| match event {
-            Event::PlanApproved { approval, .. } => Some(approval.clone().into()),
+            Event::Plan { event: PlanEvent::Approved { approval, .. }, .. } => Some(approval.clone().into()),
             _ => None,
         });
         events.extend(self.started(&approved, self.execution_of(&approved)));
@@ -33,7 +33,7 @@ impl Decider<'_> {
         let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
         let mut events = match running.filter(|running| running.paused_since().is_some()) {
             Some(paused) => {
-                vec![Event::ExecutionResumed { plan: plan.id.clone(), execution: paused.id.clone() }]
+                vec![Event::of_plan(&plan.id, PlanEvent::ExecutionResumed { execution: paused.id.clone() })]
             }
             None if parked => Vec::new(),
             None => self.start_execution(plan)?,
@@ -103,7 +103,7 @@ fn settle_running(plan: &Plan, execution: &Execution, step: &StepId, choice: Stu
             let mut events = skipped(plan, execution, step, said(StepStatus::Skipped, SKIPPED.to_owned()));
             let mut after = execution.clone();
             for event in &events {
-                let Event::StepEnded { step, outcome, .. } = event else { continue };
+                let Event::Plan { event: PlanEvent::StepEnded { step, outcome, .. }, .. } = event else { continue };
                 after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
             }
             // Nobody would end it: there is no step left that could be done or reported on.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
 use crate::decide::Decider;
 use crate::decide::resuming::skipped;
-use crate::event::Event;
+use crate::event::{Event, PlanEvent};
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
 use crate::plan::execution::{Execution, StepRun, StepStatus};
@@ -34,7 +34,7 @@ impl Decider<'_> {
     pub(super) fn start_execution(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
         match plan.permits(Action::Execute)? {
             Rule::Becomes(_) => {}
-            Rule::Ends | Rule::Stays | Rule::Supersedes | Rule::No => {
+            Rule::Ends | Rule::Stays | Rule::Supersedes | Rule::Redrafts | Rule::No => {
                 return Err(plan.wrong_status("a second execution cannot begin"));
             }
         }
@@ -48,7 +48,7 @@ impl Decider<'_> {
     pub(super) fn started(&self, plan: &Plan, execution: Execution) -> Vec<Event> {
         // A text whose every step is ticked already leaves nothing to do.
         let end = execution.is_settled().then(|| finished(plan, &execution));
-        let mut events = vec![Event::ExecutionStarted { plan: plan.id.clone(), execution }];
+        let mut events = vec![Event::of_plan(&plan.id, PlanEvent::ExecutionStarted { execution })];
         events.extend(end);
         events
     }
@@ -80,12 +80,10 @@ impl Decider<'_> {
         let status = ahead.status(plan, step)?;
         check_needs_done(plan, ahead, step)?;
         match status {
-            StepStatus::Pending => Ok(Event::StepBegun {
-                plan: plan.id.clone(),
-                execution: ahead.running.id.clone(),
-                step: step.clone(),
-                note: None,
-            }),
+            StepStatus::Pending => Ok(Event::of_plan(
+                &plan.id,
+                PlanEvent::StepBegun { execution: ahead.running.id.clone(), step: step.clone(), note: None },
+            )),
             StepStatus::InProgress
             | StepStatus::Completed
             | StepStatus::Failed
@@ -131,12 +129,14 @@ impl Decider<'_> {
             return Err(already(step, status));
         }
         match report.outcome.status {
-            StepStatus::InProgress => Ok(vec![Event::StepBegun {
-                plan: plan.id.clone(),
-                execution: execution.clone(),
-                step: step.clone(),
-                note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
-            }]),
+            StepStatus::InProgress => Ok(vec![Event::of_plan(
+                &plan.id,
+                PlanEvent::StepBegun {
+                    execution: execution.clone(),
+                    step: step.clone(),
+                    note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
+                },
+            )]),
             StepStatus::Completed | StepStatus::Failed => {
                 Ok(vec![step_ended(plan, running, step, report.outcome.clone())])
             }
@@ -170,12 +170,14 @@ impl Decider<'_> {
             )));
         }
         events.push(match report.outcome.status {
-            StepStatus::InProgress => Event::StepBegun {
-                plan: plan.id.clone(),
-                execution: execution.id.clone(),
-                step,
-                note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
-            },
+            StepStatus::InProgress => Event::of_plan(
+                &plan.id,
+                PlanEvent::StepBegun {
+                    execution: execution.id.clone(),
+                    step,
+                    note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
+                },
+            ),
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => {
                 step_ended(plan, &execution, &step, report.outcome.clone())
             }
@@ -238,15 +240,18 @@ fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> R
 }
 
 pub(super) fn paused(plan: &Plan, execution: &Execution, idle_turns: u32) -> Event {
-    Event::ExecutionPaused { plan: plan.id.clone(), execution: execution.id.clone(), idle_turns }
+    Event::of_plan(&plan.id, PlanEvent::ExecutionPaused { execution: execution.id.clone(), idle_turns })
 }
 
 pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
-    Event::ExecutionFinished { plan: plan.id.clone(), execution: execution.id.clone(), status: execution.result() }
+    Event::of_plan(
+        &plan.id,
+        PlanEvent::ExecutionFinished { execution: execution.id.clone(), status: execution.result() },
+    )
 }
 
 pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Event {
-    Event::StepEnded { plan: plan.id.clone(), execution: execution.id.clone(), step: step.clone(), outcome }
+    Event::of_plan(&plan.id, PlanEvent::StepEnded { execution: execution.id.clone(), step: step.clone(), outcome })
 }
 
 /// The step that is in progress, if one is.

@@ -2,7 +2,7 @@
 
 use crate::command::SessionCommand;
 use crate::decide::Decider;
-use crate::event::Event;
+use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::mode::ModeEnd;
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
@@ -32,7 +32,7 @@ impl Decider<'_> {
                 ConversationKey::RULE
             )));
         }
-        Ok(vec![Event::SessionOpened])
+        Ok(vec![Event::Session(SessionEvent::Opened)])
     }
 
     fn enable(&self, style: PlanStyle) -> Result<Vec<Event>, Refusal> {
@@ -43,7 +43,7 @@ impl Decider<'_> {
             return Ok(if unchanged {
                 Vec::new()
             } else {
-                vec![Event::PlanModeEnabled { style, plan: plan.id.clone() }]
+                vec![Event::Session(SessionEvent::PlanModeEnabled { style, plan: plan.id.clone() })]
             });
         }
         let mut events = Vec::new();
@@ -51,7 +51,7 @@ impl Decider<'_> {
             events.push(cancelled(plan, "empty, and replaced by a plan of another style"));
         }
         events.push(self.create(style)?);
-        events.push(Event::PlanModeEnabled { style, plan: self.new_plan_id() });
+        events.push(Event::Session(SessionEvent::PlanModeEnabled { style, plan: self.new_plan_id() }));
         Ok(events)
     }
 
@@ -64,7 +64,7 @@ impl Decider<'_> {
 
     fn leave(&self, end: ModeEnd) -> Result<Vec<Event>, Refusal> {
         let mode = &self.snapshot.opened()?.plan_mode;
-        Ok(if mode.enabled { vec![Event::PlanModeDisabled { end }] } else { Vec::new() })
+        Ok(if mode.enabled { vec![Event::Session(SessionEvent::PlanModeDisabled { end })] } else { Vec::new() })
     }
 
     /// An empty plan is cancelled, a running one is closed by what was done, any other is parked as it is.
@@ -74,11 +74,10 @@ impl Decider<'_> {
             if plan.status == PlanStatus::Collecting && plan.is_empty() {
                 events.push(cancelled(plan, "plan work ended with nothing in it"));
             } else if let (PlanStatus::Executing, Some(execution)) = (plan.status, &plan.execution) {
-                events.push(Event::ExecutionFinished {
-                    plan: plan.id.clone(),
-                    execution: execution.id.clone(),
-                    status: execution.result(),
-                });
+                events.push(Event::of_plan(
+                    &plan.id,
+                    PlanEvent::ExecutionFinished { execution: execution.id.clone(), status: execution.result() },
+                ));
             }
         }
         events.extend(self.leave(ModeEnd::Done)?);
@@ -91,11 +90,11 @@ impl Decider<'_> {
             events.insert(0, cancelled(plan, "the conversation was reset"));
         }
         let history_from = history_from.max(self.snapshot.opened()?.history_from);
-        events.push(Event::ConversationReset { history_from });
+        events.push(Event::Session(SessionEvent::ConversationReset { history_from }));
         Ok(events)
     }
 }
 
 pub(super) fn cancelled(plan: &Plan, reason: &str) -> Event {
-    Event::PlanCancelled { plan: plan.id.clone(), reason: Some(reason.to_owned()) }
+    Event::of_plan(&plan.id, PlanEvent::Cancelled { reason: Some(reason.to_owned()) })
 }

@@ -1,15 +1,15 @@
 //! What is said in a conversation, and the turns it leads to.
 
 use crate::command::{Outcome, TurnCommand};
-use crate::conversation::Compaction;
 use crate::decide::Decider;
 use crate::decide::running::{in_progress, step_ended};
-use crate::event::Event;
+use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
 use crate::plan::execution::{Execution, StepStatus};
 use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
+use crate::session::Compaction;
 use crate::turn::{Ending, OpenTurn, Purpose, Shown, ToolStatus, TurnEnd, TurnInput};
 
 impl Decider<'_> {
@@ -18,7 +18,7 @@ impl Decider<'_> {
             TurnCommand::Begin { text, tokens, purpose } => self.begin_turn(text, *tokens, purpose),
             TurnCommand::Resume { turn } => {
                 self.open_turn(turn)?;
-                Ok(vec![Event::TurnResumed { turn: turn.clone() }])
+                Ok(vec![Event::of_turn(turn, TurnEvent::Resumed)])
             }
             TurnCommand::Record { turn, inputs, ending } => self.record(turn, inputs, ending.as_ref()),
             TurnCommand::Stop => Ok(self.end_open_turn(self.snapshot.opened()?.turn.as_ref())),
@@ -55,7 +55,10 @@ impl Decider<'_> {
             }
         }
         let turn = TurnId::from(&self.stamp.request);
-        Ok(vec![Event::TurnBegun { turn, text: text.to_owned(), tokens, purpose: purpose.clone() }])
+        Ok(vec![Event::Turn {
+            id: turn,
+            event: TurnEvent::Begun { text: text.to_owned(), tokens, purpose: purpose.clone() },
+        }])
     }
 
     /// Only the active document is worked on in the conversation.
@@ -103,13 +106,13 @@ impl Decider<'_> {
             }
             events.extend(question_left(&mut open));
             open.take_in(input);
-            events.push(Event::of_turn(turn, input));
+            events.push(Event::of_turn(turn, input.clone().into()));
             events.extend(self.doubted(&open, input));
         }
         if let Some(ending) = ending {
             events.extend(question_left(&mut open));
             events.extend(self.step_left(&open, ending, inputs.last()));
-            events.push(Event::TurnEnded { turn: turn.clone(), ending: ending.clone() });
+            events.push(Event::of_turn(turn, TurnEvent::Ended { ending: ending.clone() }));
         }
         Ok(events)
     }
@@ -161,7 +164,7 @@ impl Decider<'_> {
         // Whoever works on it elsewhere may be in the middle of a call.
         let open = &OpenTurn { uncertain: open.uncertain || open.ended < open.calls, ..open.clone() };
         let ending = Ending::from(TurnEnd::Stopped);
-        let ended = |open: &OpenTurn| Event::TurnEnded { turn: open.id.clone(), ending: ending.clone() };
+        let ended = |open: &OpenTurn| Event::of_turn(&open.id, TurnEvent::Ended { ending: ending.clone() });
         let question = open.question.as_deref().map(ended);
         question.into_iter().chain(self.step_left(open, &ending, None)).chain([ended(open)]).collect()
     }
@@ -173,28 +176,22 @@ impl Decider<'_> {
         if late || compaction.reads_from() < session.history_from {
             return Err(Refusal::conflict("The conversation was compacted further already."));
         }
-        Ok(vec![Event::Compacted(compaction.clone())])
+        Ok(vec![Event::Session(SessionEvent::Compacted { compaction: compaction.clone() })])
     }
 
     fn show(&self, shown: &Shown) -> Result<Vec<Event>, Refusal> {
         let session = self.snapshot.opened()?;
         self.snapshot.named(&shown.plan)?;
-        Ok(if session.shown.as_ref() == Some(shown) { Vec::new() } else { vec![Event::PlanShown(shown.clone())] })
+        Ok(if session.shown.as_ref() == Some(shown) {
+            Vec::new()
+        } else {
+            vec![Event::Session(SessionEvent::PlanShown { shown: shown.clone() })]
+        })
     }
 }
 
 /// A turn that goes on, or ends, does not wait for an answer any more.
 fn question_left(open: &mut OpenTurn) -> Option<Event> {
     let question = open.question.take()?;
-    Some(Event::TurnEnded { turn: question.id, ending: Ending::from(TurnEnd::Interrupted) })
-}
-
-impl Event {
-    fn of_turn(turn: &TurnId, input: &TurnInput) -> Self {
-        let turn = turn.clone();
-        match input.clone() {
-            TurnInput::Replied { reply, tokens } => Self::ModelReplied { turn, reply, tokens },
-            TurnInput::ToolEnded { call, outcome, tokens } => Self::ToolEnded { turn, call, outcome, tokens },
-        }
-    }
+    Some(Event::Turn { id: question.id, event: TurnEvent::Ended { ending: Ending::from(TurnEnd::Interrupted) } })
 }

@@ -2,7 +2,7 @@
 
 use crate::actor::ActorKind;
 use crate::decide::Decider;
-use crate::event::Event;
+use crate::event::{Event, WorkbookEvent};
 use crate::policy::filled;
 use crate::refusal::Refusal;
 use crate::workbook::{DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin};
@@ -22,18 +22,18 @@ impl Decider<'_> {
                     self.check_planning_files()?;
                 }
                 same_versions(self.current_workbook()?, base_versions)?;
-                Ok(vec![Event::WorkbookCleared])
+                Ok(vec![Event::Workbook(WorkbookEvent::Cleared)])
             }
             WorkbookCommand::Judge(judged) => {
                 self.snapshot.opened()?;
-                Ok(vec![Event::WorkbookJudged(judged.clone())])
+                Ok(vec![Event::Workbook(WorkbookEvent::Judged { judged: judged.clone() })])
             }
         }
     }
 
     fn switch_workbook(&self, on: bool) -> Result<Vec<Event>, Refusal> {
         let is_on = self.snapshot.opened()?.workbook.as_ref().and_then(|workbook| workbook.on);
-        Ok(if is_on == Some(on) { Vec::new() } else { vec![Event::WorkbookSwitched { on }] })
+        Ok(if is_on == Some(on) { Vec::new() } else { vec![Event::Workbook(WorkbookEvent::Switched { on })] })
     }
 
     fn begin_workbook(
@@ -59,11 +59,11 @@ impl Decider<'_> {
                 same_versions(current, replaced)?;
                 let state = session.workbook.as_ref();
                 let name = state.map(|state| state.archive_name(self.stamp.at, taken)).unwrap_or_default();
-                events.push(Event::WorkbookArchived { name });
+                events.push(Event::Workbook(WorkbookEvent::Archived { name }));
             }
             (Some(_), None) | (None, Some(_)) => return Err(moved_on()),
         }
-        events.push(Event::WorkbookBegun { title: title.to_owned(), documents: documents.clone() });
+        events.push(Event::Workbook(WorkbookEvent::Begun { title: title.to_owned(), documents: documents.clone() }));
         Ok(events)
     }
 
@@ -84,7 +84,13 @@ impl Decider<'_> {
         filled("document", content)?;
         self.policy.limits.check_document(content)?;
         let version = current.version + 1;
-        Ok(vec![Event::WorkbookWritten { which, version, follows: current.seq, content: content.to_owned(), why }])
+        Ok(vec![Event::Workbook(WorkbookEvent::Written {
+            which,
+            version,
+            follows: current.seq,
+            content: content.to_owned(),
+            why,
+        })])
     }
 
     /// They may have been switched off since the gate was asked.

@@ -47,6 +47,17 @@ pub struct Built {
     pub steps: Shared<Vec<AgentStep>>,
 }
 
+/// A change of what a built plan says beside its steps. Only what is given changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetadataChange {
+    pub goal: Option<String>,
+    pub title: Option<String>,
+    pub assumptions: Option<Vec<String>>,
+    pub risks: Option<Vec<String>>,
+    pub verification: Option<Vec<String>>,
+    pub files: Option<Vec<String>>,
+}
+
 /// A piece of work for one specialist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentStep {

@@ -94,6 +94,14 @@ pub struct Run {
     pub attempts: Vec<Attempt>,
 }
 
+/// The result of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub status: StepStatus,
+    pub note: Option<String>,
+    pub evidence: Option<String>,
+}
+
 /// A try that did not do the step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanEvent, PlanStyle};
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub enum Action {
     Finalize,
     Approve,
     Reject,
+    /// Ask for changes.
+    Revise,
     /// Begin or resume an execution; in `EXECUTING`, bring it to its end.
     Execute,
     Cancel,
@@ -45,36 +47,80 @@ pub enum Rule {
     /// Allowed, and the status stays.
     Stays,
     Becomes(PlanStatus),
-    /// A new plan takes its place and is `READY`; this one is `SUPERSEDED` and its run is stopped.
+    /// A new plan takes its place; this one is `SUPERSEDED` and its run is stopped.
     Supersedes,
+    /// A document stays and is overwritten; a plan of another style is superseded.
+    Redrafts,
     /// The execution ends as `COMPLETED` or `PARTIALLY_COMPLETED`, by what was done.
     Ends,
 }
 
-#[rustfmt::skip]
-const TABLE: [(PlanStatus, [Rule; 8]); 9] = {
-    use PlanStatus as S;
-    use Rule::{Becomes, Ends, No, Stays, Supersedes};
-    const CANCELS: Rule = Becomes(S::Cancelled);
-    const RUNS: Rule = Becomes(S::Executing);
-    const READIES: Rule = Becomes(S::Ready);
-    const APPROVES: Rule = Becomes(S::Approved);
-    const REJECTS: Rule = Becomes(S::Rejected);
-    [
-        // status                 set content  record  edit   finalize  approve    reject    execute  cancel
-        (S::Collecting,         [READIES,     Stays,  Stays, READIES,  No,        No,       No,      CANCELS]),
-        (S::Ready,              [Stays,       No,     No,    No,       APPROVES,  REJECTS,  No,      CANCELS]),
-        (S::Approved,           [Supersedes,  No,     No,    No,       No,        No,       RUNS,    CANCELS]),
-        (S::Executing,          [Supersedes,  No,     No,    No,       No,        No,       Ends,    CANCELS]),
-        (S::PartiallyCompleted, [Supersedes,  No,     No,    No,       No,        No,       RUNS,    CANCELS]),
-        (S::Completed,          [No; 8]),
-        (S::Rejected,           [No; 8]),
-        (S::Cancelled,          [No; 8]),
-        (S::Superseded,         [No; 8]),
-    ]
-};
-
 impl PlanStatus {
+    /// The life cycle, as one table.
+    #[rustfmt::skip]
+    pub const fn rule(self, action: Action) -> Rule {
+        use Rule::{Ends, No, Redrafts, Stays, Supersedes};
+        const CANCELS: Rule = Rule::Becomes(PlanStatus::Cancelled);
+        const RUNS: Rule = Rule::Becomes(PlanStatus::Executing);
+        const READIES: Rule = Rule::Becomes(PlanStatus::Ready);
+        const APPROVES: Rule = Rule::Becomes(PlanStatus::Approved);
+        const REJECTS: Rule = Rule::Becomes(PlanStatus::Rejected);
+        let [set_content, record_step, edit_draft, finalize, approve, reject, revise, execute, cancel] = match self {
+            //                           set content  record  edit   finalize  approve   reject   revise      execute  cancel
+            Self::Collecting         => [READIES,     Stays,  Stays, READIES,  No,       No,      Stays,      No,      CANCELS],
+            Self::Ready              => [Stays,       No,     No,    No,       APPROVES, REJECTS, Redrafts,   No,      CANCELS],
+            Self::Approved           => [Supersedes,  No,     No,    No,       No,       No,      Supersedes, RUNS,    CANCELS],
+            Self::Executing          => [Supersedes,  No,     No,    No,       No,       No,      Supersedes, Ends,    CANCELS],
+            Self::PartiallyCompleted => [Supersedes,  No,     No,    No,       No,       No,      Supersedes, RUNS,    CANCELS],
+            Self::Completed | Self::Rejected | Self::Cancelled | Self::Superseded => [No; 9],
+        };
+        match action {
+            Action::SetContent => set_content,
+            Action::RecordStep => record_step,
+            Action::EditDraft => edit_draft,
+            Action::Finalize => finalize,
+            Action::Approve => approve,
+            Action::Reject => reject,
+            Action::Revise => revise,
+            Action::Execute => execute,
+            Action::Cancel => cancel,
+        }
+    }
+
+    /// The status after an event. An event is only written where the table permits its action, so the status stays
+    /// where the table says no.
+    pub(crate) fn after(self, event: &PlanEvent) -> Self {
+        let action = match event {
+            PlanEvent::ContentSet { .. } => Action::SetContent,
+            PlanEvent::StepRecorded { .. } => Action::RecordStep,
+            PlanEvent::MetadataSet { .. }
+            | PlanEvent::StepAdded { .. }
+            | PlanEvent::StepUpdated { .. }
+            | PlanEvent::StepRemoved { .. } => Action::EditDraft,
+            PlanEvent::Finalized { .. } => Action::Finalize,
+            PlanEvent::Approved { .. } => Action::Approve,
+            PlanEvent::Rejected { .. } => Action::Reject,
+            PlanEvent::Cancelled { .. } => Action::Cancel,
+            PlanEvent::ExecutionStarted { .. } | PlanEvent::ExecutionFinished { .. } => Action::Execute,
+            // New content and a request for changes both supersede a plan; the request does so wherever content does.
+            PlanEvent::Superseded { .. } => Action::Revise,
+            // The request is written for the plan that is to be changed: this one, or the new one in its place.
+            PlanEvent::RevisionRequested { .. }
+            | PlanEvent::ExecutionPaused { .. }
+            | PlanEvent::ExecutionResumed { .. }
+            | PlanEvent::StepBegun { .. }
+            | PlanEvent::StepEnded { .. } => return self,
+        };
+        match self.rule(action) {
+            Rule::Becomes(status) => status,
+            Rule::Supersedes | Rule::Redrafts => Self::Superseded,
+            Rule::Ends => match event {
+                PlanEvent::ExecutionFinished { status, .. } => *status,
+                _ => self,
+            },
+            Rule::No | Rule::Stays => self,
+        }
+    }
     pub const ALL: [Self; 9] = [
         Self::Collecting,
         Self::Ready,
@@ -86,11 +132,6 @@ impl PlanStatus {
         Self::Cancelled,
         Self::Superseded,
     ];
-
-    pub fn rule(self, action: Action) -> Rule {
-        let (_, row) = TABLE[TABLE.iter().position(|(status, _)| *status == self).unwrap_or_default()];
-        row[Action::ALL.iter().position(|known| *known == action).unwrap_or_default()]
-    }
 
     /// Nothing can change it any more.
     pub fn is_final(self) -> bool {
@@ -119,13 +160,14 @@ impl fmt::Display for PlanStatus {
 }
 
 impl Action {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::SetContent,
         Self::RecordStep,
         Self::EditDraft,
         Self::Finalize,
         Self::Approve,
         Self::Reject,
+        Self::Revise,
         Self::Execute,
         Self::Cancel,
     ];
@@ -138,6 +180,7 @@ impl Action {
             Self::Finalize => "it cannot be finalised",
             Self::Approve => "it cannot be approved",
             Self::Reject => "it cannot be rejected",
+            Self::Revise => "there is nothing to revise",
             Self::Execute => "it cannot be executed",
             Self::Cancel => "it cannot be cancelled",
         }
@@ -145,10 +188,14 @@ impl Action {
 }
 
 impl Plan {
-    /// What the table says, with "no" turned into the refusal that is sent.
+    /// What the table says for a plan of this style, with "no" turned into the refusal that is sent.
     pub fn permits(&self, action: Action) -> Result<Rule, Refusal> {
         match self.status.rule(action) {
             Rule::No => Err(self.wrong_status(action.in_words())),
+            Rule::Redrafts => match self.style() {
+                PlanStyle::Document => Ok(Rule::Stays),
+                PlanStyle::Collect | PlanStyle::Build => Ok(Rule::Supersedes),
+            },
             rule @ (Rule::Stays | Rule::Becomes(_) | Rule::Supersedes | Rule::Ends) => Ok(rule),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::event::Event;
 use crate::ids::TurnId;
 use crate::model::{ModelReply, ToolCall, Usage};
 use crate::turn::{Purpose, ToolStatus, TurnEnd, TurnInput, TurnLimit, TurnLimits};
@@ -75,28 +74,6 @@ const UNREPORTED_REPLIES: usize = 2;
 impl Turn {
     pub fn new(id: TurnId, purpose: Purpose) -> Self {
         Self { id, purpose, replies: Vec::new(), usage: Usage::default(), asked: Asked::default() }
-    }
-
-    /// The turn with this name as these events leave it.
-    pub fn replay<'a>(id: &TurnId, events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
-        let mut open: Option<Self> = None;
-        for event in events {
-            match (event, &mut open) {
-                (Event::TurnBegun { turn, purpose, .. }, None) if turn == id => {
-                    open = Some(Self::new(turn.clone(), purpose.clone()));
-                }
-                (Event::TurnEnded { turn, .. }, Some(_)) if turn == id => open = None,
-                (Event::ConversationReset { .. }, Some(_)) => open = None,
-                (_, Some(open)) => {
-                    if let (Some(turn), Some(input)) = (event.turn(), event.turn_input()) {
-                        // Whatever else is said before it ends is a question that it waits for.
-                        if turn == id { open.take_in(&input) } else { open.note_asked(&input) }
-                    }
-                }
-                (_, None) => {}
-            }
-        }
-        open
     }
 
     /// Something happened in a question that this turn waits for.

@@ -7,15 +7,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{DocumentKind, Documents, PlanningFiles};
-use crate::event::Event;
+use super::{DocumentKind, Documents, WorkbookEvent};
 use crate::hex;
 use crate::refusal::Refusal;
-use crate::session::Session;
-use crate::snapshot::CommandContext;
 use crate::visible::quoted;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkbookState {
     /// Whether the planning files are there for the agent; `None` leaves it to the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,61 +60,34 @@ pub struct Archive {
 #[serde(try_from = "String", into = "String")]
 pub struct TextDigest([u8; 32]);
 
-impl Session {
-    /// Whether the planning files are there for the agent.
-    pub fn has_planning_files(&self, settings: &PlanningFiles) -> bool {
-        self.workbook.as_ref().and_then(|workbook| workbook.on).unwrap_or(settings.enabled)
-    }
-
-    /// Whether a person said that they are not to be there.
-    pub fn refuses_planning_files(&self) -> bool {
-        self.workbook.as_ref().and_then(|workbook| workbook.on) == Some(false)
-    }
-
-    /// The workbook that is being worked with.
-    pub fn current_workbook(&self) -> Option<&Workbook> {
-        self.workbook.as_ref()?.current.as_ref()
-    }
-
-    pub(crate) fn workbook_mut(&mut self) -> &mut WorkbookState {
-        self.workbook.get_or_insert_with(|| WorkbookState {
-            on: None,
-            current: None,
-            archives: Vec::new(),
-            made: Documents::default(),
-        })
-    }
-}
-
 impl WorkbookState {
-    pub(crate) fn apply(&mut self, event: &Event, stamp: &CommandContext, seq: u64) {
+    pub(crate) fn apply(&mut self, event: &WorkbookEvent, at: Timestamp, seq: u64) {
         match event {
-            Event::WorkbookSwitched { on } => self.on = Some(*on),
-            Event::WorkbookBegun { title, documents } => {
+            WorkbookEvent::Switched { on } => self.on = Some(*on),
+            WorkbookEvent::Begun { title, documents } => {
                 self.on = Some(true);
                 let documents = Documents::each(|which| {
                     let made = self.made.get_mut(which);
                     *made += 1;
                     DocumentState { version: *made, seq, digest: TextDigest::of(documents.get(which)) }
                 });
-                self.current = Some(Workbook { title: title.clone(), begun_at: stamp.at, documents });
+                self.current = Some(Workbook { title: title.clone(), begun_at: at, documents });
             }
-            Event::WorkbookWritten { which, version, content, .. } => {
+            WorkbookEvent::Written { which, version, content, .. } => {
                 *self.made.get_mut(*which) = *version;
                 if let Some(current) = &mut self.current {
                     let digest = TextDigest::of(content);
                     *current.documents.get_mut(*which) = DocumentState { version: *version, seq, digest };
                 }
             }
-            Event::WorkbookArchived { name } => {
+            WorkbookEvent::Archived { name } => {
                 if let Some(Workbook { title, documents, .. }) = self.current.take() {
                     let seqs = documents.map(|document| document.seq);
-                    self.archives.push(Archive { name: name.clone(), title, at: stamp.at, seqs });
+                    self.archives.push(Archive { name: name.clone(), title, at, seqs });
                 }
             }
-            Event::WorkbookCleared => self.current = None,
-            Event::WorkbookJudged(_) => {}
-            _ => debug_assert!(false, "{} is not about the workbook", event.name()),
+            WorkbookEvent::Cleared => self.current = None,
+            WorkbookEvent::Judged { .. } => {}
         }
     }
 

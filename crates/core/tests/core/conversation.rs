@@ -201,7 +201,7 @@ proptest! {
             if let Some(open) = &talk.session.turn {
                 let words = conversation.newest_words().map(|index| &conversation.items[index]);
                 let begun = talk.entries.iter().find_map(|(seq, event)| match event {
-                    planwright_core::event::Event::TurnBegun { turn, text, .. } if *turn == open.id => {
+                    planwright_core::event::Event::Turn { id: turn, event: planwright_core::event::TurnEvent::Begun { text, .. } } if *turn == open.id => {
                         Some((*seq, text.clone()))
                     }
                     _ => None,

@@ -12,16 +12,16 @@ use planwright_core::refusal::RefusalCode;
 
 use crate::world::*;
 
-/// The table as the design has it, word for word.
+/// The table as the design has it, and a column for a person's request for changes.
 const TABLE: &str = "
-| in status | set content (document) | record step (collect) | edit draft (build) | finalize / submit | approve | reject | execute / resume | cancel |
-|---|---|---|---|---|---|---|---|---|
-| COLLECTING | → READY | stays | stays | → READY (rules above) | no | no | no | → CANCELLED |
-| READY | stays, overwritten | no | no | no | → APPROVED | → REJECTED | no | → CANCELLED |
-| APPROVED | new plan READY, this SUPERSEDED | no | no | no | no | no | → EXECUTING | → CANCELLED |
-| EXECUTING | new plan READY, this SUPERSEDED, its run stopped | no | no | no | no | no | → COMPLETED / PARTIALLY_COMPLETED | → CANCELLED, its run stopped |
-| PARTIALLY_COMPLETED | new plan READY, this SUPERSEDED | no | no | no | no | no | → EXECUTING, from the first step not done | → CANCELLED |
-| the other four | no | no | no | no | no | no | no | no |
+| in status | set content (document) | record step (collect) | edit draft (build) | finalize / submit | approve | reject | revise | execute / resume | cancel |
+|---|---|---|---|---|---|---|---|---|---|
+| COLLECTING | → READY | stays | stays | → READY (rules above) | no | no | stays | no | → CANCELLED |
+| READY | stays, overwritten | no | no | no | → APPROVED | → REJECTED | a document stays, else new draft, this SUPERSEDED | no | → CANCELLED |
+| APPROVED | new plan READY, this SUPERSEDED | no | no | no | no | no | new draft, this SUPERSEDED | → EXECUTING | → CANCELLED |
+| EXECUTING | new plan READY, this SUPERSEDED, its run stopped | no | no | no | no | no | new draft, this SUPERSEDED, its run stopped | → COMPLETED / PARTIALLY_COMPLETED | → CANCELLED, its run stopped |
+| PARTIALLY_COMPLETED | new plan READY, this SUPERSEDED | no | no | no | no | no | new draft, this SUPERSEDED | → EXECUTING, from the first step not done | → CANCELLED |
+| the other four | no | no | no | no | no | no | no | no | no |
 ";
 
 const OTHER_FOUR: [PlanStatus; 4] =
@@ -37,12 +37,16 @@ fn rule_in_words(cell: &str) -> Rule {
         "→ EXECUTING" | "→ EXECUTING, from the first step not done" => Rule::Becomes(PlanStatus::Executing),
         "→ CANCELLED" | "→ CANCELLED, its run stopped" => Rule::Becomes(PlanStatus::Cancelled),
         "→ COMPLETED / PARTIALLY_COMPLETED" => Rule::Ends,
-        "new plan READY, this SUPERSEDED" | "new plan READY, this SUPERSEDED, its run stopped" => Rule::Supersedes,
+        "new plan READY, this SUPERSEDED"
+        | "new plan READY, this SUPERSEDED, its run stopped"
+        | "new draft, this SUPERSEDED"
+        | "new draft, this SUPERSEDED, its run stopped" => Rule::Supersedes,
+        "a document stays, else new draft, this SUPERSEDED" => Rule::Redrafts,
         other => panic!("{other:?} is not in the design"),
     }
 }
 
-/// Every cell of the table: 9 statuses and 8 actions.
+/// Every cell of the table: 9 statuses and 9 actions.
 fn cells() -> Vec<(PlanStatus, Action, Rule, &'static str)> {
     let mut cells = Vec::new();
     for line in TABLE.trim().lines().skip(2) {
@@ -60,7 +64,7 @@ fn cells() -> Vec<(PlanStatus, Action, Rule, &'static str)> {
             );
         }
     }
-    assert_eq!(cells.len(), 9 * 8);
+    assert_eq!(cells.len(), 9 * 9);
     cells
 }
 
@@ -172,6 +176,7 @@ fn attempts(world: &World, id: &PlanId, action: Action) -> Vec<(Actor, Command)>
             std::iter::once((person(), approve(plan, Selection::All))).chain(by_rule).collect()
         }
         Action::Reject => vec![(person(), reject(id))],
+        Action::Revise => vec![(person(), revise(id, "by train"))],
         Action::Execute if plan.status == PlanStatus::Executing => {
             let execution = world.execution();
             vec![(system(), Command::Run(RunCommand::Finish { plan: id.clone(), execution }))]
@@ -190,7 +195,7 @@ fn belongs_to(action: Action, style: PlanStyle) -> bool {
         Action::RecordStep => style == PlanStyle::Collect,
         Action::EditDraft => style == PlanStyle::Build,
         Action::Finalize => style != PlanStyle::Document,
-        Action::Approve | Action::Reject | Action::Execute | Action::Cancel => true,
+        Action::Approve | Action::Reject | Action::Revise | Action::Execute | Action::Cancel => true,
     }
 }
 
@@ -213,9 +218,14 @@ fn every_cell_is_what_happens() {
                         assert_eq!(decided.expect_err(&case).code, RefusalCode::WrongStatus, "{case}");
                         assert_eq!(world.snapshot, before.snapshot, "{case}");
                     }
-                    Rule::Stays | Rule::Becomes(_) | Rule::Supersedes | Rule::Ends => {
+                    Rule::Stays | Rule::Becomes(_) | Rule::Supersedes | Rule::Redrafts | Rule::Ends => {
                         decided.expect(&case);
-                        check_outcome(&before, &world, &id, rule, &case);
+                        let rule = match (rule, style) {
+                            (Rule::Redrafts, PlanStyle::Document) => Rule::Stays,
+                            (Rule::Redrafts, PlanStyle::Collect | PlanStyle::Build) => Rule::Supersedes,
+                            (rule, _) => rule,
+                        };
+                        check_outcome(&before, &world, &id, action, rule, &case);
                     }
                 }
             }
@@ -223,13 +233,17 @@ fn every_cell_is_what_happens() {
     }
 }
 
-fn check_outcome(before: &World, after: &World, id: &PlanId, rule: Rule, case: &str) {
+fn check_outcome(before: &World, after: &World, id: &PlanId, action: Action, rule: Rule, case: &str) {
     let (was, is) = (before.plan(id), after.plan(id));
     match rule {
-        Rule::No => unreachable!(),
+        Rule::No | Rule::Redrafts => unreachable!(),
         Rule::Stays => {
             assert_eq!(is.status, was.status, "{case}");
-            assert_ne!(is.digest(), was.digest(), "{case}");
+            match action {
+                // It changes what the plan is asked to become, not what it says.
+                Action::Revise => assert_eq!(is.feedback.as_ref().expect(case).text, "by train", "{case}"),
+                _ => assert_ne!(is.digest(), was.digest(), "{case}"),
+            }
         }
         Rule::Becomes(status) => assert_eq!(is.status, status, "{case}"),
         Rule::Ends => assert_eq!(is.status, PlanStatus::PartiallyCompleted, "{case}"),
@@ -237,7 +251,8 @@ fn check_outcome(before: &World, after: &World, id: &PlanId, rule: Rule, case: &
             assert_eq!(is.status, PlanStatus::Superseded, "{case}");
             assert_eq!(is.digest(), was.digest(), "{case}");
             let successor = after.plan(is.superseded_by.as_ref().expect(case));
-            assert_eq!(successor.status, PlanStatus::Ready, "{case}");
+            let expected = if action == Action::Revise { PlanStatus::Collecting } else { PlanStatus::Ready };
+            assert_eq!(successor.status, expected, "{case}");
             assert_eq!(successor.supersedes.as_ref(), Some(id), "{case}");
             assert_eq!(after.active().id, successor.id, "{case}");
         }

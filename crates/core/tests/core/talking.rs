@@ -5,7 +5,7 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::compaction::cut;
 use planwright_core::conversation::{Compaction, Conversation, CountTokens, Summarizer, reply_tokens};
 use planwright_core::decide;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::journal::Entry;
 use planwright_core::model::{ModelMessage, ModelReply, ToolCall, Usage};
@@ -214,9 +214,9 @@ pub(crate) struct Talk {
 impl Talk {
     pub(crate) fn new(measure: Measure) -> Self {
         let mut snapshot = Snapshot::new(SESSION.parse().unwrap());
-        snapshot.apply(&Event::SessionOpened, &stamp(0), 1);
+        snapshot.apply(&Event::Session(SessionEvent::Opened), &stamp(0), 1);
         let session = snapshot.session.clone().unwrap();
-        let entries = vec![(1, Event::SessionOpened)];
+        let entries = vec![(1, Event::Session(SessionEvent::Opened))];
         Self { session, entries, conversation: Conversation::default(), snapshot, measure, requests: 0 }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{ExecutionId, StepId, TurnId};
 use planwright_core::model::Usage;
 use planwright_core::plan::PlanStyle;
@@ -157,7 +157,7 @@ fn whoever_does_not_wait_for_an_answer_any_more_ends_the_question() {
         let decided = world.agent(command);
         assert_eq!(said(&decided), expected);
         let ended = decided.unwrap().into_iter().next();
-        assert!(matches!(ended, Some(Event::TurnEnded { turn, .. }) if turn == question));
+        assert!(matches!(ended, Some(Event::Turn { id: turn, event: TurnEvent::Ended { .. } }) if turn == question));
         let open = world.snapshot.session.as_ref().unwrap().turn.as_ref();
         assert!(open.is_none_or(|open| open.id == turn && open.question.is_none()));
     }
@@ -187,11 +187,9 @@ fn a_turn_that_carries_a_plan_out_names_the_plan() {
 fn a_turn_is_named_after_the_request_that_began_it() {
     let mut world = World::new();
     let events = world.person(say("  hello ")).unwrap();
-    let expected = Event::TurnBegun {
-        turn: TurnId::new("request-0002").unwrap(),
-        text: "  hello ".to_owned(),
-        tokens: 8,
-        purpose: Purpose::Answer,
+    let expected = Event::Turn {
+        id: TurnId::new("request-0002").unwrap(),
+        event: TurnEvent::Begun { text: "  hello ".to_owned(), tokens: 8, purpose: Purpose::Answer },
     };
     assert_eq!(events, [expected]);
 }

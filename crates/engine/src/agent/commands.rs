@@ -13,7 +13,7 @@ pub(super) use standing::{line, standing, title};
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
@@ -131,7 +131,9 @@ impl Agent {
             SlashCommand::Reset => {
                 self.stop(session, by).await?;
                 let committed = self.engine().reset(session, by).await?;
-                let cancelled = committed.events.iter().any(|event| matches!(event, Event::PlanCancelled { .. }));
+                let is_cancellation =
+                    |event: &Event| matches!(event, Event::Plan { event: PlanEvent::Cancelled { .. }, .. });
+                let cancelled = committed.events.iter().any(is_cancellation);
                 let plan = if cancelled { " The active plan is cancelled." } else { "" };
                 let reply = format!("The conversation is reset: a new one begins here. Plan work is off.{plan}");
                 Ok(Answer::words(session, reply))
@@ -193,7 +195,7 @@ impl Agent {
         let (request, leasing) = (self.engine().next_request(), Leasing::Held(lease.clone()));
         self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command).await?;
         watcher.tell(Progress::Compacted { messages });
-        conversation.take_in(u64::MAX, &planwright_core::event::Event::Compacted(compaction));
+        conversation.take_in(u64::MAX, &SessionEvent::Compacted { compaction }.into());
         let after = conversation.tokens();
         Ok(format!("{messages} messages are summarised: about {before} tokens became {after}. Plans are untouched."))
     }

@@ -1,7 +1,7 @@
 //! The conversation, put together from the journal and from what is remembered of it.
 
 use planwright_core::conversation::Conversation;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::turn::{Purpose, Turn};
@@ -16,7 +16,7 @@ impl Agent {
         let remembered = self.shared.memory.take(&committed.snapshot.identity, opened.opened_at);
         let remembered = remembered.filter(|kept| kept.seq <= committed.seq);
         let first = committed.seq + 1 - committed.events.len() as u64;
-        let just_begun = matches!(committed.events.as_slice(), [Event::TurnBegun { .. }]);
+        let just_begun = matches!(committed.events.as_slice(), [Event::Turn { event: TurnEvent::Begun { .. }, .. }]);
         if let Some(kept) = remembered
             && just_begun
         {

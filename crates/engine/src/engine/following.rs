@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::journal::{Entry, Head};
 use planwright_core::plan::execution::StepStatus;
@@ -221,7 +221,7 @@ impl Following {
         }
         let begun = self.started_at(&entry.event);
         self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
-        if matches!(entry.event, Event::ExecutionStarted { .. }) {
+        if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
             self.began = Some(entry.by.clone());
         }
         let what = happening(self.plan(), &entry, begun)?;
@@ -231,7 +231,7 @@ impl Following {
 
     /// When the step that an event ends was begun.
     fn started_at(&self, event: &Event) -> Option<Timestamp> {
-        let Event::StepEnded { step, .. } = event else { return None };
+        let Some(PlanEvent::StepEnded { step, .. }) = event.plan_event() else { return None };
         let run = self.plan().execution.as_ref()?.run(step)?;
         run.started_at.filter(|_| run.status == StepStatus::InProgress)
     }
@@ -240,52 +240,46 @@ impl Following {
 fn happening(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<Happening> {
     let sum = || execution_sum(plan, entry.at);
     match &entry.event {
-        Event::PlanModeEnabled { .. }
-        | Event::PlanCreated(_)
-        | Event::PlanImported { .. }
-        | Event::ContentSet { .. }
-        | Event::StepRecorded { .. }
-        | Event::MetadataSet { .. }
-        | Event::StepAdded { .. }
-        | Event::StepUpdated { .. }
-        | Event::StepRemoved { .. }
-        | Event::PlanFinalized { .. }
-        | Event::RevisionRequested { .. } => Some(Happening::Changed),
-        Event::PlanApproved { approval, .. } => Some(Happening::Approved { note: approval.note.clone() }),
-        Event::PlanRejected { reason, .. } => Some(Happening::Rejected { reason: reason.clone() }),
-        Event::PlanCancelled { reason, .. } => Some(Happening::Cancelled { reason: reason.clone(), execution: sum() }),
-        Event::PlanSuperseded { by, .. } => Some(Happening::Superseded { by: by.clone(), execution: sum() }),
-        Event::ExecutionStarted { .. } => sum().map(Happening::ExecutionBegan),
-        Event::ExecutionPaused { .. } => sum().map(Happening::ExecutionPaused),
-        Event::ExecutionResumed { .. } => sum().map(Happening::ExecutionResumed),
-        Event::StepBegun { step, note, .. } => {
-            Some(Happening::StepBegan { execution: sum()?.number, step: step_at(plan, step)?, note: note.clone() })
-        }
-        Event::StepEnded { step, outcome, .. } => Some(Happening::StepEnded {
-            execution: sum()?.number,
-            step: step_at(plan, step)?,
-            status: outcome.status,
-            took: begun.map(|begun| between(begun, entry.at)),
-            note: outcome.note.clone(),
-            evidence: outcome.evidence.clone(),
-        }),
-        Event::ExecutionFinished { .. } => sum().map(Happening::ExecutionEnded),
-        Event::SessionOpened
-        | Event::ConversationReset { .. }
-        | Event::PlanModeDisabled { .. }
-        | Event::TurnBegun { .. }
-        | Event::TurnResumed { .. }
-        | Event::ModelReplied { .. }
-        | Event::ToolEnded { .. }
-        | Event::TurnEnded { .. }
-        | Event::Compacted(_)
-        | Event::WorkbookSwitched { .. }
-        | Event::WorkbookBegun { .. }
-        | Event::WorkbookWritten { .. }
-        | Event::WorkbookArchived { .. }
-        | Event::WorkbookCleared
-        | Event::WorkbookJudged(_)
-        | Event::PlanShown(_) => None,
+        Event::Session(event) => match event {
+            SessionEvent::PlanModeEnabled { .. }
+            | SessionEvent::PlanCreated { .. }
+            | SessionEvent::PlanImported { .. } => Some(Happening::Changed),
+            SessionEvent::Opened
+            | SessionEvent::ConversationReset { .. }
+            | SessionEvent::PlanModeDisabled { .. }
+            | SessionEvent::Compacted { .. }
+            | SessionEvent::PlanShown { .. } => None,
+        },
+        Event::Turn { .. } | Event::Workbook(_) => None,
+        Event::Plan { event, .. } => match event {
+            PlanEvent::ContentSet { .. }
+            | PlanEvent::StepRecorded { .. }
+            | PlanEvent::MetadataSet { .. }
+            | PlanEvent::StepAdded { .. }
+            | PlanEvent::StepUpdated { .. }
+            | PlanEvent::StepRemoved { .. }
+            | PlanEvent::Finalized { .. }
+            | PlanEvent::RevisionRequested { .. } => Some(Happening::Changed),
+            PlanEvent::Approved { approval } => Some(Happening::Approved { note: approval.note.clone() }),
+            PlanEvent::Rejected { reason } => Some(Happening::Rejected { reason: reason.clone() }),
+            PlanEvent::Cancelled { reason } => Some(Happening::Cancelled { reason: reason.clone(), execution: sum() }),
+            PlanEvent::Superseded { by } => Some(Happening::Superseded { by: by.clone(), execution: sum() }),
+            PlanEvent::ExecutionStarted { .. } => sum().map(Happening::ExecutionBegan),
+            PlanEvent::ExecutionPaused { .. } => sum().map(Happening::ExecutionPaused),
+            PlanEvent::ExecutionResumed { .. } => sum().map(Happening::ExecutionResumed),
+            PlanEvent::StepBegun { step, note, .. } => {
+                Some(Happening::StepBegan { execution: sum()?.number, step: step_at(plan, step)?, note: note.clone() })
+            }
+            PlanEvent::StepEnded { step, outcome, .. } => Some(Happening::StepEnded {
+                execution: sum()?.number,
+                step: step_at(plan, step)?,
+                status: outcome.status,
+                took: begun.map(|begun| between(begun, entry.at)),
+                note: outcome.note.clone(),
+                evidence: outcome.evidence.clone(),
+            }),
+            PlanEvent::ExecutionFinished { .. } => sum().map(Happening::ExecutionEnded),
+        },
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
@@ -133,7 +133,7 @@ impl Reading {
     }
 
     fn take_in(&mut self, entry: &Entry) {
-        if let Event::TurnBegun { turn, text, purpose, .. } = &entry.event {
+        if let Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } = &entry.event {
             let apart = !purpose.is_conversation();
             self.turns.insert(turn.clone(), Heard { apart, calls: Vec::new() });
             if !apart {
@@ -161,8 +161,16 @@ impl Reading {
 
     fn hear(&mut self, entry: &Entry) {
         match &entry.event {
-            Event::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
-            Event::ModelReplied { turn, reply, .. } => {
+            Event::Turn { id, event } => self.hear_turn(entry, id, event),
+            Event::Session(event) => self.messages.extend(noted(event).map(|text| note(entry, &text))),
+            Event::Workbook(_) | Event::Plan { .. } => {}
+        }
+    }
+
+    fn hear_turn(&mut self, entry: &Entry, turn: &TurnId, event: &TurnEvent) {
+        match event {
+            TurnEvent::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
+            TurnEvent::ModelReplied { reply, .. } => {
                 let at = self.messages.len();
                 if let Some(heard) = self.turns.get_mut(turn) {
                     heard.calls.extend((0..reply.calls.len()).map(|call| (at, call)));
@@ -171,7 +179,7 @@ impl Reading {
                 let calls = calls.collect();
                 self.messages.push(Message { calls, ..message(entry, MessageRole::Agent, &reply.text) });
             }
-            Event::ToolEnded { turn, call, outcome, .. } => {
+            TurnEvent::ToolEnded { call, outcome, .. } => {
                 let made = self.turns.get(turn).and_then(|heard| heard.calls.get(call.checked_sub(1)? as usize));
                 let Some(&(at, place)) = made else { return };
                 let Some(made) = self.messages.get_mut(at).and_then(|message| message.calls.get_mut(place)) else {
@@ -181,18 +189,30 @@ impl Reading {
                 let role = MessageRole::Tool { name: made.name.clone(), status: outcome.status };
                 self.messages.push(message(entry, role, &outcome.text));
             }
-            Event::TurnEnded { ending, .. } => self.messages.extend(ended(entry, ending)),
-            Event::Compacted(compaction) => {
-                let text = format!("{} messages are summarised for the model.", compaction.messages);
-                self.messages.push(message(entry, MessageRole::Note { outcome: None }, &text));
-            }
-            Event::ConversationReset { .. } => {
-                let text = "The conversation begins afresh.";
-                self.messages.push(message(entry, MessageRole::Note { outcome: None }, text));
-            }
-            _ => {}
+            TurnEvent::Ended { ending } => self.messages.extend(ended(entry, ending)),
+            TurnEvent::Begun { .. } | TurnEvent::Resumed => {}
         }
     }
+}
+
+/// What is to be read about the session, if anything is.
+fn noted(event: &SessionEvent) -> Option<String> {
+    match event {
+        SessionEvent::Compacted { compaction } => {
+            Some(format!("{} messages are summarised for the model.", compaction.messages))
+        }
+        SessionEvent::ConversationReset { .. } => Some("The conversation begins afresh.".to_owned()),
+        SessionEvent::Opened
+        | SessionEvent::PlanModeEnabled { .. }
+        | SessionEvent::PlanModeDisabled { .. }
+        | SessionEvent::PlanShown { .. }
+        | SessionEvent::PlanCreated { .. }
+        | SessionEvent::PlanImported { .. } => None,
+    }
+}
+
+fn note(entry: &Entry, text: &str) -> Message {
+    message(entry, MessageRole::Note { outcome: None }, text)
 }
 
 /// What is to be read about the end of a turn, if anything is.
@@ -240,9 +260,12 @@ mod tests {
         let turn = |name: &str| TurnId::new(name).unwrap();
         let said = |name: &str| {
             let reply = ModelReply { text: "words".to_owned(), ..ModelReply::default() };
-            Event::ModelReplied { turn: turn(name), reply, tokens: 1 }
+            Event::Turn { id: turn(name), event: TurnEvent::ModelReplied { reply, tokens: 1 } }
         };
-        let begun = Event::TurnBegun { turn: turn("two"), text: "hi".to_owned(), tokens: 1, purpose: Purpose::Answer };
+        let begun = Event::Turn {
+            id: turn("two"),
+            event: TurnEvent::Begun { text: "hi".to_owned(), tokens: 1, purpose: Purpose::Answer },
+        };
         let compacted = Compaction {
             summary: "short".to_owned(),
             tokens: 1,
@@ -251,7 +274,13 @@ mod tests {
             kept_from: 5,
             pinned: None,
         };
-        let events = [said("one"), Event::Compacted(compacted), said("one"), begun, said("two")];
+        let events = [
+            said("one"),
+            Event::Session(SessionEvent::Compacted { compaction: compacted }),
+            said("one"),
+            begun,
+            said("two"),
+        ];
         let entries: Vec<_> = (10..).zip(events).map(|(seq, event)| entry(seq, event)).collect();
         let read = || Reading::of(&entries);
         assert_eq!(read().known_from, 13);

@@ -1,6 +1,6 @@
 //! What each plan tool answers: JSON, small enough for a model to read.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::StepId;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle, completeness};
@@ -15,7 +15,7 @@ pub(super) const LIST_PAGE: u32 = 20;
 /// The plan that the committed events left behind: the new one, if one took another's place.
 pub(super) fn changed_plan(committed: &Committed) -> LedgerResult<&Plan> {
     let superseding = committed.events.iter().find_map(|event| match event {
-        Event::PlanSuperseded { by, .. } => Some(by),
+        Event::Plan { event: PlanEvent::Superseded { by, .. }, .. } => Some(by),
         _ => None,
     });
     let id = superseding.or_else(|| committed.events.iter().find_map(Event::plan));
@@ -61,7 +61,7 @@ pub(super) fn missing(plan: &Plan, policy: &Policy) -> Value {
 
 pub(super) fn added_step(committed: &Committed, plan: &Plan) -> Value {
     let added = committed.events.iter().find_map(|event| match event {
-        Event::StepAdded { step, .. } => Some(&step.id),
+        Event::Plan { event: PlanEvent::StepAdded { step, .. }, .. } => Some(&step.id),
         _ => None,
     });
     changed_step(plan, added)

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::journal::Entry;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
@@ -78,7 +78,9 @@ impl Engine {
                 return Ok(true);
             }
             match event {
-                Event::WorkbookWritten { version, follows, .. } if since.is_none_or(|since| version > since + 1) => {
+                Event::Workbook(WorkbookEvent::Written { version, follows, .. })
+                    if since.is_none_or(|since| version > since + 1) =>
+                {
                     seq = follows;
                 }
                 _ => return Ok(false),

@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::template::fresh;
@@ -98,7 +98,7 @@ impl Engine {
                 Ok(committed) => {
                     notes.extend(broken);
                     let archived = committed.events.iter().find_map(|event| match event {
-                        Event::WorkbookArchived { name } => Some(name.clone()),
+                        Event::Workbook(WorkbookEvent::Archived { name }) => Some(name.clone()),
                         _ => None,
                     });
                     let committed = self.written_out(session, &desktop, committed, &mut notes).await?;
@@ -215,7 +215,7 @@ fn again(refusal: &Refusal, attempt: u32) -> bool {
 
 fn version_in(committed: &Committed, wanted: DocumentKind) -> Option<u32> {
     committed.events.iter().find_map(|event| match event {
-        Event::WorkbookWritten { which, version, .. } if *which == wanted => Some(*version),
+        Event::Workbook(WorkbookEvent::Written { which, version, .. }) if *which == wanted => Some(*version),
         _ => None,
     })
 }

@@ -3,7 +3,7 @@
 mod interrupted;
 mod limits;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::policy::Policy;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
 use planwright_engine::model::ModelErrorKind;
@@ -78,7 +78,7 @@ async fn the_question_is_a_turn_within_the_turn_and_is_stored_as_such() {
     let begun: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::TurnBegun { turn, purpose, .. } => Some((turn.clone(), purpose.clone())),
+            Event::Turn { id: turn, event: TurnEvent::Begun { purpose, .. } } => Some((turn.clone(), purpose.clone())),
             _ => None,
         })
         .collect();

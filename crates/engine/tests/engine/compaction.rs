@@ -4,7 +4,7 @@ mod results;
 mod too_long;
 
 use planwright_core::conversation::{CountTokens as _, Summarizer, message_tokens};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::plan::PlanStatus;
 use planwright_core::prompt::SUMMARIZE;
@@ -59,7 +59,9 @@ fn everything_fits(world: &World, context: u32) {
 async fn summaries(world: &World) -> Vec<Summarizer> {
     let events = world.events().await.into_iter();
     events
-        .filter_map(|event| if let Event::Compacted(compaction) = event { Some(compaction.by) } else { None })
+        .filter_map(|event| {
+            if let Event::Session(SessionEvent::Compacted { compaction }) = event { Some(compaction.by) } else { None }
+        })
         .collect()
 }
 

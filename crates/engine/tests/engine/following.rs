@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::command::{Command, SessionCommand};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
@@ -99,7 +99,7 @@ async fn several_writers_in_two_processes_and_a_reader_who_comes_and_goes_miss_n
             let Followed::Entry(entry) = follower.next().await.unwrap() else { panic!("the session is gone") };
             assert_eq!((&entry.session, entry.seq), (&session, seen + 1));
             seen = entry.seq;
-            if matches!(entry.event, Event::ConversationReset { .. }) {
+            if matches!(entry.event, Event::Session(SessionEvent::ConversationReset { .. })) {
                 break 'reading;
             }
         }

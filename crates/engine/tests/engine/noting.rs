@@ -6,7 +6,7 @@ mod failing;
 mod research;
 mod telling;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::workbook::{DocumentKind, PlanningFiles};
 use planwright_engine::workbook::Beginning;
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -47,7 +47,13 @@ impl World {
         events
             .iter()
             .filter(|event| {
-                matches!(event, Event::WorkbookWritten { why: planwright_core::workbook::WriteOrigin::Middleware, .. })
+                matches!(
+                    event,
+                    Event::Workbook(WorkbookEvent::Written {
+                        why: planwright_core::workbook::WriteOrigin::Middleware,
+                        ..
+                    })
+                )
             })
             .count()
     }

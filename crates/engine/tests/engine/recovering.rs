@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
@@ -66,7 +66,7 @@ async fn a_turn_that_was_left_is_finished_without_anybody_asking() {
     process.die().await;
     let model = ScriptedModel::new([Reply::text("Here I am.")]);
     let keeper = Keeper::start(&world, &model).await;
-    keeper.sees(&world.session, |event| matches!(event, Event::TurnEnded { .. })).await;
+    keeper.sees(&world.session, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
     keeper.end().await;
     assert_eq!(turns(&world.events().await).len(), 1);
     assert_eq!(model.requests().len(), 1);
@@ -89,7 +89,9 @@ async fn an_execution_that_was_left_goes_on_and_nothing_is_done_twice() {
     first.called(1).await;
     process.die().await;
     let keeper = Keeper::start(&world, &ScriptedModel::new([])).await;
-    keeper.sees(&world.session, |event| matches!(event, Event::ExecutionFinished { .. })).await;
+    keeper
+        .sees(&world.session, |event| matches!(event, Event::Plan { event: PlanEvent::ExecutionFinished { .. }, .. }))
+        .await;
     keeper.end().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     assert_eq!((first.calls().len(), second.calls().len()), (2, 2));
@@ -112,7 +114,7 @@ async fn whoever_is_at_work_is_left_alone_and_so_is_what_waits_for_a_person() {
     process.die().await;
     // Of this call nobody knows whether it was made: a person has to say.
     let keeper = Keeper::start(&world, &ScriptedModel::new([])).await;
-    let uncertain = |event: &Event| matches!(event, Event::StepEnded { .. });
+    let uncertain = |event: &Event| matches!(event, Event::Plan { event: PlanEvent::StepEnded { .. }, .. });
     keeper.sees(&world.session, uncertain).await;
 
     let busy = session("session-busy");
@@ -123,7 +125,7 @@ async fn whoever_is_at_work_is_left_alone_and_so_is_what_waits_for_a_person() {
     assert_eq!(outcome.reply, "Slow.");
     keeper.end().await;
     let events = crate::world::events(world.engine(), &busy).await;
-    assert!(!events.iter().any(|event| matches!(event, Event::TurnResumed { .. })), "{events:?}");
+    assert!(!events.iter().any(|event| matches!(event, Event::Turn { event: TurnEvent::Resumed, .. })), "{events:?}");
     assert_eq!((world.plan(1).await.status, prop.calls().len()), (PlanStatus::Executing, 1));
 }
 
@@ -138,7 +140,7 @@ async fn a_rehearsal_does_not_pretend_to_do_what_a_model_was_asked_elsewhere() {
     let rehearsal = Keeper::start(&world, &ScriptedModel::new([]).named("rehearsal")).await;
     let model = ScriptedModel::new([Reply::text("Here I am.")]);
     let keeper = Keeper::start(&world, &model).await;
-    keeper.sees(&world.session, |event| matches!(event, Event::TurnEnded { .. })).await;
+    keeper.sees(&world.session, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
     keeper.end().await;
     rehearsal.end().await;
     world.is_sound().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
@@ -102,7 +102,7 @@ impl Asked {
         })?;
         let words = self.text.find("markQ").map_or(self.text.as_str(), |at| &self.text[at..]);
         entries.iter().find_map(|entry| match &entry.event {
-            Event::TurnBegun { turn, text, purpose, .. } if turn == accepted => {
+            Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } if turn == accepted => {
                 let fits = match purpose {
                     Purpose::Answer => text.ends_with(words),
                     Purpose::Document { .. } => self.text.starts_with("/plan"),
@@ -116,14 +116,15 @@ impl Asked {
 
     fn check_end(&self, entries: &[Entry], turn: &TurnId, end: &TurnEnd, answer: &Answer, wrong: &dyn Fn(String)) {
         let ended = entries.iter().find_map(|entry| match &entry.event {
-            Event::TurnEnded { turn: of, ending } if of == turn => Some(ending),
+            Event::Turn { id: of, event: TurnEvent::Ended { ending } } if of == turn => Some(ending),
             _ => None,
         });
-        let begun =
-            entries.iter().position(|entry| matches!(&entry.event, Event::TurnBegun { turn: of, .. } if of == turn));
+        let begun = entries.iter().position(
+            |entry| matches!(&entry.event, Event::Turn { id: of, event: TurnEvent::Begun { .. } } if of == turn),
+        );
         let reset = entries[begun.unwrap_or_default()..]
             .iter()
-            .any(|entry| matches!(entry.event, Event::ConversationReset { .. }));
+            .any(|entry| matches!(entry.event, Event::Session(SessionEvent::ConversationReset { .. })));
         match (end, ended) {
             // It goes on in another process, or went on there and is over.
             (TurnEnd::Interrupted, _) => {}
@@ -132,7 +133,9 @@ impl Asked {
             (_, ended) => wrong(format!("was told to be {end:?}, and the journal says {ended:?}")),
         }
         let said = entries.iter().rev().find_map(|entry| match &entry.event {
-            Event::ModelReplied { turn: of, reply, .. } if of == turn => Some(reply.text.trim()),
+            Event::Turn { id: of, event: TurnEvent::ModelReplied { reply, .. } } if of == turn => {
+                Some(reply.text.trim())
+            }
             _ => None,
         });
         if *end == TurnEnd::Answered && !said.is_some_and(|said| answer.reply.contains(said)) {
@@ -145,7 +148,10 @@ impl Asked {
 fn began(entries: &[Entry]) -> bool {
     match entries {
         [one, other] => match (&one.event, &other.event) {
-            (Event::PlanApproved { plan, .. }, Event::ExecutionStarted { plan: begun, .. }) => plan == begun,
+            (
+                Event::Plan { id: plan, event: PlanEvent::Approved { .. } },
+                Event::Plan { id: begun, event: PlanEvent::ExecutionStarted { .. } },
+            ) => plan == begun,
             _ => false,
         },
         _ => false,

@@ -13,7 +13,7 @@ mod turns;
 use std::collections::BTreeMap;
 
 use planwright_core::actor::ActorKind;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::gate::{Caller, Situation, ToolEffect, Verdict, judge_other_tool};
 use planwright_core::journal::Entry;
 use planwright_core::plan::content::PlanContent;
@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
 /// What there is to count besides the name of an event.
 fn detail(event: &Event) -> Option<String> {
     match event {
-        Event::TurnBegun { purpose, .. } => Some(format!(
+        Event::Turn { event: TurnEvent::Begun { purpose, .. }, .. } => Some(format!(
             "turn_begun for {}",
             match purpose {
                 Purpose::Answer => "an answer",
@@ -203,14 +203,20 @@ fn detail(event: &Event) -> Option<String> {
                 Purpose::Question { .. } => "a question",
             }
         )),
-        Event::PlanApproved { approval, .. } if approval.by.kind == ActorKind::Policy => {
+        Event::Plan { event: PlanEvent::Approved { approval, .. }, .. } if approval.by.kind == ActorKind::Policy => {
             Some("plan_approved by a rule".to_owned())
         }
-        Event::TurnEnded { ending, .. } => Some(format!("turn_ended {}", ending.end.name())),
-        Event::StepEnded { outcome, .. } => Some(format!("step_ended {}", outcome.status.as_str())),
-        Event::ToolEnded { outcome, .. } => Some(format!("tool_ended {:?}", outcome.status)),
-        Event::ExecutionFinished { status, .. } => Some(format!("execution_finished {status}")),
-        Event::PlanApproved { approval, .. } if !approval.skipped.is_empty() => {
+        Event::Turn { event: TurnEvent::Ended { ending, .. }, .. } => Some(format!("turn_ended {}", ending.end.name())),
+        Event::Plan { event: PlanEvent::StepEnded { outcome, .. }, .. } => {
+            Some(format!("step_ended {}", outcome.status.as_str()))
+        }
+        Event::Turn { event: TurnEvent::ToolEnded { outcome, .. }, .. } => {
+            Some(format!("tool_ended {:?}", outcome.status))
+        }
+        Event::Plan { event: PlanEvent::ExecutionFinished { status, .. }, .. } => {
+            Some(format!("execution_finished {status}"))
+        }
+        Event::Plan { event: PlanEvent::Approved { approval, .. }, .. } if !approval.skipped.is_empty() => {
             Some("plan_approved in part".to_owned())
         }
         _ => None,
@@ -240,7 +246,7 @@ impl<'a> Followed<'a> {
         let before = self.snapshot.clone();
         self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
         let written = Written { entry, owner, before: &before, after: &self.snapshot };
-        if let Event::StepRecorded { step, .. } = &entry.event
+        if let Event::Plan { event: PlanEvent::StepRecorded { step, .. }, .. } = &entry.event
             && effect_of(&step.tool) == Some(ToolEffect::Changes)
             && number_in(&step.arguments).is_some_and(|number| self.turns.was_made(number))
         {

@@ -10,20 +10,20 @@ use planwright_core::plan::{Digest, PlanStyle};
 use planwright_core::workbook::DocumentKind;
 
 pub(super) const PLANS: &str = "A plan is named by its number in the session, its id, or any unique piece of its id of six \
-characters or more. Without a name, the active plan is meant.";
+characters or more. The default is the active plan.";
 
 const FILES: &str = "\
-They lie in the data folder under users/SESSION/plan. Edit them there as you like: what you save is taken in before the \
-agent goes on.";
+They are in the data folder under users/SESSION/plan. You can edit them there: Planwright reads what you save before the \
+agent continues.";
 
 const WATCH: &str = "\
-It only looks: another process carries the plan out, and Ctrl+C leaves it to that. It ends when the execution ends, with \
-exit code 0 if the plan is COMPLETED and 3 if it is anything else: partially completed, cancelled, rejected, superseded, or \
-not begun with --no-wait. With --json every event is one object on a line of its own.";
+It changes nothing: another process carries the plan out, and Ctrl+C only ends the watch. It ends when the execution ends, \
+with exit code 0 if the plan is COMPLETED and 3 otherwise. A plan that no process works on is shown as paused. With --json \
+every event is one object on a line of its own.";
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// The session: its key, or channel:key [default: the only one there is]
+    /// The session: its key, or channel:key [default: the only one]
     #[arg(long, global = true, value_name = "KEY", env = "PLANWRIGHT_SESSION")]
     pub(crate) session: Option<String>,
     #[command(subcommand)]
@@ -38,13 +38,13 @@ pub(crate) enum PlanCommand {
         #[arg(value_parser = style(), default_value = "document")]
         style: PlanStyle,
     },
-    /// Turn plan work off; the plan is parked as it is
+    /// Turn plan work off; the active plan is parked
     Off,
     /// End plan work: an empty plan is cancelled, a running one is closed by what was done
     Done,
-    /// Say whether plan work is on, what is being carried out, since when, and what is next
+    /// Show whether plan work is on, what is being carried out, since when, and what is next
     Status,
-    /// Follow a plan while it is carried out, whoever does it
+    /// Follow a plan while a process carries it out
     #[command(after_help = WATCH)]
     Watch(WatchArgs),
     /// List the plans of the session, the newest first
@@ -73,7 +73,7 @@ pub(crate) enum PlanCommand {
     /// Cancel a plan; if it is running, it stops
     #[command(after_help = "Words after `--` are the reason: planwright plan cancel 3 -- no longer needed")]
     Cancel(ReasonArgs),
-    /// Go on with an approved or partially completed plan, from the first step not done
+    /// Continue an approved, paused or partially completed plan at its first open step
     Resume(ResumeArgs),
     /// Show what changed between two versions of a plan, or between two plans
     Diff(DiffArgs),
@@ -94,16 +94,16 @@ pub(crate) enum PlanCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FilesCommand {
-    /// Give the agent its tools for planning files
+    /// Give the agent the tools for planning files
     On,
     /// Take them away; what was written stays
     Off,
-    /// List the workbook that is being worked with, and those that were archived
+    /// List the current workbook and the archived ones
     List,
     /// Show one document
     Show {
         /// Which one
-        #[arg(value_parser = which(), default_value = "task_plan")]
+        #[arg(value_parser = document_kind(), default_value = "task_plan")]
         document: DocumentKind,
     },
 }
@@ -113,7 +113,7 @@ pub(crate) struct WatchArgs {
     /// Its number, its id, or six or more characters of its id [default: the active plan, else the one that is being
     /// carried out]
     pub(crate) plan: Option<PlanReference>,
-    /// Do not wait for a plan that has not begun
+    /// Do not wait for a plan that has not begun or is paused
     #[arg(long)]
     pub(crate) no_wait: bool,
 }
@@ -125,16 +125,16 @@ pub(crate) struct ApproveArgs {
     /// Approve only these steps
     #[arg(long, value_name = "STEPS", value_delimiter = ',', conflicts_with = "skip")]
     pub(crate) only: Vec<usize>,
-    /// Approve all but these steps; what needs a skipped step is skipped with it
+    /// Approve all but these steps; steps that need a skipped step are skipped, too
     #[arg(long, value_name = "STEPS", value_delimiter = ',')]
     pub(crate) skip: Vec<usize>,
-    /// Something to say to the agent with the approval
+    /// A note to the agent
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     /// Approve exactly this text, without being asked: all 64 digits, as `plan show` shows them
     #[arg(long, value_name = "HEX")]
     pub(crate) digest: Option<Digest>,
-    /// Only approve it; `plan resume` or the chat carries it out
+    /// Approve it without carrying it out; `plan resume` or the chat does that later
     #[arg(long)]
     pub(crate) later: bool,
 }
@@ -143,13 +143,13 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct ResumeArgs {
     /// Its number, its id, or six or more characters of its id [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
-    /// Do the step it stopped at again
+    /// Repeat the step it stopped at
     #[arg(long, conflicts_with_all = ["skip", "stop"])]
     pub(crate) retry: bool,
-    /// Go on without the step it stopped at, and without those that need it
+    /// Continue without the step it stopped at, and without the steps that need it
     #[arg(long, conflicts_with = "stop")]
     pub(crate) skip: bool,
-    /// End the execution at the step it stopped at
+    /// End the execution where it is
     #[arg(long)]
     pub(crate) stop: bool,
 }
@@ -206,7 +206,7 @@ pub(crate) struct ExportArgs {
     /// The file to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
 }
@@ -215,6 +215,6 @@ fn style() -> impl TypedValueParser<Value = PlanStyle> {
     PossibleValuesParser::new(PlanStyle::ALL.map(PlanStyle::as_str)).try_map(|name| name.parse::<PlanStyle>())
 }
 
-fn which() -> impl TypedValueParser<Value = DocumentKind> {
+fn document_kind() -> impl TypedValueParser<Value = DocumentKind> {
     PossibleValuesParser::new(DocumentKind::ALL.map(DocumentKind::as_str)).try_map(|name| name.parse::<DocumentKind>())
 }

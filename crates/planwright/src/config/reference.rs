@@ -51,7 +51,7 @@ mod tests {
             std::fs::write(&path, page()).unwrap();
         }
         let written = std::fs::read_to_string(&path).unwrap();
-        assert!(written == page(), "docs/configuration.md is out of date; its first lines say how to write it anew");
+        assert!(written == page(), "docs/configuration.md is out of date; `make docs` writes it");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod decisions;
 mod executions;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::ids::StepId;
 use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
@@ -18,7 +18,7 @@ use crate::invocation::Invocation;
 
 pub(crate) fn render(history: &History, plan: &Plan, invocation: &Invocation, width: usize) -> String {
     let mut text = String::new();
-    // What one actor did in one go stands together.
+    // Consecutive entries of one actor and one moment share a heading.
     for together in history.items.chunk_by(|one, next| heading(one) == heading(next)) {
         text.push_str(&format!("{}\n", paint(&heading(&together[0]), DIM)));
         for item in together {
@@ -54,53 +54,77 @@ fn heading(item: &HistoryItem) -> String {
 }
 
 fn describe(event: &Event, plan: &Plan) -> Span {
-    let plain = |words: String| Span::plain(&words);
     match event {
-        Event::SessionOpened => plain("the session began".to_owned()),
-        Event::ConversationReset { .. } => plain("the conversation was reset".to_owned()),
-        Event::PlanModeEnabled { style, .. } => plain(format!("plan work on it is on ({style})")),
-        Event::PlanModeDisabled { end } => plain(mode_end(*end).to_owned()),
-        Event::TurnBegun { text, .. } => plain(format!("said: {}", shown_line(text))),
-        Event::TurnResumed { .. } => plain("an interrupted turn went on".to_owned()),
-        Event::ModelReplied { reply, .. } => plain(format!("replied: {}", shown_line(&reply.text))),
-        Event::ToolEnded { outcome, .. } => plain(format!("a tool answered: {}", shown_line(&outcome.text))),
-        Event::TurnEnded { ending, .. } => plain(format!("the turn ended: {}", ending.end.name())),
-        Event::Compacted(compaction) => plain(format!("{} summarised", count(compaction.messages, "message"))),
-        Event::PlanShown(shown) => plain(format!("shown in the conversation, digest {}", shown.digest)),
-        Event::WorkbookSwitched { on: true } => plain("planning files were switched on".to_owned()),
-        Event::WorkbookSwitched { on: false } => plain("planning files were switched off".to_owned()),
-        Event::WorkbookBegun { title, .. } => plain(format!("a workbook began: {}", shown_line(title))),
-        Event::WorkbookWritten { which, version, .. } => plain(format!("{which} was written, version {version}")),
-        Event::WorkbookArchived { name } => plain(format!("the workbook was archived as {}", shown_line(name))),
-        Event::WorkbookCleared => plain("the workbook was cleared".to_owned()),
-        Event::WorkbookJudged(judged) => plain(format!(
+        Event::Session(event) => Span::plain(&describe_session(event)),
+        Event::Turn { event, .. } => Span::plain(&describe_turn(event)),
+        Event::Workbook(event) => Span::plain(&describe_workbook(event)),
+        Event::Plan { event, .. } => describe_plan(event, plan),
+    }
+}
+
+fn describe_session(event: &SessionEvent) -> String {
+    match event {
+        SessionEvent::Opened => "the session began".to_owned(),
+        SessionEvent::ConversationReset { .. } => "the conversation was reset".to_owned(),
+        SessionEvent::PlanModeEnabled { style, .. } => format!("plan work on it is on ({style})"),
+        SessionEvent::PlanModeDisabled { end } => mode_end(*end).to_owned(),
+        SessionEvent::Compacted { compaction } => format!("{} summarised", count(compaction.messages, "message")),
+        SessionEvent::PlanShown { shown } => format!("shown in the conversation, digest {}", shown.digest),
+        SessionEvent::PlanCreated { creation } => match &creation.succeeds {
+            None => format!("plan {} began ({})", creation.number, creation.style),
+            Some(predecessor) => format!("plan {} began in place of {}", creation.number, predecessor.of.short()),
+        },
+        SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
+    }
+}
+
+fn describe_turn(event: &TurnEvent) -> String {
+    match event {
+        TurnEvent::Begun { text, .. } => format!("said: {}", shown_line(text)),
+        TurnEvent::Resumed => "an interrupted turn went on".to_owned(),
+        TurnEvent::ModelReplied { reply, .. } => format!("replied: {}", shown_line(&reply.text)),
+        TurnEvent::ToolEnded { outcome, .. } => format!("a tool answered: {}", shown_line(&outcome.text)),
+        TurnEvent::Ended { ending } => format!("the turn ended: {}", ending.end.name()),
+    }
+}
+
+fn describe_workbook(event: &WorkbookEvent) -> String {
+    match event {
+        WorkbookEvent::Switched { on: true } => "planning files were switched on".to_owned(),
+        WorkbookEvent::Switched { on: false } => "planning files were switched off".to_owned(),
+        WorkbookEvent::Begun { title, .. } => format!("a workbook began: {}", shown_line(title)),
+        WorkbookEvent::Written { which, version, .. } => format!("{which} was written, version {version}"),
+        WorkbookEvent::Archived { name } => format!("the workbook was archived as {}", shown_line(name)),
+        WorkbookEvent::Cleared => "the workbook was cleared".to_owned(),
+        WorkbookEvent::Judged { judged } => format!(
             "{} ({})",
             if judged.begin { "worth a workbook" } else { "not worth a workbook" },
             shown_line(&judged.reasons.join("; "))
-        )),
-        Event::PlanCreated(creation) => match &creation.succeeds {
-            None => plain(format!("plan {} began ({})", creation.number, creation.style)),
-            Some(succession) => plain(format!("plan {} began in place of {}", creation.number, succession.of.short())),
-        },
-        Event::PlanImported { number, plan } => plain(format!("taken over as plan {number}, {}", plan.status)),
-        Event::ContentSet { markdown, .. } => Span::new(
+        ),
+    }
+}
+
+fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
+    let plain = |words: String| Span::plain(&words);
+    match event {
+        PlanEvent::ContentSet { markdown, .. } => Span::new(
             &format!("the text was set: {}; ready for a decision", count(markdown.lines().count(), "line")),
             palette::status(PlanStatus::Ready),
         ),
-        Event::StepRecorded { step, .. } => plain(format!("step recorded: {}", shown_line(&step.call()))),
-        Event::MetadataSet { .. } => plain("what it says beside its steps was changed".to_owned()),
-        Event::StepAdded { index, step, .. } => plain(format!(
+        PlanEvent::StepRecorded { step, .. } => plain(format!("step recorded: {}", shown_line(&step.call()))),
+        PlanEvent::MetadataSet { .. } => plain("what it says beside its steps was changed".to_owned()),
+        PlanEvent::StepAdded { index, step, .. } => plain(format!(
             "step {} added for {}: {}",
             index + 1,
             shown_line(&step.agent),
             shown_line(&step.description)
         )),
-        Event::StepUpdated { index, step, .. } => {
+        PlanEvent::StepUpdated { index, step, .. } => {
             plain(format!("step {} changed: {}", index + 1, shown_line(&step.description)))
         }
-        Event::StepRemoved { step, .. } => plain(format!("step {step} removed")),
-        Event::PlanFinalized { .. } => Span::new("ready for a decision", palette::status(PlanStatus::Ready)),
-        Event::PlanApproved { approval, .. } => {
+        PlanEvent::StepRemoved { step, .. } => plain(format!("step {step} removed")),
+        PlanEvent::Finalized { .. } => Span::new("ready for a decision", palette::status(PlanStatus::Ready)),
+        PlanEvent::Approved { approval, .. } => {
             let mut words = match approval.skipped.len() {
                 0 => "approved".to_owned(),
                 1 => "approved, but for 1 step".to_owned(),
@@ -109,27 +133,27 @@ fn describe(event: &Event, plan: &Plan) -> Span {
             words.push_str(&because(approval.note.as_deref()));
             Span::new(&words, palette::status(PlanStatus::Approved))
         }
-        Event::PlanRejected { reason, .. } => {
+        PlanEvent::Rejected { reason, .. } => {
             Span::new(&format!("rejected{}", because(reason.as_deref())), palette::status(PlanStatus::Rejected))
         }
-        Event::RevisionRequested { feedback, .. } => {
+        PlanEvent::RevisionRequested { feedback, .. } => {
             Span::new(&format!("changes asked for: {}", shown_line(feedback)), palette::CHANGED)
         }
-        Event::PlanCancelled { reason, .. } => {
+        PlanEvent::Cancelled { reason, .. } => {
             Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED)
         }
-        Event::PlanSuperseded { by, .. } => plain(format!("{} took its place", by.short())),
-        Event::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
-        Event::ExecutionPaused { .. } => plain("the execution is paused; it waits for a person".to_owned()),
-        Event::ExecutionResumed { .. } => plain("the execution is resumed".to_owned()),
-        Event::StepBegun { step, .. } => plain(format!("{} begun", name(step, plan))),
-        Event::StepEnded { step, outcome, .. } => {
+        PlanEvent::Superseded { by, .. } => plain(format!("{} took its place", by.short())),
+        PlanEvent::ExecutionPaused { .. } => plain("the execution is paused; it waits for a person".to_owned()),
+        PlanEvent::ExecutionResumed { .. } => plain("the execution is resumed".to_owned()),
+        PlanEvent::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
+        PlanEvent::StepBegun { step, .. } => plain(format!("{} begun", name(step, plan))),
+        PlanEvent::StepEnded { step, outcome, .. } => {
             let (mark, style) = palette::step(outcome.status);
             let words =
                 format!("{mark} {} {}{}", name(step, plan), in_words(outcome.status), because(outcome.note.as_deref()));
             Span::new(&words, style)
         }
-        Event::ExecutionFinished { status, .. } => {
+        PlanEvent::ExecutionFinished { status, .. } => {
             Span::new(&format!("the execution ended: {status}"), palette::status(*status))
         }
     }

@@ -43,7 +43,7 @@ struct Renderer<'a> {
     source: &'a str,
     width: usize,
     out: String,
-    /// What stands before every line: bars of quotations, bullets and the room below them.
+    /// The prefix of every line: bars of quotations, bullets and their indentation.
     prefixes: Vec<Prefix>,
     /// The text of the block that is being read.
     inline: Vec<Span>,
@@ -284,7 +284,7 @@ impl<'a> Renderer<'a> {
         self.styles.push(self.style().underline());
     }
 
-    /// A link may say one thing and lead to another, so its target always stands beside it.
+    /// A link may say one thing and lead to another, so its target is always shown beside it.
     fn end_link(&mut self) {
         self.styles.pop();
         let Some(Target { text, begins }) = self.targets.pop() else { return };

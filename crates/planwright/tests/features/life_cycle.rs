@@ -3,7 +3,7 @@
 
 use cucumber::{given, then, when};
 use planwright_core::command::{AfterApproval, Command, Decision};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
@@ -147,7 +147,7 @@ async fn calls(world: &mut World, tool: &str, arguments: Value) {
         says(world, "Try it".to_owned()).await;
         let written = world.written().await.split_off(before);
         let answer = written.iter().find_map(|event| match event {
-            Event::ToolEnded { outcome, .. } => Some(outcome.text.clone()),
+            Event::Turn { event: TurnEvent::ToolEnded { outcome, .. }, .. } => Some(outcome.text.clone()),
             _ => None,
         });
         let answer: Value = serde_json::from_str(&answer.expect("it was called")).expect("JSON");
@@ -224,7 +224,10 @@ async fn only_said(world: &mut World) {
     let said = |event: &Event| {
         matches!(
             event,
-            Event::TurnBegun { .. } | Event::ModelReplied { .. } | Event::ToolEnded { .. } | Event::TurnEnded { .. }
+            Event::Turn { event: TurnEvent::Begun { .. }, .. }
+                | Event::Turn { event: TurnEvent::ModelReplied { .. }, .. }
+                | Event::Turn { event: TurnEvent::ToolEnded { .. }, .. }
+                | Event::Turn { event: TurnEvent::Ended { .. }, .. }
         )
     };
     let others: Vec<_> = written.iter().filter(|event| !said(event)).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
@@ -84,12 +84,12 @@ async fn turns(engine: &Engine, session: &SessionIdentity) -> BTreeMap<u32, Know
     for sealed in engine.ledger().journal(session, 0, 100_000).await.unwrap() {
         let entry: Entry = serde_json::from_str(&sealed.body).unwrap();
         match entry.event {
-            Event::TurnBegun { text, .. } => {
+            Event::Turn { event: TurnEvent::Begun { text, .. }, .. } => {
                 current = text.strip_prefix("do ").unwrap().parse().unwrap();
                 assert!(turns.insert(current, Known::default()).is_none(), "message {current} was taken twice");
             }
-            Event::ToolEnded { .. } => turns.get_mut(&current).unwrap().outcomes += 1,
-            Event::TurnEnded { .. } => turns.get_mut(&current).unwrap().ended = true,
+            Event::Turn { event: TurnEvent::ToolEnded { .. }, .. } => turns.get_mut(&current).unwrap().outcomes += 1,
+            Event::Turn { event: TurnEvent::Ended { .. }, .. } => turns.get_mut(&current).unwrap().ended = true,
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::journal::Entry;
 use planwright_engine::Engine;
 use serde_json::Value;
@@ -38,16 +38,20 @@ pub(crate) fn turns(key: &str, entries: &[Entry]) -> Vec<String> {
     let mut steps: BTreeMap<String, usize> = BTreeMap::new();
     for entry in entries {
         match &entry.event {
-            Event::TurnBegun { turn, text, .. } => {
+            Event::Turn { id: turn, event: TurnEvent::Begun { text, .. } } => {
                 assert!(open.replace(turn.clone()).is_none(), "{key}: a turn began in another one");
                 texts.push(text.clone());
             }
-            Event::TurnResumed { turn, .. } => assert_eq!(open.as_ref(), Some(turn), "{key}: it was not open"),
-            Event::TurnEnded { turn, .. } => {
+            Event::Turn { id: turn, event: TurnEvent::Resumed } => {
+                assert_eq!(open.as_ref(), Some(turn), "{key}: it was not open")
+            }
+            Event::Turn { id: turn, event: TurnEvent::Ended { .. } } => {
                 assert_eq!(open.take().as_ref(), Some(turn), "{key}: {turn:?} ended and was not open");
             }
-            Event::ExecutionStarted { .. } => steps.clear(),
-            Event::StepEnded { step, .. } => *steps.entry(step.to_string()).or_default() += 1,
+            Event::Plan { event: PlanEvent::ExecutionStarted { .. }, .. } => steps.clear(),
+            Event::Plan { event: PlanEvent::StepEnded { step, .. }, .. } => {
+                *steps.entry(step.to_string()).or_default() += 1
+            }
             _ => {}
         }
     }
@@ -58,7 +62,7 @@ pub(crate) fn turns(key: &str, entries: &[Entry]) -> Vec<String> {
 
 /// How often a turn was taken up in another process.
 pub(crate) fn resumed(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| matches!(entry.event, Event::TurnResumed { .. })).count()
+    entries.iter().filter(|entry| matches!(entry.event, Event::Turn { event: TurnEvent::Resumed, .. })).count()
 }
 
 /// `planwright verify` finds nothing.

@@ -14,7 +14,7 @@ use axum::response::IntoResponse;
 use metrics::{Key, KeyName, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 use metrics_util::MetricKindMask;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Observer;
 use planwright_engine::server_ledger::Census;
@@ -140,13 +140,13 @@ impl Metrics {
 impl Observer for Metrics {
     fn committed(&self, session: &SessionIdentity, events: &[Event]) {
         for event in events {
-            if let Event::PlanModeEnabled { .. } = event {
+            if let Event::Session(SessionEvent::PlanModeEnabled { .. }) = event {
                 let channel = Label::from_static_parts("channel", session.channel.as_str());
                 let session = Label::new("session", session.conversation.as_str().to_owned());
                 let key = Key::from_parts(names::PLAN_MODE_ENABLED.name, vec![channel, session]);
                 self.parts.fading.register_counter(&key, &METADATA).increment(1);
             }
-            if let Event::TurnEnded { ending, .. } = event {
+            if let Event::Turn { event: TurnEvent::Ended { ending, .. }, .. } = event {
                 self.count(names::TURNS, vec![Label::from_static_parts("end", ending.end.name())], 1);
             }
         }
@@ -221,9 +221,15 @@ mod tests {
     fn what_is_committed_is_counted_by_session_and_by_end() {
         let metrics = Metrics::default();
         let session = "web:k3yk3y8x".parse().unwrap();
-        let on = Event::PlanModeEnabled { style: PlanStyle::Document, plan: PlanId::new("plan-1").unwrap() };
-        let ended = Event::TurnEnded { turn: TurnId::new("turn-1").unwrap(), ending: TurnEnd::Stopped.into() };
-        metrics.committed(&session, &[on.clone(), Event::SessionOpened, ended]);
+        let on = Event::Session(SessionEvent::PlanModeEnabled {
+            style: PlanStyle::Document,
+            plan: PlanId::new("plan-1").unwrap(),
+        });
+        let ended = Event::Turn {
+            id: TurnId::new("turn-1").unwrap(),
+            event: TurnEvent::Ended { ending: TurnEnd::Stopped.into() },
+        };
+        metrics.committed(&session, &[on.clone(), Event::Session(SessionEvent::Opened), ended]);
         metrics.committed(&session, &[on]);
         let text = metrics.render(None);
         for line in [
@@ -243,7 +249,10 @@ mod tests {
     fn what_is_counted_by_session_fades_and_the_rest_stays() {
         let metrics = Metrics::fading_after(Duration::from_millis(1));
         let session = "web:k3yk3y8x".parse().unwrap();
-        let on = Event::PlanModeEnabled { style: PlanStyle::Document, plan: PlanId::new("plan-1").unwrap() };
+        let on = Event::Session(SessionEvent::PlanModeEnabled {
+            style: PlanStyle::Document,
+            plan: PlanId::new("plan-1").unwrap(),
+        });
         metrics.committed(&session, &[on]);
         assert!(metrics.render(None).contains("k3yk3y8x"));
         let begun = std::time::Instant::now();

@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::{ExecutionId, PlanId, TurnId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus::{self, Completed, Failed, InProgress, Pending, Uncertain};
@@ -340,6 +340,6 @@ fn a_plan_that_nobody_works_on_is_ended_without_a_word_to_others() {
     world.person(say("hello")).unwrap();
     let events = world.person(cancel(&parked)).unwrap();
     assert_eq!(names(&events), ["plan_cancelled"]);
-    assert!(matches!(&events[0], Event::PlanCancelled { plan, .. } if *plan == parked));
+    assert!(matches!(&events[0], Event::Plan { id: plan, event: PlanEvent::Cancelled { .. } } if *plan == parked));
     assert!(world.snapshot.session.as_ref().unwrap().turn.is_some());
 }

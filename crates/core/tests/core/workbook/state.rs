@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::workbook::{DocumentKind, Documents, Judged, TextDigest, Workbook, WorkbookCommand, WriteOrigin};
 
@@ -47,7 +47,10 @@ fn code(decided: Result<Vec<Event>, Refusal>) -> RefusalCode {
 fn a_write_is_made_from_the_newest_version_or_not_at_all() {
     let mut world = begun();
     let events = world.agent(write(DocumentKind::Findings, 1, "two")).unwrap();
-    assert!(matches!(&events[..], [Event::WorkbookWritten { which: DocumentKind::Findings, version: 2, .. }]));
+    assert!(matches!(
+        &events[..],
+        [Event::Workbook(WorkbookEvent::Written { which: DocumentKind::Findings, version: 2, .. })]
+    ));
     for base in [0, 1, 3] {
         assert_eq!(code(world.agent(write(DocumentKind::Findings, base, "three"))), RefusalCode::Conflict, "{base}");
     }
@@ -63,7 +66,7 @@ fn the_state_names_the_entry_that_has_the_text_and_every_version_names_the_one_b
     let events = world.agent(write(DocumentKind::Progress, 1, "two")).unwrap();
     let state = *world.workbook().document(DocumentKind::Progress);
     assert_eq!((state.seq, state.digest), (world.head.seq, TextDigest::of("two")));
-    assert!(matches!(&events[..], [Event::WorkbookWritten { follows, .. }] if *follows == began));
+    assert!(matches!(&events[..], [Event::Workbook(WorkbookEvent::Written { follows, .. })] if *follows == began));
     assert_eq!(world.workbook().document(DocumentKind::Findings).seq, began);
 }
 
@@ -106,7 +109,7 @@ fn every_archive_has_a_name_of_its_own() {
         let taken = vec!["plan-19700101-0000-3.md".to_owned()];
         let command = WorkbookCommand::Begin { title: "Next".to_owned(), documents, replaces, taken };
         let events = world.agent(Command::Workbook(command)).unwrap();
-        let Event::WorkbookArchived { name } = &events[0] else { panic!("{events:?}") };
+        let Event::Workbook(WorkbookEvent::Archived { name }) = &events[0] else { panic!("{events:?}") };
         names.push(name.clone());
     }
     assert_eq!(names, ["plan-19700101-0000.md", "plan-19700101-0000-2.md", "plan-19700101-0000-4.md"]);

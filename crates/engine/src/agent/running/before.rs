@@ -1,6 +1,6 @@
 //! A turn that is over, or that somebody else went on with, told from the journal.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Ending, Turn, TurnEnd};
@@ -23,8 +23,12 @@ pub(super) struct Found {
 impl Found {
     pub(super) fn take_in(&mut self, id: &TurnId, event: &Event) {
         match event {
-            Event::ModelReplied { turn, reply, .. } if turn == id => self.said = Some(reply.text.clone()),
-            Event::TurnEnded { turn, ending } if turn == id => self.ending = Some(ending.clone()),
+            Event::Turn { id: turn, event: TurnEvent::ModelReplied { reply, .. } } if turn == id => {
+                self.said = Some(reply.text.clone())
+            }
+            Event::Turn { id: turn, event: TurnEvent::Ended { ending } } if turn == id => {
+                self.ending = Some(ending.clone())
+            }
             _ => {}
         }
     }

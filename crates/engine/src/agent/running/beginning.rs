@@ -2,7 +2,7 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
@@ -38,7 +38,7 @@ impl Agent {
                 Err(error) => return Err(error),
                 Ok((committed, held)) => {
                     let turn = committed.events.iter().find_map(|event| match event {
-                        Event::TurnBegun { turn, .. } => Some(turn.clone()),
+                        Event::Turn { id: turn, event: TurnEvent::Begun { .. } } => Some(turn.clone()),
                         _ => None,
                     });
                     let turn = turn.ok_or_else(|| LedgerError::Internal("the turn did not begin".to_owned()))?;

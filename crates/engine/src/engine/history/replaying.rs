@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::{Actor, ActorKind};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::journal::Entry;
 use planwright_core::plan::Plan;
@@ -58,14 +58,14 @@ impl History {
             ActorKind::Person | ActorKind::Policy => {}
             ActorKind::Agent | ActorKind::System => return,
         }
-        if let Some(what) = decision(plan, &entry.event) {
+        if let Some(what) = entry.event.plan_event().and_then(|event| decision(plan, event)) {
             self.decisions.push(PlanDecision { seq: entry.seq, at: entry.at, by: entry.by.clone(), what });
         }
     }
 
     fn note_execution(&mut self, plan: &Plan, entry: &Entry) {
         let Some(execution) = &plan.execution else { return };
-        let imported = matches!(entry.event, Event::PlanImported { .. });
+        let imported = matches!(entry.event, Event::Session(SessionEvent::PlanImported { .. }));
         let by = || Some(entry.by.clone()).filter(|_| !imported);
         if self.executions.last().is_none_or(|last| last.execution.id != execution.id) {
             self.executions.push(PlanExecution { execution: execution.clone(), by: by(), end: None });
@@ -78,54 +78,35 @@ impl History {
     }
 }
 
-fn decision(plan: &Plan, event: &Event) -> Option<DecisionMade> {
+fn decision(plan: &Plan, event: &PlanEvent) -> Option<DecisionMade> {
     match event {
-        Event::PlanApproved { approval, .. } => {
+        PlanEvent::Approved { approval } => {
             let steps = approval.approved.iter().filter_map(|step| position(plan, step)).collect();
             Some(DecisionMade::Approved { approval: approval.clone(), steps })
         }
-        Event::PlanRejected { reason, .. } => Some(DecisionMade::Rejected { reason: reason.clone() }),
-        Event::RevisionRequested { feedback, .. } => {
+        PlanEvent::Rejected { reason } => Some(DecisionMade::Rejected { reason: reason.clone() }),
+        PlanEvent::RevisionRequested { feedback } => {
             Some(DecisionMade::RevisionRequested { feedback: feedback.clone() })
         }
-        Event::PlanCancelled { reason, .. } => Some(DecisionMade::Cancelled { reason: reason.clone() }),
-        Event::StepEnded { step, outcome, .. } => Some(DecisionMade::Settled {
+        PlanEvent::Cancelled { reason } => Some(DecisionMade::Cancelled { reason: reason.clone() }),
+        PlanEvent::StepEnded { step, outcome, .. } => Some(DecisionMade::Settled {
             position: position(plan, step),
             status: outcome.status,
             note: outcome.note.clone(),
         }),
-        Event::SessionOpened
-        | Event::ConversationReset { .. }
-        | Event::PlanModeEnabled { .. }
-        | Event::PlanModeDisabled { .. }
-        | Event::TurnBegun { .. }
-        | Event::TurnResumed { .. }
-        | Event::ModelReplied { .. }
-        | Event::ToolEnded { .. }
-        | Event::TurnEnded { .. }
-        | Event::Compacted(_)
-        | Event::WorkbookSwitched { .. }
-        | Event::WorkbookBegun { .. }
-        | Event::WorkbookWritten { .. }
-        | Event::WorkbookArchived { .. }
-        | Event::WorkbookCleared
-        | Event::WorkbookJudged(_)
-        | Event::PlanShown(_)
-        | Event::PlanCreated(_)
-        | Event::PlanImported { .. }
-        | Event::ContentSet { .. }
-        | Event::StepRecorded { .. }
-        | Event::MetadataSet { .. }
-        | Event::StepAdded { .. }
-        | Event::StepUpdated { .. }
-        | Event::StepRemoved { .. }
-        | Event::PlanFinalized { .. }
-        | Event::PlanSuperseded { .. }
-        | Event::ExecutionStarted { .. }
-        | Event::ExecutionPaused { .. }
-        | Event::ExecutionResumed { .. }
-        | Event::StepBegun { .. }
-        | Event::ExecutionFinished { .. } => None,
+        PlanEvent::ContentSet { .. }
+        | PlanEvent::StepRecorded { .. }
+        | PlanEvent::MetadataSet { .. }
+        | PlanEvent::StepAdded { .. }
+        | PlanEvent::StepUpdated { .. }
+        | PlanEvent::StepRemoved { .. }
+        | PlanEvent::Finalized { .. }
+        | PlanEvent::Superseded { .. }
+        | PlanEvent::ExecutionStarted { .. }
+        | PlanEvent::ExecutionPaused { .. }
+        | PlanEvent::ExecutionResumed { .. }
+        | PlanEvent::StepBegun { .. }
+        | PlanEvent::ExecutionFinished { .. } => None,
     }
 }
 

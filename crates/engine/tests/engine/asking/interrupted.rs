@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ModelRequest;
 use planwright_core::turn::TurnEnd;
@@ -60,9 +60,17 @@ async fn every_point_of_a_crash_leaves_an_answer_that_is_asked_for_once() {
         assert_eq!(outcome.reply, "It takes three days.", "point {point}");
         let events = world.events().await;
         let count = |wanted: fn(&Event) -> bool| events.iter().filter(|event| wanted(event)).count();
-        assert_eq!(count(|event| matches!(event, Event::TurnBegun { .. })), 2, "point {point}");
-        assert_eq!(count(|event| matches!(event, Event::TurnEnded { .. })), 2, "point {point}");
-        let said = |event: &Event| matches!(event, Event::ModelReplied { reply, .. } if reply.text == "Three days.");
+        assert_eq!(
+            count(|event| matches!(event, Event::Turn { event: TurnEvent::Begun { .. }, .. })),
+            2,
+            "point {point}"
+        );
+        assert_eq!(
+            count(|event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })),
+            2,
+            "point {point}"
+        );
+        let said = |event: &Event| matches!(event, Event::Turn { event: TurnEvent::ModelReplied { reply, .. }, .. } if reply.text == "Three days.");
         assert_eq!(count(said), 1, "point {point}: the answer is recorded once");
         let heard = script(&world.model.requests_of("").last().cloned().unwrap_or_else(|| model.last_request()));
         assert_eq!(heard[2], r#"result ask_agent: {"agent":"coder","answer":"Three days."}"#, "point {point}");

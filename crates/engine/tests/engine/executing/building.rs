@@ -5,7 +5,7 @@ mod ending;
 mod failing;
 mod stopping;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Skipped};
 use planwright_core::policy::Policy;
@@ -74,9 +74,9 @@ async fn approval_and_intent_are_stored_before_a_step_and_its_outcome_with_its_r
     let purposes: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::TurnBegun { purpose: Purpose::Step { plan, step, agent, .. }, .. } => {
-                Some(format!("{} {step} {agent}", plan.as_str().is_empty()))
-            }
+            Event::Turn {
+                event: TurnEvent::Begun { purpose: Purpose::Step { plan, step, agent, .. }, .. }, ..
+            } => Some(format!("{} {step} {agent}", plan.as_str().is_empty())),
             _ => None,
         })
         .collect();

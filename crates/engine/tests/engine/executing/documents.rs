@@ -3,7 +3,7 @@
 mod crashing;
 mod stopping;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Failed, InProgress, Pending, Skipped};
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
@@ -61,7 +61,7 @@ async fn the_approval_begins_a_turn_that_says_what_to_do_and_with_which_note() {
     assert_eq!(names_since(&events, "plan_approved"), expected);
     let plan = world.plan(1).await;
     let purpose = events.iter().rev().find_map(|event| match event {
-        Event::TurnBegun { purpose, .. } => Some(purpose.clone()),
+        Event::Turn { event: TurnEvent::Begun { purpose, .. }, .. } => Some(purpose.clone()),
         _ => None,
     });
     assert_eq!(purpose, Some(Purpose::Document { plan: plan.id.clone() }));

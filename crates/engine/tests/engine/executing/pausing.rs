@@ -1,7 +1,7 @@
 //! A turn that ended is ended: what it leaves open waits for a person, is reminded of a set number of times, and is
 //! never begun again by itself.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::TurnEnd;
@@ -39,7 +39,7 @@ async fn passes(world: &World, keeper: &Keeper, model: &ScriptedModel) {
         dying.asked(1).await;
         process.die().await;
         model.then(Reply::text("Taken over."));
-        keeper.sees(&left, |event| matches!(event, Event::TurnEnded { .. })).await;
+        keeper.sees(&left, |event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. })).await;
     }
 }
 
@@ -49,7 +49,7 @@ async fn is_paused(world: &World) -> bool {
 }
 
 fn document_turns(events: &[Event]) -> usize {
-    let purpose = |event: &&Event| matches!(event, Event::TurnBegun { purpose, .. } if purpose.plan().is_some());
+    let purpose = |event: &&Event| matches!(event, Event::Turn { event: TurnEvent::Begun { purpose, .. }, .. } if purpose.plan().is_some());
     events.iter().filter(purpose).count()
 }
 
@@ -168,7 +168,7 @@ async fn a_resumption_that_is_on_disk_is_owed_after_a_crash() {
     world.agent.resume_first(&world.session, &person(), &plan.id, None).await.unwrap();
     let model = ScriptedModel::new([report(1), report(2), Reply::text("Done.")]);
     let keeper = Keeper::start(&world, &model).await;
-    keeper.sees(&world.session, |event| matches!(event, Event::ExecutionFinished { .. })).await;
+    keeper.sees(&world.session, |event| matches!(event.plan_event(), Some(PlanEvent::ExecutionFinished { .. }))).await;
     keeper.end().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
 }

@@ -1,7 +1,7 @@
 //! A workbook that begins by itself, for messages that are worth it, where that is wanted.
 
 use planwright_core::actor::ActorKind;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::journal::Entry;
 use planwright_core::workbook::{DocumentKind, Judged};
 use planwright_engine::agent::{Progress, Watcher};
@@ -21,7 +21,11 @@ async fn auto(replies: impl IntoIterator<Item = Reply>) -> World {
 
 async fn judged(world: &World) -> Vec<Judged> {
     let events = world.events().await.into_iter();
-    events.filter_map(|event| if let Event::WorkbookJudged(judged) = event { Some(judged) } else { None }).collect()
+    events
+        .filter_map(
+            |event| if let Event::Workbook(WorkbookEvent::Judged { judged }) = event { Some(judged) } else { None },
+        )
+        .collect()
 }
 
 #[tokio::test]

@@ -130,10 +130,13 @@ async fn who_wrote_a_note_stands_in_the_journal() {
     let entries = world.engine().ledger().journal(&world.session, 0, 1_000).await.unwrap();
     let written =
         entries.iter().map(|entry| serde_json::from_str::<planwright_core::journal::Entry>(&entry.body).unwrap());
-    let note = written.into_iter().find(|entry| matches!(entry.event, Event::WorkbookWritten { .. })).unwrap();
+    let note = written
+        .into_iter()
+        .find(|entry| matches!(entry.event, Event::Workbook(WorkbookEvent::Written { .. })))
+        .unwrap();
     assert!(matches!(
         note.event,
-        Event::WorkbookWritten { which: DocumentKind::Findings, why: WriteOrigin::Middleware, .. }
+        Event::Workbook(WorkbookEvent::Written { which: DocumentKind::Findings, why: WriteOrigin::Middleware, .. })
     ));
     assert_eq!(note.by.kind, planwright_core::actor::ActorKind::System);
 }

@@ -1,6 +1,6 @@
 //! Style collect: calls are written down, and nothing is run.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::turn::{ToolStatus, TurnEnd};
@@ -158,5 +158,11 @@ async fn what_cannot_be_run_is_not_recorded() {
     .await;
     world.say("Plan it").await;
     assert_eq!(statuses(&world.events().await), [ToolStatus::Refused; 4]);
-    assert!(!world.events().await.iter().any(|event| matches!(event, Event::StepRecorded { .. })));
+    assert!(
+        !world
+            .events()
+            .await
+            .iter()
+            .any(|event| matches!(event, Event::Plan { event: PlanEvent::StepRecorded { .. }, .. }))
+    );
 }

@@ -1,6 +1,6 @@
 //! Style document: one Markdown text is the plan.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
@@ -52,7 +52,13 @@ async fn the_later_of_two_plans_in_one_reply_is_the_plan_and_both_are_stored() {
         .events()
         .await
         .into_iter()
-        .filter_map(|event| if let Event::ContentSet { markdown, .. } = event { Some(markdown) } else { None })
+        .filter_map(|event| {
+            if let Event::Plan { event: PlanEvent::ContentSet { markdown, .. }, .. } = event {
+                Some(markdown)
+            } else {
+                None
+            }
+        })
         .collect();
     assert_eq!(stored, ["- [ ] first", "- [ ] second"]);
 }

@@ -1,6 +1,6 @@
 //! A process dies in the middle of a turn, and another one goes on where it stood.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::{ToolStatus, TurnEnd};
@@ -228,7 +228,12 @@ async fn a_turn_that_is_interrupted_too_often_is_given_up() {
     assert!(outcome.reply.contains("interrupted 2 times"), "{}", outcome.reply);
     assert!(world.model.requests().is_empty());
     assert_eq!(world.say("Hello?").await.reply, "Here I am.");
-    let resumed = world.events().await.iter().filter(|event| matches!(event, Event::TurnResumed { .. })).count();
+    let resumed = world
+        .events()
+        .await
+        .iter()
+        .filter(|event| matches!(event, Event::Turn { event: TurnEvent::Resumed, .. }))
+        .count();
     assert_eq!(resumed, 2);
     world.has_a_valid_history();
     world.is_sound().await;

@@ -1,6 +1,6 @@
 //! Tool calls: in which order they run, and how the model reads what was wrong with them.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::turn::{ToolStatus, TurnEnd};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
@@ -34,7 +34,9 @@ async fn several_calls_in_one_reply_are_carried_out_in_order() {
         .events()
         .await
         .iter()
-        .filter_map(|event| if let Event::ToolEnded { call, .. } = event { Some(*call) } else { None })
+        .filter_map(|event| {
+            if let Event::Turn { event: TurnEvent::ToolEnded { call, .. }, .. } = event { Some(*call) } else { None }
+        })
         .collect();
     assert_eq!(calls, [1, 2, 3, 4, 5]);
     world.model.assert_finished();

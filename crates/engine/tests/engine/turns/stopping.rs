@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{ToolStatus, TurnEnd};
@@ -110,7 +110,15 @@ async fn there_is_nothing_to_stop_while_nothing_is_under_way() {
     assert_eq!(world.hear("/stop").await.reply, "There is nothing to stop.");
     world.say("Hello").await;
     assert_eq!(world.hear("/stop").await.reply, "There is nothing to stop.");
-    assert_eq!(world.events().await.iter().filter(|event| matches!(event, Event::TurnEnded { .. })).count(), 1);
+    assert_eq!(
+        world
+            .events()
+            .await
+            .iter()
+            .filter(|event| matches!(event, Event::Turn { event: TurnEvent::Ended { .. }, .. }))
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::turn::ToolStatus;
 use planwright_engine::agent::{Progress, Watcher};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -72,7 +72,7 @@ async fn a_message_is_accepted_once_it_is_stored() {
     let stored = events(other.engine(), &world.session).await;
     let begun = stored
         .iter()
-        .any(|event| matches!(event, Event::TurnBegun { turn, text, .. } if *turn == accepted && text == "Keep this"));
+        .any(|event| matches!(event, Event::Turn { id: turn, event: TurnEvent::Begun { text, .. } } if *turn == accepted && text == "Keep this"));
     assert!(begun, "{stored:?}");
     world.agent.stop(&world.session, &person()).await.unwrap();
     turn.await.unwrap().unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::workbook::{DocumentKind, WriteOrigin};
 use planwright_engine::workbook::Note;
 use serde_json::json;
@@ -23,7 +23,7 @@ async fn a_persons_edit_is_taken_in_before_anything_else() {
         .await
         .into_iter()
         .filter_map(|event| match event {
-            Event::WorkbookWritten { version, why, content, .. } => Some((version, why, content)),
+            Event::Workbook(WorkbookEvent::Written { version, why, content, .. }) => Some((version, why, content)),
             _ => None,
         })
         .collect();

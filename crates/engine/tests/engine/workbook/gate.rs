@@ -1,6 +1,6 @@
 //! Who may call the workbook tools, and when.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::refusal::RefusalCode;
@@ -70,7 +70,13 @@ async fn with_planning_files_off_they_are_no_steps_either() {
     world.hear("/plan on collect").await;
     world.say("Plan it").await;
     assert_eq!(statuses(&world.events().await), [ToolStatus::Refused]);
-    assert!(!world.events().await.iter().any(|event| matches!(event, Event::StepRecorded { .. })));
+    assert!(
+        !world
+            .events()
+            .await
+            .iter()
+            .any(|event| matches!(event, Event::Plan { event: PlanEvent::StepRecorded { .. }, .. }))
+    );
 }
 
 #[tokio::test]

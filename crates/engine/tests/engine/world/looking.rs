@@ -1,6 +1,6 @@
 //! Looking at what was sent and stored.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::ids::TurnId;
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::turn::{ToolStatus, TurnEnd};
@@ -26,7 +26,13 @@ pub(crate) fn tool_names(request: &ModelRequest) -> Vec<&str> {
 
 /// What the tool calls came to, in order.
 pub(crate) fn statuses(events: &[Event]) -> Vec<ToolStatus> {
-    let status = |event: &Event| if let Event::ToolEnded { outcome, .. } = event { Some(outcome.status) } else { None };
+    let status = |event: &Event| {
+        if let Event::Turn { event: TurnEvent::ToolEnded { outcome, .. }, .. } = event {
+            Some(outcome.status)
+        } else {
+            None
+        }
+    };
     events.iter().filter_map(status).collect()
 }
 
@@ -61,19 +67,21 @@ pub(crate) fn turns(events: &[Event]) -> Vec<(String, TurnEnd)> {
     let mut open: Option<(TurnId, String)> = None;
     for event in events {
         match event {
-            Event::TurnBegun { turn, text, .. } => {
+            Event::Turn { id: turn, event: TurnEvent::Begun { text, .. } } => {
                 assert_eq!(open, None, "{text:?} was begun before the turn before it had ended");
                 open = Some((turn.clone(), text.clone()));
             }
-            Event::ModelReplied { turn, .. } | Event::ToolEnded { turn, .. } | Event::TurnResumed { turn } => {
+            Event::Turn { id: turn, event: TurnEvent::ModelReplied { .. } }
+            | Event::Turn { id: turn, event: TurnEvent::ToolEnded { .. } }
+            | Event::Turn { id: turn, event: TurnEvent::Resumed } => {
                 assert_eq!(Some(turn), open.as_ref().map(|(id, _)| id), "{event:?}");
             }
-            Event::TurnEnded { turn, ending } => {
+            Event::Turn { id: turn, event: TurnEvent::Ended { ending } } => {
                 let (id, text) = open.take().unwrap();
                 assert_eq!(*turn, id);
                 turns.push((text, ending.end.clone()));
             }
-            Event::ConversationReset { .. } => open = None,
+            Event::Session(SessionEvent::ConversationReset { .. }) => open = None,
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! What a person types. Everything is in one table: a new command is a new row.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::Session;
 
@@ -44,7 +44,7 @@ const TABLE: &[Row] = &[
         |look| look.if_some(PlanStatus::Ready, 70, 1),
         |look, _| format!("/plan approve{}", look.plan(PlanStatus::Ready)),
     )
-    .leaves(|event| matches!(event, Event::PlanApproved { .. })),
+    .leaves(|event| matches!(event, Event::Plan { event: PlanEvent::Approved { .. }, .. })),
     row(
         |look| look.if_some(PlanStatus::Ready, 6, 0),
         |look, random| {
@@ -52,7 +52,7 @@ const TABLE: &[Row] = &[
             format!("/plan approve{} {which} -- {}", look.plan(PlanStatus::Ready), look.words)
         },
     )
-    .leaves(|event| matches!(event, Event::PlanApproved { .. })),
+    .leaves(|event| matches!(event, Event::Plan { event: PlanEvent::Approved { .. }, .. })),
     row(|look| look.if_some(PlanStatus::Ready, 5, 1), |look, random| format!("/plan show{}", look.any_plan(random))),
     row(
         |look| look.if_some(PlanStatus::Approved, 120, 0),
@@ -81,7 +81,7 @@ const TABLE: &[Row] = &[
         |look| look.if_some(PlanStatus::Ready, 3, 0),
         |look, _| format!("/plan reject{} {}", look.plan(PlanStatus::Ready), look.words),
     )
-    .leaves(|event| matches!(event, Event::PlanRejected { .. })),
+    .leaves(|event| matches!(event, Event::Plan { event: PlanEvent::Rejected { .. }, .. })),
     row(|_| 4, |look, random| format!("/plan revise{} {}", look.any_plan(random), look.words)).leaves(revised),
     row(
         |look| look.if_some(PlanStatus::Executing, 5, 0),
@@ -97,7 +97,7 @@ const TABLE: &[Row] = &[
     row(|look| look.off(1, 3), |_, _| "/plan off".to_owned()),
     row(|look| look.off(1, 4), |_, _| "/plan done".to_owned()),
     row(|look| look.busy(4, 2), |_, _| "/reset".to_owned())
-        .leaves(|event| matches!(event, Event::ConversationReset { .. })),
+        .leaves(|event| matches!(event, Event::Session(SessionEvent::ConversationReset { .. }))),
     row(|_| 3, |_, _| "/compact".to_owned()),
     row(|look| look.busy(12, 1), |_, _| "/stop".to_owned()),
     row(
@@ -118,11 +118,11 @@ const TABLE: &[Row] = &[
 ];
 
 const fn revised(event: &Event) -> bool {
-    matches!(event, Event::RevisionRequested { .. })
+    matches!(event, Event::Plan { event: PlanEvent::RevisionRequested { .. }, .. })
 }
 
 const fn cancelled(event: &Event) -> bool {
-    matches!(event, Event::PlanCancelled { .. })
+    matches!(event, Event::Plan { event: PlanEvent::Cancelled { .. }, .. })
 }
 
 const fn row(weight: fn(&Look<'_>) -> u64, text: fn(&Look<'_>, &mut Random) -> String) -> Row {

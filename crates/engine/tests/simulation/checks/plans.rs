@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use planwright_core::actor::ActorKind;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::policy::Policy;
@@ -25,15 +25,15 @@ impl Plans {
             }
         }
         match &written.entry.event {
-            Event::PlanShown(shown) => {
+            Event::Session(SessionEvent::PlanShown { shown }) => {
                 self.shown.insert((shown.plan.clone(), shown.digest.to_string()));
                 Ok(())
             }
-            Event::TurnEnded { ending, .. } => {
+            Event::Turn { event: TurnEvent::Ended { ending, .. }, .. } => {
                 self.shown.extend(ending.shown.iter().map(|shown| (shown.plan.clone(), shown.digest.to_string())));
                 Ok(())
             }
-            Event::PlanApproved { plan: id, approval } => {
+            Event::Plan { id, event: PlanEvent::Approved { approval } } => {
                 let plan = written.before.plan(id).ok_or("there is no such plan")?;
                 let rule = written.entry.by.kind == ActorKind::Policy && standing(policy) && only_reads(plan);
                 let may = written.is_by_a_person() || rule;
@@ -45,7 +45,10 @@ impl Plans {
                 }
                 Ok(())
             }
-            Event::PlanRejected { .. } | Event::RevisionRequested { .. } if !written.is_by_a_person() => {
+            Event::Plan { event: PlanEvent::Rejected { .. }, .. }
+            | Event::Plan { event: PlanEvent::RevisionRequested { .. }, .. }
+                if !written.is_by_a_person() =>
+            {
                 Err("only a person decides".to_owned())
             }
             _ => Ok(()),

@@ -1,7 +1,7 @@
 //! What may become of a step, and through whom. Steps of documents are the agent's own to report on.
 
 use planwright_core::actor::ActorKind;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::content::PlanContent;
@@ -19,9 +19,11 @@ const RETRIED: &str = "to be done again, as a person decided";
 
 pub(super) fn take_in(written: &Written<'_>, policy: &Policy) -> Kept {
     match &written.entry.event {
-        Event::StepBegun { plan, step, .. } => begun(written, plan, step, policy),
-        Event::StepEnded { plan, step, outcome, .. } => ended(written, plan, step, outcome.status),
-        Event::ExecutionStarted { plan, execution } => {
+        Event::Plan { id: plan, event: PlanEvent::StepBegun { step, .. } } => begun(written, plan, step, policy),
+        Event::Plan { id: plan, event: PlanEvent::StepEnded { step, outcome, .. } } => {
+            ended(written, plan, step, outcome.status)
+        }
+        Event::Plan { id: plan, event: PlanEvent::ExecutionStarted { execution } } => {
             let plan = written.before.plan(plan).ok_or("there is no such plan")?;
             let rule = written.entry.by.kind == ActorKind::Policy && standing(policy);
             let reports = written.entry.by.kind == ActorKind::Agent && plan.style() == PlanStyle::Document;

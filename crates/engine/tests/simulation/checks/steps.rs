@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use planwright_core::actor::ActorKind;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::PlanStatus;
@@ -54,7 +54,7 @@ impl Steps {
 
     pub(super) fn take_in(&mut self, written: &Written<'_>) -> Kept {
         match &written.entry.event {
-            Event::StepRecorded { plan, step } => {
+            Event::Plan { id: plan, event: PlanEvent::StepRecorded { step } } => {
                 let Some(number) = number_in(&step.arguments) else { return Ok(()) };
                 let facts = Facts {
                     plan: plan.clone(),
@@ -70,7 +70,7 @@ impl Steps {
                     None => Ok(()),
                 }
             }
-            Event::StepBegun { plan, step, .. } => {
+            Event::Plan { id: plan, event: PlanEvent::StepBegun { step, .. } } => {
                 let Some(facts) = self.of(plan, step) else { return Ok(()) };
                 let (changes, again) = (facts.changes(), !facts.begun_by.is_empty());
                 facts.begun_by.push(written.owner.to_owned());
@@ -81,7 +81,7 @@ impl Steps {
                     ended => Err(format!("it changes things and was begun before, and that ended as {ended:?}")),
                 }
             }
-            Event::StepEnded { plan, step, outcome, .. } => {
+            Event::Plan { id: plan, event: PlanEvent::StepEnded { step, outcome, .. } } => {
                 let Some(facts) = self.of(plan, step) else { return Ok(()) };
                 facts.ended = Some((outcome.status, written.entry.by.kind));
                 if outcome.status == StepStatus::Completed && !facts.had_effect {
@@ -90,7 +90,7 @@ impl Steps {
                 Ok(())
             }
             // A person may have said that it is to be done again, although nobody knew how it ended.
-            Event::ExecutionStarted { plan, execution } if written.is_by_a_person() => {
+            Event::Plan { id: plan, event: PlanEvent::ExecutionStarted { execution } } if written.is_by_a_person() => {
                 for run in execution.steps.iter().filter(|run| run.status == StepStatus::Pending) {
                     if let Some(facts) = self.of(plan, &run.step) {
                         facts.ended = facts.ended.or(Some((StepStatus::Pending, ActorKind::Person)));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::ids::TurnId;
 use planwright_core::plan::PlanStatus;
@@ -43,7 +43,7 @@ impl Turns {
     pub(super) fn take_in(&mut self, written: &Written<'_>) -> Kept {
         let owner = written.owner.to_owned();
         match &written.entry.event {
-            Event::TurnBegun { turn, purpose, .. } => {
+            Event::Turn { id: turn, event: TurnEvent::Begun { purpose, .. } } => {
                 let fits = match (purpose, self.open.as_slice()) {
                     (Purpose::Question { asked_by, .. }, [asking]) => asked_by == asking,
                     (Purpose::Question { .. }, _) => false,
@@ -57,12 +57,12 @@ impl Turns {
                 }
                 has_work(written.before, purpose)
             }
-            Event::TurnResumed { turn } => {
+            Event::Turn { id: turn, event: TurnEvent::Resumed } => {
                 self.is_open(turn)?;
                 self.begun_as(turn)?.owners.push(owner);
                 Ok(())
             }
-            Event::ModelReplied { turn, reply, .. } => {
+            Event::Turn { id: turn, event: TurnEvent::ModelReplied { reply, .. } } => {
                 self.belongs_to(turn, &owner)?;
                 for call in &reply.calls {
                     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
@@ -76,7 +76,7 @@ impl Turns {
                 }
                 Ok(())
             }
-            Event::ToolEnded { turn, call, outcome, .. } => {
+            Event::Turn { id: turn, event: TurnEvent::ToolEnded { call, outcome, .. } } => {
                 self.belongs_to(turn, &owner)?;
                 let number = self.begun_as(turn)?.order.get(*call as usize - 1).copied().flatten();
                 if let Some(call) = number.and_then(|number| self.calls.get_mut(&number)) {
@@ -84,7 +84,7 @@ impl Turns {
                 }
                 Ok(())
             }
-            Event::TurnEnded { turn, .. } => {
+            Event::Turn { id: turn, event: TurnEvent::Ended { .. } } => {
                 if written.is_by_a_person() {
                     self.is_open(turn)?;
                 } else {
@@ -95,10 +95,10 @@ impl Turns {
                     last => Err(format!("the last one that was open is {last:?}")),
                 }
             }
-            Event::ConversationReset { .. } if !self.open.is_empty() => {
+            Event::Session(SessionEvent::ConversationReset { .. }) if !self.open.is_empty() => {
                 Err(format!("{:?} is still open", std::mem::take(&mut self.open)))
             }
-            Event::StepEnded { plan, step, outcome, .. } => {
+            Event::Plan { id: plan, event: PlanEvent::StepEnded { step, outcome, .. } } => {
                 let own = |purpose: &Purpose| matches!(purpose, Purpose::Step { plan: p, step: s, .. } if p == plan && s == step);
                 let turn =
                     self.open.first().filter(|turn| self.begun.get(*turn).is_some_and(|begun| own(&begun.purpose)));

@@ -89,7 +89,7 @@ async fn watch(context: &Context, following: &mut Following, view: &mut View<'_>
                 }
                 Some(Activity::LeftTo(_)) | None => idle = 0,
             }
-            // Between two processes nobody holds the session for a moment.
+            // Between two processes no process holds the session for a moment.
             if idle == IDLE_LOOKS {
                 view.pause(plan)?;
             }

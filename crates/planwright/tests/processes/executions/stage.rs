@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::Entry;
 use planwright_core::plan::approval::Selection;
@@ -158,8 +158,8 @@ impl Approved<'_> {
         let entries = self.engine().await.ledger().journal(&self.session, 0, 100_000).await.unwrap();
         let number = |text: &str| serde_json::from_str::<Value>(text).ok()?.get("noted")?.as_u64();
         let outcome = |event: Event| match event {
-            Event::ToolEnded { outcome, .. } => number(&outcome.text),
-            Event::StepEnded { outcome, .. } => number(outcome.note.as_deref()?),
+            Event::Turn { event: TurnEvent::ToolEnded { outcome, .. }, .. } => number(&outcome.text),
+            Event::Plan { event: PlanEvent::StepEnded { outcome, .. }, .. } => number(outcome.note.as_deref()?),
             _ => None,
         };
         entries

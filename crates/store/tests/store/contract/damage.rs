@@ -233,6 +233,6 @@ pub(crate) async fn a_newer_schema_is_refused_and_left_alone(store: &Store) {
         }
     }
     assert_eq!(store.schema_version().await, "99");
-    store.set_schema_version(4).await;
+    store.set_schema_version(5).await;
     assert_eq!(assert_no_gaps(&store.engine().await, &here()).await, 3);
 }

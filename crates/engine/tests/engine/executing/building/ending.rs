@@ -1,6 +1,6 @@
 //! How a step ends: with a report, and with nothing else.
 
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{self, Completed, Failed, Skipped};
 use planwright_core::turn::{ToolStatus, TurnEnd};
@@ -22,7 +22,7 @@ async fn one_step(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(
 
 async fn last_end(world: &World) -> TurnEnd {
     let ends = world.events().await.into_iter().filter_map(|event| match event {
-        Event::TurnEnded { ending, .. } => Some(ending.end),
+        Event::Turn { event: TurnEvent::Ended { ending, .. }, .. } => Some(ending.end),
         _ => None,
     });
     ends.last().unwrap()
@@ -57,7 +57,9 @@ async fn in_progress_is_noted_and_the_step_goes_on() {
         .events()
         .await
         .into_iter()
-        .filter_map(|event| if let Event::StepBegun { note, .. } = event { Some(note) } else { None })
+        .filter_map(|event| {
+            if let Event::Plan { event: PlanEvent::StepBegun { note, .. }, .. } = event { Some(note) } else { None }
+        })
         .collect();
     assert_eq!(notes, [None, Some("half of it".to_owned())]);
     assert_eq!(only_note(&world).await, "all of it");

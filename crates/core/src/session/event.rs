@@ -1,0 +1,67 @@
+//! What happens to a session as a whole: plan mode, its conversation and the plans it gets.
+
+use crate::ids::PlanId;
+use crate::mode::ModeEnd;
+use crate::plan::PlanStyle;
+use crate::plan::creation::{Creation, ImportedPlan};
+use crate::session::Compaction;
+use crate::turn::Shown;
+use crate::wire::events;
+
+events! {
+    pub enum SessionEvent {
+        "session_opened" Opened,
+        /// The model no longer reads what was said before this entry.
+        "conversation_reset" ConversationReset {
+            // No entry before this one belongs to the conversation that begins now.
+            #[serde(default)]
+            history_from: u64,
+        },
+        "plan_mode_enabled" PlanModeEnabled { style: PlanStyle, plan: PlanId },
+        "plan_mode_disabled" PlanModeDisabled { end: ModeEnd },
+        "compacted" Compacted {
+            #[serde(flatten)]
+            compaction: Compaction,
+        },
+        /// A person was shown this version of a plan. The session remembers it; the plan does not change.
+        "plan_shown" PlanShown {
+            #[serde(flatten)]
+            shown: Shown,
+        },
+        "plan_created" PlanCreated {
+            #[serde(flatten)]
+            creation: Box<Creation>,
+        },
+        "plan_imported" PlanImported { number: u32, plan: Box<ImportedPlan> },
+    }
+}
+
+impl SessionEvent {
+    /// The plan that the entry is listed with.
+    pub fn plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::Opened
+            | Self::ConversationReset { .. }
+            | Self::PlanModeDisabled { .. }
+            | Self::Compacted { .. }
+            | Self::PlanShown { .. } => None,
+            Self::PlanModeEnabled { plan, .. } => Some(plan),
+            Self::PlanCreated { creation } => Some(&creation.plan),
+            Self::PlanImported { plan, .. } => Some(&plan.id),
+        }
+    }
+
+    /// The plan that the session has from this event on.
+    pub fn added_plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::PlanCreated { creation } => Some(&creation.plan),
+            Self::PlanImported { plan, .. } => Some(&plan.id),
+            Self::Opened
+            | Self::ConversationReset { .. }
+            | Self::PlanModeEnabled { .. }
+            | Self::PlanModeDisabled { .. }
+            | Self::Compacted { .. }
+            | Self::PlanShown { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What happens to a session's workbook.
+
+use crate::wire::events;
+use crate::workbook::{DocumentKind, Documents, Judged, WriteOrigin};
+
+events! {
+    pub enum WorkbookEvent {
+        /// A person switches the planning files on or off.
+        "workbook_switched" Switched { on: bool },
+        "workbook_begun" Begun { title: String, documents: Documents<String> },
+        /// A new version of one document, whole.
+        "workbook_written" Written {
+            which: DocumentKind,
+            version: u32,
+            // The sequence number of the entry that has the version before it.
+            follows: u64,
+            content: String,
+            why: WriteOrigin,
+        },
+        /// The current workbook is kept under a name; a new one can begin.
+        "workbook_archived" Archived { name: String },
+        "workbook_cleared" Cleared,
+        /// Whether a message is worth a workbook, and why.
+        "workbook_judged" Judged {
+            #[serde(flatten)]
+            judged: Judged,
+        },
+    }
+}
+
+impl WorkbookEvent {
+    /// The text of a document, if this is the entry that has it.
+    pub fn document(&self, wanted: DocumentKind) -> Option<&str> {
+        match self {
+            Self::Begun { documents, .. } => Some(documents.get(wanted)),
+            Self::Written { which, content, .. } => (*which == wanted).then_some(content),
+            Self::Switched { .. } | Self::Archived { .. } | Self::Cleared | Self::Judged { .. } => None,
+        }
+    }
+}
