@@ -14,7 +14,6 @@ use crate::refusal::Refusal;
 use crate::visible::quoted;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
     Web,

@@ -34,7 +34,6 @@ pub use execution::Execution;
 pub use lifecycle::PlanStatus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PlanStyle {
     /// One Markdown document is the plan.

@@ -8,7 +8,6 @@ use crate::plan::{Plan, PlanStatus};
 use crate::turn::TurnEnd;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum PlannerAnswer {
     /// Words, and no plan was made or changed.
@@ -17,7 +16,6 @@ pub enum PlannerAnswer {
     },
     /// A plan was made or changed. Its content is in the store.
     Plan {
-        #[cfg_attr(feature = "openapi", schema(value_type = String))]
         plan_id: PlanId,
         status: PlannedAs,
     },
@@ -32,7 +30,6 @@ pub enum PlannerAnswer {
 
 /// How far a plan is, in the planner's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PlannedAs {
     Draft,

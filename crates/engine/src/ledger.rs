@@ -55,6 +55,13 @@ pub struct Committed {
     pub snapshot: Snapshot,
     /// The lease that was taken with it.
     pub lease: Option<Lease>,
+    /// Whether plan mode was on before. `None` if the request had been carried out earlier: nothing was written now.
+    pub plan_mode_was_on: Option<bool>,
+}
+
+/// Whether plan mode is on in the session.
+pub fn is_plan_mode_on(snapshot: &Snapshot) -> bool {
+    snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled)
 }
 
 /// The right to be the one that works on a session.

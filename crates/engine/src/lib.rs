@@ -3,7 +3,7 @@
 //! - [`engine::Engine`]: the use cases; every surface calls these and nothing else
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
 //! - [`workbook`]: task plan, findings and progress beside the conversation
-//! - [`view`]: plans and sessions as JSON for people's programs
+//! - [`plan_steps`], [`step_counts`]: the steps of a plan with their outcomes, and how many there are of each
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`clock`]: where time and ids come from
 
@@ -13,12 +13,13 @@ pub mod engine;
 pub mod feed;
 pub mod ledger;
 pub mod model;
+pub mod plan_steps;
 mod schema;
 pub mod server_ledger;
+pub mod step_counts;
 pub mod tokens;
 pub mod toolbox;
 pub mod tools;
-pub mod view;
 mod who;
 pub mod workbook;
 

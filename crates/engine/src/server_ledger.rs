@@ -116,6 +116,12 @@ pub trait ServerLedger: Ledger {
     /// Whether the store can be read and written now.
     async fn check(&self) -> LedgerResult<StoreFacts>;
 
+    /// Whether a commit can reach the disk now, for example because the disk is not full. It changes nothing. A store that
+    /// cannot tell says that it can.
+    async fn check_writable(&self) -> LedgerResult<()> {
+        Ok(())
+    }
+
     /// Notes that this request is being carried out, unless it is known already. What is older than `keep` is forgotten.
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim>;
 

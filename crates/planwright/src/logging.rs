@@ -7,9 +7,10 @@ mod json;
 mod writer;
 
 use std::io::IsTerminal as _;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use planwright_surfaces::http::HealthSource;
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::JsonFields;
@@ -60,14 +61,14 @@ pub(crate) fn start_server(verbose: u8, format: LogFormat) {
     log_panics();
 }
 
-/// How the log is doing. `None` before it is started.
-pub(crate) fn handle() -> Option<&'static LogHandle> {
-    LOG.get()
+/// Reports a log that cannot be written to `/readyz`. `None` before the log is started.
+pub(crate) fn health_source() -> Option<Arc<dyn HealthSource>> {
+    LOG.get().map(|log| Arc::new(log.clone()) as Arc<dyn HealthSource>)
 }
 
 /// Ends the log: what was logged is written before anything else is printed and before the program ends.
 pub(crate) fn finish() {
-    if let Some(log) = handle() {
+    if let Some(log) = LOG.get() {
         log.finish(LAST_LINES);
     }
 }

@@ -10,7 +10,6 @@ use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::shared::Shared;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StepStatus {
     Pending,
@@ -114,17 +113,14 @@ const ATTEMPTS: usize = 3;
 
 /// How far an execution has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
     pub done: usize,
     pub total: usize,
     /// The position (from 1) and text of the step to do next.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub next: Option<NextStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NextStep {
     pub step: usize,
     pub description: String,

@@ -9,7 +9,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 
 use super::Engine;
-use crate::ledger::{LedgerResult, Page};
+use crate::ledger::{DamagedRow, LedgerError, LedgerResult, Page};
 use crate::server_ledger::{PlanAnywhere, ServerLedger};
 
 /// A plan that does not go on until a person says something.
@@ -52,7 +52,12 @@ impl Engine {
             let page = everywhere.plans_anywhere(&statuses, after, room).await?;
             found.damaged.extend(page.damaged);
             for listed in page.items {
-                found.items.extend(self.waiting(listed).await?);
+                match self.waiting(listed).await {
+                    Ok(waiting) => found.items.extend(waiting),
+                    // A plan that cannot be read does not hide the others.
+                    Err(LedgerError::Damaged { what, reason }) => found.damaged.push(DamagedRow { what, reason }),
+                    Err(error) => return Err(error),
+                }
             }
             (found.next, after) = (page.next, page.next);
             // Most plans that are being carried out wait for nobody, and a page is filled up.

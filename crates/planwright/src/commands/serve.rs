@@ -48,6 +48,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let token = token::of(&settings);
     make_folder(&settings.data)?;
     let store = settings.location.to_string();
+    let revoked_cookies = settings.data.join("revoked-cookies");
     let context = Context::with(global, settings).await?;
     let named = arguments.model.as_deref();
     let model = choice(&context, named)?;
@@ -58,9 +59,11 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         ledger: context.ledger.clone(),
         listen,
         token: token.clone(),
+        revoked_cookies: Some(revoked_cookies),
         hosts: server.hosts.into_iter().chain(arguments.hosts).collect(),
         origins: server.origins,
         limits: server.limits,
+        health: logging::health_source().into_iter().collect(),
         grace: server.grace,
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
@@ -103,7 +106,7 @@ fn refused(error: ServerError, invocation: &Invocation) -> Failure {
         ServerError::NoToken(_) | ServerError::ShortToken(_) => {
             Failure::from(Refusal::policy_denied(words)).hint(invocation.command(["token"]))
         }
-        ServerError::Place(_) => Failure::usage(words),
+        ServerError::Host(_) => Failure::usage(words),
         ServerError::Token(_) => Failure::unavailable(words),
         ServerError::Listen { address, source } => match source.kind() {
             ErrorKind::AddrInUse => {

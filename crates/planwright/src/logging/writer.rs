@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use planwright_surfaces::http::LOG_LINES_LOST;
+use planwright_surfaces::http::{HealthSource, LOG_LINES_LOST};
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::LogFormat;
@@ -212,7 +212,7 @@ impl LogHandle {
     }
 
     /// What is wrong with the log now, as a sentence for an operator.
-    pub(crate) fn problem(&self) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         let queue = self.shared.queue();
         let reason = queue.lost.reason.as_ref()?;
         Some(format!("The log cannot be written ({} lines are lost): {reason}.", queue.lost.total))
@@ -233,6 +233,12 @@ impl LogHandle {
             let waited = self.shared.emptied.wait_timeout(queue, left);
             queue = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+}
+
+impl HealthSource for LogHandle {
+    fn problems(&self) -> Vec<String> {
+        self.problem().into_iter().collect()
     }
 }
 

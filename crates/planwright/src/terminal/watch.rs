@@ -8,7 +8,7 @@ use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_engine::clock::{between, lasted};
 use planwright_engine::engine::{Activity, ExecutionSum, Happened, Happening, StepAt};
-use planwright_engine::view::Counts;
+use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 
 use super::live;
@@ -100,7 +100,7 @@ pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -
 
 /// No process works on the plan: how far it is, and how to continue or end it.
 pub(crate) fn paused(plan: &Plan, invocation: &Invocation, width: usize) -> String {
-    let counts = plan.execution.as_ref().map(Counts::of).unwrap_or_default();
+    let counts = plan.execution.as_ref().map(StepCounts::of).unwrap_or_default();
     let resume = invocation.plan(["resume", &plan.number.to_string()]);
     let words = format!(
         "Paused: no process works on it. {} of {} are done. `{resume}` continues it, `{resume} --stop` ends it.",
@@ -117,7 +117,7 @@ pub(crate) fn continued(width: usize) -> String {
 
 /// Executions of a plan have numbers. What an earlier one did is not done again.
 fn began(happened: &Happened, sum: &ExecutionSum) -> String {
-    let Counts { total, done, skipped, uncertain, .. } = sum.counts;
+    let StepCounts { total, done, skipped, uncertain, .. } = sum.counts;
     let before: Vec<_> = [(done, "done"), (skipped, "skipped"), (uncertain, "uncertain")]
         .into_iter()
         .filter(|(count, _)| *count > 0)

@@ -35,6 +35,8 @@ fn stderr_that_was_closed_changes_nothing_for_clients() {
     drop(reader);
     use_it(&server);
     assert!(lines_lost(&server) > 0);
+    let ready = server.without_token("/readyz");
+    assert!(ready.body.contains("The log cannot be written"), "{ready:?}");
     assert_eq!(server.stop(), 0);
 }
 
@@ -45,6 +47,8 @@ fn stderr_on_a_full_disk_changes_nothing_for_clients() {
     let server = Running::started(&world, serve(&world).arg("--json").stderr(full));
     use_it(&server);
     assert!(lines_lost(&server) > 0);
+    let ready = server.without_token("/readyz");
+    assert!(ready.body.contains("No space left on device"), "{ready:?}");
     assert_eq!(server.stop(), 0);
 }
 

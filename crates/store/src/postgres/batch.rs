@@ -14,7 +14,7 @@ use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission, is_plan_mode_on};
 
 use super::changes::Changes;
 use super::connection::Connection;
@@ -112,12 +112,13 @@ impl<'a> Batch<'a> {
                 self.homes.get(subject).map_or(Ok(()), |home| place.check_home(subject, *home))?;
             }
         }
+        let plan_mode_was_on = Some(is_plan_mode_on(&place.snapshot));
         let prepared = carry_out(&mut place.snapshot, &mut place.head, submission)?;
         let snapshot = place.desk_after(submission, &prepared.events);
         let seq = place.head.seq;
         if prepared.events.is_empty() {
             let lease = place.settle(submission);
-            return Ok(Committed { events: prepared.events, seq, snapshot, lease });
+            return Ok(Committed { events: prepared.events, seq, snapshot, lease, plan_mode_was_on });
         }
         let session_id = place.note(&prepared, submission)?;
         let lease = place.settle(submission);
@@ -128,7 +129,7 @@ impl<'a> Batch<'a> {
             self.entries.push(NewEntry { session_id, seq, plan, request, body, hash });
         }
         self.done.insert(request, Done { session_id, last: seq, events: Ok(prepared.events.clone()) });
-        Ok(Committed { events: prepared.events, seq, snapshot, lease })
+        Ok(Committed { events: prepared.events, seq, snapshot, lease, plan_mode_was_on })
     }
 }
 
@@ -145,6 +146,7 @@ impl Done {
                 seq: self.last,
                 snapshot: place.desk_after(submission, events),
                 lease: place.settle_again(submission),
+                plan_mode_was_on: None,
             }),
             Err(damaged) => Err(LedgerError::damaged(damaged.what.clone(), &damaged.reason)),
         }

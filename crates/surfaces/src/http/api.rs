@@ -6,9 +6,9 @@
 
 mod inbox;
 mod journal;
+mod lookup;
 mod messages;
-mod naming;
-mod paging;
+mod pagination;
 mod plans;
 mod sessions;
 mod workbook;

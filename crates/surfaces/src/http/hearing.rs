@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use planwright_core::ids::RequestId;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, Input};
 use planwright_engine::agent::{Answer, Place, Progress, Watcher};
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::view::{AnswerView, ProgressView};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::access::client::Client;
 use super::app::App;
 use super::idempotency::{Asked, hashed};
-use super::problem::{Answered, Problem};
+use super::problem::{ApiResult, Problem};
+use crate::wire::{AnswerView, PlanCardView, ProgressView};
 
 /// How much whoever waits for the answer may be behind; then they miss some of what is told on the way.
 pub(crate) const BEHIND: usize = 1024;
@@ -35,38 +36,48 @@ pub(crate) type Telling = mpsc::Sender<(SessionIdentity, Progress)>;
 
 /// Something for the agent, or a command. What has a `key` is not carried out again when it is sent again.
 /// When this answers, it has its place among everything that is said in the session.
-pub(crate) async fn hear(app: &App, session: &SessionIdentity, text: &str, key: Option<&str>) -> Answered<Hearing> {
+pub(crate) async fn hear(
+    app: &App,
+    client: &Client,
+    session: &SessionIdentity,
+    text: &str,
+    key: Option<&str>,
+) -> ApiResult<Hearing> {
     let name = key.map(|key| RequestId::new(hashed([b"hear", session.to_string().as_bytes(), key.as_bytes()])));
     let asked = Asked { name: name.transpose()?, again: false };
-    begin(app, session, text, asked, None).await
+    begin(app, client, session, text, asked, None).await
 }
 
 /// The same for a request that may have come before, with somebody who listens.
 pub(crate) async fn hear_asked(
     app: &App,
+    client: &Client,
     session: &SessionIdentity,
     text: &str,
     asked: Asked,
     telling: Option<Telling>,
-) -> Answered<Heard> {
-    begin(app, session, text, asked, telling).await?.heard().await
+) -> ApiResult<Heard> {
+    begin(app, client, session, text, asked, telling).await?.heard().await
 }
 
 async fn begin(
     app: &App,
+    client: &Client,
     session: &SessionIdentity,
     text: &str,
     asked: Asked,
     telling: Option<Telling>,
-) -> Answered<Hearing> {
+) -> ApiResult<Hearing> {
     // Sessions begin by being opened, and not by a message to a key that nobody has.
     app.engine().session(session).await?;
     if asked.again {
         check_repeatable(text)?;
     }
-    let (app, session, text) = (app.clone(), session.clone(), text.to_owned());
+    // The session knows which version of a plan was shown in it last.
+    let place = Place::new(client.transport(), session.clone());
+    let (app, text) = (app.clone(), text.to_owned());
     let tasks = app.tasks().clone();
-    let mut work = Box::pin(async move { listen(&app, &session, &text, &asked, telling).await });
+    let mut work = Box::pin(async move { listen(&app, &place, &text, &asked, telling).await });
     // A message takes its place in the queue when it is first looked at, and not when a thread has time for it.
     let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
     let work = tasks.spawn(async move {
@@ -85,7 +96,7 @@ pub(crate) struct Hearing {
 }
 
 impl Hearing {
-    pub(crate) async fn heard(self) -> Answered<Heard> {
+    pub(crate) async fn heard(self) -> ApiResult<Heard> {
         match self.work.await {
             Ok(answer) => heard(answer?),
             Err(_) => Err(Refusal::new(RefusalCode::Internal, "The answer broke off.").into()),
@@ -98,18 +109,11 @@ pub(crate) fn progress_view(progress: &Progress) -> Value {
     serde_json::to_value(ProgressView::from(progress)).unwrap_or_default()
 }
 
-async fn listen(
-    app: &App,
-    session: &SessionIdentity,
-    text: &str,
-    asked: &Asked,
-    telling: Option<Telling>,
-) -> LedgerResult<Answer> {
-    // The session knows which version of a plan was shown in it last.
-    let place = Place::new(TransportChat("rest".to_owned()), session.clone());
+async fn listen(app: &App, place: &Place, text: &str, asked: &Asked, telling: Option<Telling>) -> LedgerResult<Answer> {
+    let session = &place.session;
     let (watcher, mut told) = Watcher::new();
     let (agent, person) = (asked.agent(app), app.person());
-    let mut hearing = std::pin::pin!(agent.hear(&place, &person, text, &watcher));
+    let mut hearing = std::pin::pin!(agent.hear(place, &person, text, &watcher));
     let answer = loop {
         tokio::select! {
             biased;
@@ -142,13 +146,13 @@ pub(crate) fn told_to_lookers(app: &App, session: &SessionIdentity) -> Watcher {
     watcher
 }
 
-fn heard(answer: Answer) -> Answered<Heard> {
+fn heard(answer: Answer) -> ApiResult<Heard> {
     let Some(code) = answer.refusal else {
         let session = answer.session.clone();
         return Ok(Heard { session, view: serde_json::to_value(AnswerView::from(answer)).unwrap_or_default() });
     };
     let problem = Problem::new(Refusal::new(code, answer.reply));
-    Err(match answer.plan.and_then(|plan| serde_json::to_value(plan).ok()) {
+    Err(match answer.plan.and_then(|plan| serde_json::to_value(PlanCardView::from(plan)).ok()) {
         Some(plan) => problem.with("plan", plan),
         None => problem,
     })

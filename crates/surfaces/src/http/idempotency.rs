@@ -22,8 +22,8 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
 use super::app::App;
-use super::extract::whole;
-use super::problem::{Answered, Problem};
+use super::extract::read_body;
+use super::problem::{ApiResult, Problem};
 
 pub(super) const KEY: &str = "idempotency-key";
 pub(super) const REPLAYED: &str = "idempotent-replayed";
@@ -61,7 +61,7 @@ impl Asked {
 impl<S: Send + Sync> FromRequestParts<S> for Asked {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answered<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         Ok(parts.extensions.get().cloned().unwrap_or_default())
     }
 }
@@ -103,9 +103,9 @@ impl Once {
         Self { app, underway: Arc::default() }
     }
 
-    async fn run(&self, key: &str, request: Request, next: Next) -> Answered<Response> {
+    async fn run(&self, key: &str, request: Request, next: Next) -> ApiResult<Response> {
         let (parts, body) = request.into_parts();
-        let sent = whole(Request::from_parts(parts.clone(), body)).await?;
+        let sent = read_body(Request::from_parts(parts.clone(), body)).await?;
         let claimed = claimed(&parts, key, &sent);
         let led = loop {
             match self.lead_or_follow(&claimed) {
@@ -135,7 +135,7 @@ impl Once {
     }
 
     /// Keeps or forgets what came of it, before it is answered.
-    async fn settle(&self, key: &str, response: Response, led: &Led) -> Answered<Response> {
+    async fn settle(&self, key: &str, response: Response, led: &Led) -> ApiResult<Response> {
         let (parts, body) = response.into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&bytes).into_owned();

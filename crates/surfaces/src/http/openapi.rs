@@ -12,6 +12,7 @@ use utoipa::{OpenApi as _, ToSchema};
 
 use super::app::App;
 use super::{api, idempotency};
+use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
@@ -39,11 +40,13 @@ pub(crate) struct ProblemBody {
     title: String,
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
+    #[schema(value_type = RefusalCodeSchema)]
     code: RefusalCode,
     /// In words for a person.
     detail: String,
     /// Every single thing that is wrong, where there can be several at once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<ProblemSchema>)]
     errors: Vec<Detail>,
     /// The plan as it is now, where that helps.
     #[serde(skip_serializing_if = "Option::is_none")]

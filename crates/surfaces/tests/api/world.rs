@@ -1,4 +1,4 @@
-//! A server's calls without its doors, and a client that looks at everything that comes back.
+//! The REST calls without the server's middleware, and a client for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) const OTHER: &str = "session-two";
 pub(crate) const MARKDOWN: &str = "# Move the blog\n\n- [ ] copy the files\n- [ ] change the name\n";
 
 pub(crate) struct World {
-    _folder: TempDir,
+    folder: TempDir,
     pub(crate) model: ScriptedModel,
     pub(crate) agent: Agent,
     pub(crate) ledger: Arc<dyn ServerLedger>,
@@ -67,6 +67,12 @@ impl Came {
 }
 
 impl World {
+    /// Changes the store behind the server's back; gives the number of changed rows.
+    pub(crate) fn tamper(&self, sql: &str) -> usize {
+        let database = rusqlite::Connection::open(self.folder.path().join("test.db")).unwrap();
+        database.execute(sql, []).unwrap()
+    }
+
     /// Two sessions that have begun, and a model that answers by this script.
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let world = Self::empty(ScriptedModel::new(replies)).await;
@@ -85,7 +91,7 @@ impl World {
         let agent = Agent::new(engine, Arc::new(model.clone()), files, Toolbox::default(), options);
         let stopping = CancellationToken::new();
         let router = planwright_surfaces::http::rest(agent.clone(), ledger.clone(), stopping.clone());
-        Self { _folder: folder, model, agent, ledger, stopping, router }
+        Self { folder, model, agent, ledger, stopping, router }
     }
 
     /// A plan that waits for a person, in the first session; its number is 1.

@@ -1,8 +1,8 @@
-//! A store that answers, refuses or says nothing, as a test likes it.
+//! A store that a test can make fail.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,9 +21,9 @@ use planwright_engine::server_ledger::{
 };
 use tokio::sync::broadcast;
 
-/// How the store answers when it is asked whether it is there.
+/// How the store answers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Mood(Arc<AtomicU8>);
+pub(crate) struct Mood(Arc<AtomicU8>, Arc<AtomicUsize>);
 
 impl Mood {
     pub(crate) fn answer(&self) {
@@ -38,9 +38,24 @@ impl Mood {
         self.0.store(2, Ordering::Relaxed);
     }
 
+    /// It can be read and not written.
+    pub(crate) fn fill_disk(&self) {
+        self.0.store(3, Ordering::Relaxed);
+    }
+
+    /// It counts what it holds, instead of a fixed census.
+    pub(crate) fn count_truly(&self) {
+        self.0.store(4, Ordering::Relaxed);
+    }
+
+    /// How often the store was asked whether it can be written.
+    pub(crate) fn checks(&self) -> usize {
+        self.1.load(Ordering::Relaxed)
+    }
+
     async fn answers(&self) -> LedgerResult<()> {
         match self.0.load(Ordering::Relaxed) {
-            0 => Ok(()),
+            0 | 3 | 4 => Ok(()),
             1 => Err(LedgerError::Unavailable("somebody pulled the plug".to_owned())),
             _ => panic!("as the test likes it"),
         }
@@ -85,11 +100,21 @@ impl ServerLedger for Moody {
     }
     async fn census(&self) -> LedgerResult<Census> {
         self.mood.answers().await?;
+        if self.mood.0.load(Ordering::Relaxed) == 4 {
+            return self.store.census().await;
+        }
         Ok(Census { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
     }
     async fn check(&self) -> LedgerResult<StoreFacts> {
         self.mood.answers().await?;
         Ok(StoreFacts { kind: "a store".to_owned(), schema: 1, told_by_others: true })
+    }
+    async fn check_writable(&self) -> LedgerResult<()> {
+        self.mood.1.fetch_add(1, Ordering::Relaxed);
+        match self.mood.0.load(Ordering::Relaxed) {
+            3 => Err(LedgerError::Unavailable("no space left on the block device".to_owned())),
+            _ => self.mood.answers().await,
+        }
     }
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
         self.store.claim(request, now, keep).await

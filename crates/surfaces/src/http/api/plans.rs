@@ -3,27 +3,28 @@
 //! - `looking`: one plan, its history and what changed
 //! - `deciding`: what a person decides about it
 
-mod deciding;
-mod looking;
+mod decisions;
+mod queries;
 
 use axum::Json;
 use axum::extract::State;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::ledger::Committed;
-use planwright_engine::view::{PlanModeView, PlanSummaryView};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming;
-use super::paging::{self, DamagedView};
+use super::lookup;
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Query};
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::schemas::{ChannelSchema, PlanStyleSchema};
+use crate::wire::{PlanModeView, PlanSummaryView};
 
 const PAGE: u32 = 64;
 
@@ -33,18 +34,18 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(enable))
         .routes(routes!(disable))
         .routes(routes!(done))
-        .merge(looking::router())
-        .merge(deciding::router())
+        .merge(queries::router())
+        .merge(decisions::router())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Listing {
+struct PlansQuery {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -57,6 +58,7 @@ struct Listing {
 #[serde(rename_all = "camelCase")]
 struct PlanList {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
     /// The newest first.
@@ -69,12 +71,12 @@ struct PlanList {
 }
 
 /// List the plans of a session
-#[utoipa::path(get, path = "/api/plans", tag = "plans", params(Listing),
+#[utoipa::path(get, path = "/api/plans", tag = "plans", params(PlansQuery),
     responses((status = 200, description = "A page of plans", body = PlanList, example = json!(list_example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<PlanList>> {
-    let (before, limit) = (paging::place("before", listing.before)?, paging::limit(listing.limit, PAGE)?);
-    let session = naming::session(listing.session_id, listing.channel);
+async fn list(State(app): State<App>, Query(query): Query<PlansQuery>) -> ApiResult<Json<PlanList>> {
+    let (before, limit) = (pagination::position("before", query.before)?, pagination::limit(query.limit, PAGE)?);
+    let session = lookup::session(query.session_id, query.channel);
     let opened = app.engine().session(&session).await?;
     let page = app.engine().plans(&session, before, limit).await?;
     Ok(Json(PlanList {
@@ -83,27 +85,30 @@ async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answere
         plan_mode: (&opened.plan_mode).into(),
         plans: page.items.iter().map(PlanSummaryView::from).collect(),
         next: page.next,
-        damaged: paging::damaged(&page.damaged),
+        damaged: pagination::damaged(&page.damaged),
     }))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
-struct Enabling {
+#[schema(as = Enabling, example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
+struct EnableBody {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// `document` if it is not said.
+    #[schema(value_type = Option<PlanStyleSchema>)]
     style: Option<PlanStyle>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "sessionId": "k3yk3y8x" }))]
-struct Leaving {
+#[schema(as = Leaving, example = json!({ "sessionId": "k3yk3y8x" }))]
+struct DisableBody {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -111,6 +116,7 @@ struct Leaving {
 #[serde(rename_all = "camelCase")]
 struct PlanWork {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
 }
@@ -118,13 +124,13 @@ struct PlanWork {
 /// Begin plan work
 ///
 /// Makes a plan and works on it, unless the one that is worked on is empty and of this style.
-#[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = Enabling,
+#[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = EnableBody,
     responses((status = 200, description = "Plan work is on", body = PlanWork, example = json!(work_example(true))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabling>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(enabling.session_id, enabling.channel);
+async fn enable(State(app): State<App>, asked: Asked, Body(body): Body<EnableBody>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     app.engine().session(&session).await?;
-    let style = enabling.style.unwrap_or(PlanStyle::Document);
+    let style = body.style.unwrap_or(PlanStyle::Document);
     let committed = asked.agent(&app).engine().enable_plan_mode(&session, &app.person(), style).await?;
     plan_work(&session, &committed)
 }
@@ -132,11 +138,11 @@ async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabl
 /// Leave plan work
 ///
 /// The plan is parked as it is.
-#[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = Leaving,
+#[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is off", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(leaving.session_id, leaving.channel);
+async fn disable(State(app): State<App>, asked: Asked, Body(body): Body<DisableBody>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     let committed = asked.agent(&app).engine().disable_plan_mode(&session, &app.person()).await?;
     plan_work(&session, &committed)
 }
@@ -144,16 +150,16 @@ async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leavi
 /// End plan work
 ///
 /// An empty plan is cancelled, a running one is closed by what was done, any other is parked.
-#[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = Leaving,
+#[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is over", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn done(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(leaving.session_id, leaving.channel);
+async fn done(State(app): State<App>, asked: Asked, Body(body): Body<DisableBody>) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     let committed = asked.agent(&app).finish_plan_work(&session, &app.person()).await?;
     plan_work(&session, &committed)
 }
 
-fn plan_work(session: &SessionIdentity, committed: &Committed) -> Answered<Json<PlanWork>> {
+fn plan_work(session: &SessionIdentity, committed: &Committed) -> ApiResult<Json<PlanWork>> {
     let plan_mode = (&committed.snapshot.opened()?.plan_mode).into();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))

@@ -4,19 +4,20 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::view::StoredSessionView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming::InChannel;
-use super::paging::{self, DamagedView};
+use super::lookup::ChannelQuery;
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::Asked;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::StoredSessionView;
+use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 64;
 
@@ -69,7 +70,7 @@ async fn create(
     State(app): State<App>,
     asked: Asked,
     Body(new): Body<NewSession>,
-) -> Answered<(StatusCode, Json<StoredSessionView>)> {
+) -> ApiResult<(StatusCode, Json<StoredSessionView>)> {
     let channel = new.channel.map_or(Channel::Web, Channel::from);
     let agent = asked.agent(&app);
     let session = match new.session_id {
@@ -84,7 +85,7 @@ async fn create(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Listing {
+struct SessionsQuery {
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<u64>,
@@ -106,40 +107,40 @@ struct SessionList {
 /// List the sessions
 ///
 /// The most recently active first.
-#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(Listing),
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(SessionsQuery),
     responses((status = 200, description = "A page of sessions", body = SessionList,
         example = json!({ "sessions": [example()], "next": null }))))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<SessionList>> {
-    let (after, limit) = (paging::place("after", listing.after)?, paging::limit(listing.limit, PAGE)?);
+async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> ApiResult<Json<SessionList>> {
+    let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
     let page = app.engine().sessions(after, limit).await?;
     let sessions = page.items.iter().map(StoredSessionView::from).collect();
-    Ok(Json(SessionList { sessions, next: page.next, damaged: paging::damaged(&page.damaged) }))
+    Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
 
 /// Look at a session
-#[utoipa::path(get, path = "/api/sessions/{sessionId}", tag = "sessions", params(InChannel),
+#[utoipa::path(get, path = "/api/sessions/{sessionId}", tag = "sessions", params(ChannelQuery),
     responses((status = 200, description = "The session", body = StoredSessionView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn show(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
-) -> Answered<Json<StoredSessionView>> {
+    Query(of): Query<ChannelQuery>,
+) -> ApiResult<Json<StoredSessionView>> {
     Ok(Json((&app.engine().stored_session(&of.session(key)).await?).into()))
 }
 
 /// Delete a session
 ///
 /// With everything that belongs to it: its journal, its plans and its files. What is under way in it is stopped.
-#[utoipa::path(delete, path = "/api/sessions/{sessionId}", tag = "sessions", params(InChannel),
+#[utoipa::path(delete, path = "/api/sessions/{sessionId}", tag = "sessions", params(ChannelQuery),
     responses((status = 204, description = "It is gone"),
         (status = 404, description = "There is no such session", body = ProblemBody),
         (status = 409, description = "Somebody else works on it", body = ProblemBody)))]
 async fn delete(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
-) -> Answered<StatusCode> {
+    Query(of): Query<ChannelQuery>,
+) -> ApiResult<StatusCode> {
     app.agent().delete(&of.session(key), &app.person()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -149,6 +150,7 @@ async fn delete(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({}))]
 struct Stop {
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -156,13 +158,14 @@ struct Stop {
 #[serde(rename_all = "camelCase")]
 struct Stopped {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether there was something to stop.
     stopped: bool,
 }
 
 /// Stop what is under way in a session
-#[utoipa::path(post, path = "/api/sessions/{sessionId}/stop", tag = "sessions", params(InChannel),
+#[utoipa::path(post, path = "/api/sessions/{sessionId}/stop", tag = "sessions", params(ChannelQuery),
     request_body(content = Option<Stop>),
     responses((status = 200, description = "Nothing is under way any more", body = Stopped,
             example = json!({ "sessionId": "k3yk3y8x", "channel": "web", "stopped": true })),
@@ -171,9 +174,9 @@ async fn stop(
     State(app): State<App>,
     asked: Asked,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
+    Query(of): Query<ChannelQuery>,
     Body(stop): Body<Stop>,
-) -> Answered<Json<Stopped>> {
+) -> ApiResult<Json<Stopped>> {
     let session = of.with(stop.channel)?.session(key);
     app.engine().session(&session).await?;
     let stopped = asked.agent(&app).stop(&session, &app.person()).await?;

@@ -10,11 +10,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming;
+use super::lookup;
 use crate::http::app::App;
 use crate::http::extract::Query;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::schemas::ChannelSchema;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(show))
@@ -27,7 +28,7 @@ struct OfSession {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -35,6 +36,7 @@ struct OfSession {
 #[serde(rename_all = "camelCase")]
 struct WorkbookView {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether the agent has the tools for it.
     on: bool,
@@ -80,8 +82,8 @@ struct ArchiveView {
 #[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(OfSession),
     responses((status = 200, description = "The workbook", body = WorkbookView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> Answered<Json<WorkbookView>> {
-    let session = naming::session(of.session_id, of.channel);
+async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<WorkbookView>> {
+    let session = lookup::session(of.session_id, of.channel);
     let engine = app.engine();
     // What a person saved on disk counts.
     engine.sync_workbook(&session).await?;

@@ -16,7 +16,8 @@ use tokio::time::{Instant, MissedTickBehavior, timeout};
 use super::frames::{Frame, Said, entry_text, identity};
 use super::limits::WebSocketLimits;
 use super::subscription::{Subscription, Told};
-use crate::http::access::Admitted;
+use crate::http::access::Authenticated;
+use crate::http::access::client::Client as Transport;
 use crate::http::app::App;
 use crate::http::hearing::{self, Hearing};
 use crate::http::problem::Problem;
@@ -27,18 +28,25 @@ const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
 type Following = BoxFuture<'static, (Subscription, Told)>;
 type Answering = BoxFuture<'static, String>;
 
-pub(super) async fn serve(app: App, admitted: Admitted, limits: Arc<WebSocketLimits>, socket: WebSocket) {
+pub(super) async fn serve(
+    app: App,
+    admitted: Authenticated,
+    transport: Transport,
+    limits: Arc<WebSocketLimits>,
+    socket: WebSocket,
+) {
     let _counted = app.metrics().websocket();
     let (subscribed, following, answering) = Default::default();
     let allowance = Allowance::full(&limits);
-    let mut client = Client { app, admitted, limits, socket, subscribed, following, answering, allowance };
+    let mut client = Client { app, admitted, transport, limits, socket, subscribed, following, answering, allowance };
     let end = client.run().await;
     client.close(end).await;
 }
 
 struct Client {
     app: App,
-    admitted: Admitted,
+    admitted: Authenticated,
+    transport: Transport,
     limits: Arc<WebSocketLimits>,
     socket: WebSocket,
     subscribed: HashMap<SessionIdentity, AbortHandle>,
@@ -63,7 +71,7 @@ enum End {
 
 impl Client {
     async fn run(&mut self) -> End {
-        let Admitted(admitted) = self.admitted.clone();
+        let Authenticated(admitted) = self.admitted.clone();
         let stopping = self.app.stopping().clone();
         let WebSocketLimits { ping, patience, .. } = *self.limits;
         let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
@@ -145,7 +153,7 @@ impl Client {
                 }
                 let app = self.app.clone();
                 // What is said next comes behind it.
-                let begun = hearing::hear(&app, &session, &text, key.as_deref()).await;
+                let begun = hearing::hear(&app, &self.transport, &session, &text, key.as_deref()).await;
                 self.answering.push(Box::pin(answer(app, session, id, begun)));
                 Ok(())
             }
@@ -220,7 +228,7 @@ impl Client {
     }
 
     async fn send_message(&mut self, message: Message) -> Result<(), End> {
-        let Admitted(admitted) = &self.admitted;
+        let Authenticated(admitted) = &self.admitted;
         tokio::select! {
             biased;
             sent = timeout(self.limits.patience, self.socket.send(message)) => match sent {
