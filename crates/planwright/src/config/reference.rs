@@ -19,27 +19,23 @@ mod tests {
 
     use super::*;
 
+    fn section(setting: &Setting) -> &str {
+        setting.key.split_once('.').map_or("", |(section, _)| section)
+    }
+
     fn page() -> String {
         let mut tables = String::new();
-        let mut section = "-";
-        let settings = File::settings();
-        for setting in &settings {
-            let of = setting.key.split_once('.').map_or("", |(section, _)| section);
-            if of != section {
-                section = of;
-                tables.push_str(&match of {
-                    "" => "## Top level\n\n".to_owned(),
-                    of => format!("## `[{of}]`\n\n"),
-                });
-                tables.push_str("| key | variable | value | default | |\n|---|---|---|---|---|\n");
+        for settings in File::settings().chunk_by(|one, next| section(one) == section(next)) {
+            tables.push_str(&match section(&settings[0]) {
+                "" => "## Top level\n\n".to_owned(),
+                name => format!("## `[{name}]`\n\n"),
+            });
+            tables.push_str("| key | variable | value | default | |\n|---|---|---|---|---|\n");
+            for Setting { key, variable, kind, default, about } in settings {
+                let name = key.rsplit('.').next().unwrap();
+                tables.push_str(&format!("| `{name}` | `{variable}` | {kind} | {default} | {about} |\n"));
             }
-            let Setting { key, variable, kind, default, about } = setting;
-            let name = key.rsplit('.').next().unwrap();
-            tables.push_str(&format!("| `{name}` | `{variable}` | {kind} | {default} | {about} |\n"));
-            let last = settings.iter().rfind(|other| other.key.starts_with(&format!("{of}.")) == !of.is_empty());
-            if last == Some(setting) || (of.is_empty() && name == "agents") {
-                tables.push('\n');
-            }
+            tables.push('\n');
         }
         include_str!("reference.md").replace("{settings}\n", &tables)
     }

@@ -61,9 +61,9 @@ section! {
         headers: Positive<usize> = limits().headers,
         "How deeply lists and objects may be nested in a body."
         json_depth: Positive<usize> = limits().json_depth,
-        "The most open connections."
+        "The most open connections. Half of them are reserved for clients that presented the token."
         connections: Positive<usize> = limits().connections,
-        "The most open connections from one address. Addresses of this machine are exempt."
+        "The most open connections from one address without the token. Addresses of this machine are exempt."
         connections_per_address: Positive<usize> = limits().connections_per_address,
         "How long a client may take to send the headers of a request."
         header_seconds: Seconds = limits().header_time,
@@ -71,9 +71,9 @@ section! {
         body_seconds: Seconds = limits().body_time,
         "How long a client may read nothing of a response."
         write_seconds: Seconds = limits().write_time,
-        "The most requests per second."
+        "The most requests per second with the token, from all clients together."
         requests_per_second: Positive<u32> = limits().requests_per_second,
-        "How many requests may come at once after a quiet time."
+        "How many requests with the token may come at once after a quiet time."
         burst: Positive<u32> = limits().burst,
         "The most wrong tokens per minute from one address."
         wrong_tokens_per_minute: Positive<u32> = limits().wrong_tokens_per_minute,

@@ -26,6 +26,7 @@ mod specialists;
 mod terminal;
 mod token;
 mod tour;
+mod troubleshooting;
 mod verifying;
 mod watching;
 mod workbook;
