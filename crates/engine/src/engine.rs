@@ -1,22 +1,24 @@
 //! The use cases: everything a surface may ask for, the same for all of them.
 
 mod activity;
+mod audit_log;
 mod following;
 mod history;
 mod importing;
 mod inbox;
 mod messages;
 mod observing;
-mod reading;
-mod telling;
-mod verifying;
+mod queries;
+mod verify;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, Command, Decision, RunCommand, SessionCommand, StuckChoice};
+use planwright_core::command::{
+    AfterApproval, Command, Decision, RunCommand, SessionCommand, StuckChoice, TurnCommand,
+};
 use planwright_core::gate::PlanTool;
 use planwright_core::ids::{PlanId, RequestId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
@@ -27,18 +29,20 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::snapshot::CommandContext;
 
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
-use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
+use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
 use crate::tools::ToolDefinition;
 use crate::workbook::Copies;
 
 pub use activity::Activity;
 pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
-pub use history::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
+pub use history::{
+    DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion, VersionAuthor,
+};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
 pub use inbox::{Waiting, WaitingFor};
 pub use messages::{Message, MessageCall, MessageRole};
 pub use observing::Observer;
-pub use verifying::{ChainReport, VerifyReport};
+pub use verify::{ChainReport, VerifyReport};
 
 /// A cheap handle on the plan engine; clones share everything.
 #[derive(Debug, Clone)]
@@ -111,11 +115,30 @@ impl Engine {
             Ok(committed) => {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.tell(&session, committed);
-                telling::tell(&session, committed);
+                audit_log::log_committed(&session, committed);
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
         outcome
+    }
+
+    /// What a request wrote in the session, if it was carried out before.
+    pub(crate) async fn find_request(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        request: &RequestId,
+    ) -> LedgerResult<Option<Committed>> {
+        // The store answers a request that it knows with its first outcome. A request that it does not know asks for
+        // a turn that does not exist, which is refused and changes nothing.
+        let unknown = TurnId::new("unknown").unwrap_or_else(|_| unreachable!("seven letters are an id"));
+        let resume = Command::Turn(TurnCommand::Resume { turn: unknown });
+        let asking = Asking { session, by, request: request.clone(), leasing: Leasing::None, turn: None };
+        match self.submit_as(asking, resume).await {
+            Ok(committed) => Ok(Some(committed)),
+            Err(LedgerError::Refused(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn next_request(&self) -> RequestId {

@@ -171,7 +171,7 @@ impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
         let (exit, hint) = match &error {
             LedgerError::Refused(refusal) => (Exit::of(refusal.code), None),
-            LedgerError::Leased(_) => {
+            LedgerError::Leased(_) | LedgerError::Fenced(_) => {
                 (Exit::Unavailable, Some("nothing was changed; try again when the other process is done"))
             }
             LedgerError::Unavailable(_) => {

@@ -5,9 +5,8 @@
 //! - `app`: the state of every handler; `extract`: what handlers take out of a request
 //! - `problem`: errors as `application/problem+json`
 //! - `api`: the REST calls, one module for each resource; `openapi`: their description
-//! - `hearing`: messages and commands of people, from any surface; `sse`: the same, answered as a stream of events
+//! - `input`: inputs of sessions from every endpoint; `sse`: the same, answered as a stream of events
 //! - `idempotency`: requests that clients may send twice
-//! - `live`: the progress of running turns
 //! - `page`: the start page, signing in and out; `health`, `metrics`: for operators
 //! - `private_file`: files that only their owner may read
 
@@ -16,9 +15,8 @@ mod api;
 mod app;
 mod extract;
 mod health;
-mod hearing;
 mod idempotency;
-mod live;
+mod input;
 mod metrics;
 mod middleware;
 mod openapi;

@@ -55,23 +55,16 @@ pub(crate) async fn create<W: Write>(
     writer.finish().map_err(unwritable)
 }
 
-/// Every session in the store. Pages move when sessions are made and deleted, so all pages are read until nothing is new.
+/// Every session, and the rows of sessions that cannot be read.
 async fn sessions(ledger: &dyn ServerLedger) -> Result<(BTreeSet<SessionIdentity>, Vec<Omitted>), Failure> {
-    let mut found = BTreeSet::new();
+    let (mut found, mut damaged, mut after) = (BTreeSet::new(), Vec::new(), None);
     loop {
-        let mut damaged = Vec::new();
-        let (before, mut after) = (found.len(), None);
-        loop {
-            let page = ledger.sessions(after, PAGE).await?;
-            found.extend(page.items.into_iter().map(|stored| stored.session.identity));
-            damaged.extend(page.damaged.into_iter().map(Omitted::from));
-            match page.next {
-                Some(next) => after = Some(next),
-                None => break,
-            }
-        }
-        if found.len() == before {
-            return Ok((found, damaged));
+        let page = ledger.walk_sessions(after, PAGE).await?;
+        found.extend(page.items.into_iter().map(|stored| stored.session.identity));
+        damaged.extend(page.damaged.into_iter().map(Omitted::from));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return Ok((found, damaged)),
         }
     }
 }

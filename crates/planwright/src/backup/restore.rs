@@ -98,7 +98,7 @@ impl<'a> Restore<'a> {
     async fn refuse_other_sessions(&self) -> Result<(), Failure> {
         let mut after = None;
         loop {
-            let page = self.ledger.sessions(after, 500).await?;
+            let page = self.ledger.walk_sessions(after, 500).await?;
             let mut found = page.items.iter().map(|stored| &stored.session.identity);
             if let Some(other) = found.find(|session| !self.archive.sessions.contains_key(session)) {
                 return Err(in_the_way(&format!("session {other}"), "it is in the store and not in the archive"));

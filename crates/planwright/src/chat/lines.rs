@@ -5,8 +5,8 @@ use std::time::Duration;
 use anstyle::Style;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
-use planwright_engine::agent::Progress;
 use planwright_engine::clock::lasted;
+use planwright_engine::session::progress::Progress;
 
 use crate::terminal::palette::{self, BOLD, DIM, ERROR, GOOD, WARNING};
 // What the engine says about a call is visible already, and would be written out a second time.
@@ -41,6 +41,7 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         | Progress::Replied { .. }
         | Progress::ToolStarted { .. }
         | Progress::Said(_)
+        | Progress::Decided(_)
         | Progress::Compacting => None,
     }
 }

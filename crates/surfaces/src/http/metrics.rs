@@ -18,7 +18,7 @@ use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Observer;
 use planwright_engine::ledger::Committed;
-use planwright_engine::server_ledger::Census;
+use planwright_engine::server_ledger::StoreCounts;
 
 use self::names::Name;
 use super::app::App;
@@ -114,15 +114,15 @@ impl Metrics {
         }
     }
 
-    /// In the text format of Prometheus. Without a census, the numbers of the store are left out.
-    fn render(&self, census: Option<Census>) -> String {
+    /// In the text format of Prometheus. Without a counts, the numbers of the store are left out.
+    fn render(&self, counts: Option<StoreCounts>) -> String {
         let mut text = self.parts.permanent.handle().render();
         text.push_str(&self.parts.expiring.handle().render());
         let websockets = self.parts.websockets.load(Ordering::Relaxed);
         gauge(&mut text, names::WEBSOCKETS, websockets.max(0).unsigned_abs());
         counter(&mut text, names::LOG_LINES_LOST, LOG_LINES_LOST.load(Ordering::Relaxed));
-        gauge(&mut text, names::STORE_UP, u64::from(census.is_some()));
-        if let Some(Census { sessions, planning, turns, plans_ready, plans_executing }) = census {
+        gauge(&mut text, names::STORE_UP, u64::from(counts.is_some()));
+        if let Some(StoreCounts { sessions, planning, turns, plans_ready, plans_executing }) = counts {
             gauge(&mut text, names::PLAN_MODE_ACTIVE, planning);
             gauge(&mut text, names::SESSIONS, sessions);
             gauge(&mut text, names::OPEN_TURNS, turns);
@@ -169,8 +169,8 @@ impl Drop for OpenWebSocket {
 
 /// `/metrics`
 pub(super) async fn show(State(app): State<App>) -> impl IntoResponse {
-    let census = match tokio::time::timeout(STORE_TIMEOUT, app.ledger().census()).await {
-        Ok(Ok(census)) => Some(census),
+    let counts = match tokio::time::timeout(STORE_TIMEOUT, app.ledger().counts()).await {
+        Ok(Ok(counts)) => Some(counts),
         Ok(Err(error)) => {
             tracing::warn!(event = "census_failed", %error);
             None
@@ -180,7 +180,7 @@ pub(super) async fn show(State(app): State<App>) -> impl IntoResponse {
             None
         }
     };
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics().render(census))
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics().render(counts))
 }
 
 static METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
@@ -287,9 +287,9 @@ mod tests {
     }
 
     #[test]
-    fn the_census_is_rendered() {
-        let census = Census { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 };
-        let text = Metrics::default().render(Some(census));
+    fn the_counts_of_the_store_are_rendered() {
+        let counts = StoreCounts { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 };
+        let text = Metrics::default().render(Some(counts));
         for line in [
             "\nplan_mode_active_sessions 4\n",
             "\nsessions 5\n",

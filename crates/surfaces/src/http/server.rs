@@ -30,7 +30,6 @@ use super::access::allowed_hosts::{AllowedHosts, HostError};
 use super::access::credentials::Credentials;
 use super::app::App;
 use super::health::HealthSource;
-use super::hearing::told_to_lookers;
 use super::router::router;
 use super::token::{Token, TokenError};
 use acceptor::Acceptor;
@@ -164,7 +163,7 @@ impl Server {
 /// Continues the work of processes that died. Clients that follow the session see its progress.
 async fn take_over(app: App) {
     let ledger = app.server_ledger();
-    app.agent().take_over(ledger, app.stopping().clone(), |session| told_to_lookers(&app, session)).await;
+    app.agent().take_over(ledger, app.stopping().clone()).await;
 }
 
 /// On an address that other machines reach, the token has to exist before the start.

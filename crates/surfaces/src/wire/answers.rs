@@ -5,7 +5,7 @@ use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::session::Channel;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{Answer, PlanCard};
+use planwright_engine::session::outcome::{Answer, PlanCard};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -25,7 +25,7 @@ pub struct DecisionView {
     pub steps: Vec<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedView>,
-    /// What becomes of the step, if it is about one that nobody knew the end of.
+    /// The new status of a step whose result was unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
     pub status: Option<StepStatus>,

@@ -1,4 +1,4 @@
-//! What is told of a plan that is followed, one object each.
+//! Events of a plan that is followed, one object each.
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;

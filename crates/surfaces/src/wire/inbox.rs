@@ -26,7 +26,7 @@ pub struct WaitingView {
     pub since: Timestamp,
     /// Whether the session works on it.
     pub active: bool,
-    /// The step that nobody knows the end of.
+    /// The step whose result is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub step: Option<WaitingStepView>,

@@ -1,8 +1,8 @@
-//! What happens in a turn while it lasts, for whoever looks.
+//! The progress of a running turn.
 
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
-use planwright_engine::agent::Progress;
+use planwright_engine::session::progress::Progress;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,7 +19,7 @@ pub enum ProgressView {
     Accepted {
         turn_id: String,
     },
-    /// An interrupted turn goes on.
+    /// An interrupted turn continues.
     Resumed {
         turn_id: String,
     },
@@ -31,7 +31,7 @@ pub enum ProgressView {
     Text {
         text: String,
     },
-    /// What was said so far does not count; the model is asked again.
+    /// The text so far is void; the model is called again.
     Again {
         why: String,
         wait_ms: u64,
@@ -98,15 +98,16 @@ impl ProgressView {
     }
 }
 
-impl From<&Progress> for ProgressView {
-    fn from(progress: &Progress) -> Self {
+impl ProgressView {
+    /// `None` for progress that is not for clients.
+    pub fn of(progress: &Progress) -> Option<Self> {
         let milliseconds = |time: &std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        match progress {
+        Some(match progress {
             Progress::WaitingForOthers => Self::Waiting,
             Progress::Accepted(turn) => Self::Accepted { turn_id: turn.to_string() },
             Progress::Resumed(turn) => Self::Resumed { turn_id: turn.to_string() },
             Progress::Finished(outcome) => {
-                let answer = planwright_engine::agent::Answer::from(outcome.as_ref().clone());
+                let answer = planwright_engine::session::outcome::Answer::from(outcome.as_ref().clone());
                 Self::Finished { answer: Box::new(answer.into()) }
             }
             Progress::ModelCalled => Self::ModelCalled,
@@ -131,9 +132,11 @@ impl From<&Progress> for ProgressView {
                 note: note.clone(),
                 took_ms: milliseconds(took),
             },
+            // A client reads the decision from the journal.
+            Progress::Decided(_) => return None,
             Progress::Said(text) => Self::Said { text: text.clone() },
             Progress::Compacting => Self::Compacting,
             Progress::Compacted { messages } => Self::Compacted { messages: *messages },
-        }
+        })
     }
 }

@@ -1,5 +1,5 @@
-//! Schemas of the domain types that are part of answers and requests. The domain crates know how these values are
-//! serialised, which is also how the journal stores them; how the API describes them is said here.
+//! OpenAPI schemas of domain types in requests and answers. The domain types define how they are serialised, because the
+//! journal stores them in the same way; these types only describe them.
 
 #![expect(dead_code, reason = "only their schemas are used")]
 
@@ -204,7 +204,7 @@ pub(crate) enum StepStatusSchema {
     Completed,
     Failed,
     Skipped,
-    /// It was begun and nobody knows how it ended; a person says what to do.
+    /// It was begun, and its result is unknown; a person decides what to do.
     Uncertain,
 }
 

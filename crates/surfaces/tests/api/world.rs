@@ -94,6 +94,11 @@ impl World {
         Self { folder, model, agent, ledger, stopping, router }
     }
 
+    /// The file of the store.
+    pub(crate) fn store(&self) -> std::path::PathBuf {
+        self.folder.path().join("test.db")
+    }
+
     /// A plan that waits for a person, in the first session; its number is 1.
     pub(crate) async fn with_plan(more: impl IntoIterator<Item = Reply>) -> (Self, Value) {
         let world = Self::new(drafting().into_iter().chain(more)).await;
@@ -102,6 +107,17 @@ impl World {
         assert_eq!(answer["plan"]["status"], "READY", "{answer}");
         let plan = world.get(&format!("/api/plans/{}", answer["planId"].as_str().unwrap())).await.with(200);
         (world, plan)
+    }
+
+    /// A server of its own on the same store, with the same model.
+    pub(crate) async fn another_process(&self, owner: &str) -> Router {
+        let folder = self.folder.path();
+        let ledger = Arc::new(SqliteLedger::open(&folder.join("test.db")).await.unwrap());
+        let engine = Engine::new(ledger.clone(), Policy::default());
+        let files = FileTools::new(folder.join("users"), FileLimits::default());
+        let options = AgentOptions::new(owner);
+        let agent = Agent::new(engine, Arc::new(self.model.clone()), files, Toolbox::default(), options);
+        planwright_surfaces::http::rest(agent, ledger, self.stopping.clone())
     }
 
     /// The same calls on the same store, as another process makes them.

@@ -1,4 +1,4 @@
-//! `/api/inbox`: what waits for a person, over all sessions.
+//! `/api/inbox`: decisions that wait for a person, over all sessions.
 
 use axum::Json;
 use axum::extract::State;
@@ -41,9 +41,9 @@ struct Inbox {
     damaged: Vec<DamagedView>,
 }
 
-/// List what waits for a person
+/// List the decisions that wait for a person
 ///
-/// Plans to be approved, and executions that wait at a step nobody knows the end of; what changed last comes first.
+/// Plans to approve, steps with an unknown result, and paused executions. The one that changed last comes first.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxQuery),
     responses((status = 200, description = "A page of decisions", body = Inbox, example = json!(example()))))]
 async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<Inbox>> {

@@ -1,4 +1,4 @@
-//! `/api/sessions/{sessionId}/journal`: everything that happened in a session.
+//! `/api/sessions/{sessionId}/journal`: the journal of a session.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,7 +18,7 @@ use crate::wire::EntryView;
 use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 200;
-/// A page is not longer than this, unless a single entry is.
+/// The size of a page, unless a single entry is larger.
 const PAGE_BYTES: usize = 1024 * 1024;
 /// Entries are read a few at a time: one of them may be a megabyte.
 const READ: u32 = 16;
@@ -34,7 +34,7 @@ struct JournalQuery {
     /// The channel of the session; `web` if it is not said.
     #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
-    /// The last entry that is known already; the `next` of the page before.
+    /// The last entry that the client has; the `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<u64>,
     #[param(nullable = false, minimum = 1, maximum = 200)]
@@ -48,7 +48,7 @@ struct JournalPage {
     #[schema(value_type = ChannelSchema)]
     channel: Channel,
     entries: Vec<EntryView>,
-    /// Behind which entry the next page begins, if there is one.
+    /// The entry after which the next page begins, if there is one.
     #[schema(required = true)]
     next: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,5 +1,5 @@
-//! Which session and which plan a request means. A plan of another session than the one named is not there, the same as
-//! one that does not exist.
+//! Which session and which plan a request means. A plan of another session than the one named is answered like one that
+//! does not exist.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) struct ChannelQuery {
 }
 
 impl ChannelQuery {
-    /// What the body says counts as well; they must not say different things.
+    /// The body may name a channel as well; it must be the same.
     pub(super) fn with(self, body: Option<Channel>) -> Result<Self, Refusal> {
         Ok(Self { channel: either("channel", body, self.channel)? })
     }
@@ -60,7 +60,7 @@ impl SessionQuery {
         Self { session_id, channel }
     }
 
-    /// What a body says counts, and what the address says where the body is silent; they must not say different things.
+    /// The session that the body names, or else the query. Both must name the same one.
     pub(super) fn or(self, address: Self) -> Result<Self, Refusal> {
         let session_id = either("sessionId", self.session_id, address.session_id)?;
         Ok(Self { session_id, channel: either("channel", self.channel, address.channel)? })
@@ -100,7 +100,7 @@ impl SessionQuery {
 async fn in_session(app: &App, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
     match id.as_str().parse::<PlanReference>() {
         Ok(reference) => app.engine().find_plan(session, Some(&reference)).await,
-        // An id may be shorter than what can be a piece of one.
+        // An id may be shorter than the shortest reference.
         Err(_) => app.engine().plan(session, id).await,
     }
 }

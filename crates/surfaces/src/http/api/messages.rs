@@ -11,11 +11,10 @@ use utoipa_axum::routes;
 
 use super::lookup::{self, ChannelQuery};
 use super::pagination;
-use crate::http::access::client::Client;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::hearing::{Telling, hear_asked};
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestContext;
+use crate::http::input::{self, ProgressTap};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::schemas::ChannelSchema;
@@ -58,16 +57,16 @@ struct NewMessage {
         (status = 409, description = "Not now: the plan is in another status, was changed since it was shown, or somebody else works on it", body = ProblemBody)))]
 async fn send(
     State(app): State<App>,
-    client: Client,
-    asked: Asked,
-    telling: Option<Extension<Telling>>,
+    name: RequestContext,
+    tap: Option<Extension<ProgressTap>>,
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
     Body(new): Body<NewMessage>,
 ) -> ApiResult<Json<Value>> {
     let session = of.with(new.channel)?.session(key);
-    let telling = telling.map(|Extension(telling)| telling);
-    Ok(Json(hear_asked(&app, &client, &session, &new.text, asked, telling).await?.view))
+    let stream = app.submit_text(&session, &new.text, &name).await?;
+    let tap = tap.as_ref().map(|Extension(tap)| tap);
+    Ok(Json(input::answer(stream, &session, tap).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

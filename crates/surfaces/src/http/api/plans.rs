@@ -1,7 +1,7 @@
-//! `/api/plans`: plan work in a session, and its plans.
+//! `/api/plans`: plan mode of a session, and its plans.
 //!
-//! - `looking`: one plan, its history and what changed
-//! - `deciding`: what a person decides about it
+//! - `queries`: one plan, its history, and the difference between two versions
+//! - `decisions`: a person's decisions about it
 
 mod decisions;
 mod queries;
@@ -10,7 +10,8 @@ use axum::Json;
 use axum::extract::State;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::ledger::Committed;
+use planwright_core::slash::{PlanCommand, SlashCommand};
+use planwright_engine::session::input::Input;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -20,7 +21,8 @@ use super::lookup;
 use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Query};
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestContext;
+use crate::http::input;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::schemas::{ChannelSchema, PlanStyleSchema};
@@ -127,12 +129,15 @@ struct PlanWork {
 #[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = EnableBody,
     responses((status = 200, description = "Plan work is on", body = PlanWork, example = json!(work_example(true))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn enable(State(app): State<App>, asked: Asked, Body(body): Body<EnableBody>) -> ApiResult<Json<PlanWork>> {
+async fn enable(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<EnableBody>,
+) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
     app.engine().session(&session).await?;
     let style = body.style.unwrap_or(PlanStyle::Document);
-    let committed = asked.agent(&app).engine().enable_plan_mode(&session, &app.person(), style).await?;
-    plan_work(&session, &committed)
+    plan_mode(&app, &session, PlanCommand::On { style: Some(style) }, &name).await
 }
 
 /// Leave plan work
@@ -141,10 +146,13 @@ async fn enable(State(app): State<App>, asked: Asked, Body(body): Body<EnableBod
 #[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is off", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn disable(State(app): State<App>, asked: Asked, Body(body): Body<DisableBody>) -> ApiResult<Json<PlanWork>> {
+async fn disable(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<DisableBody>,
+) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
-    let committed = asked.agent(&app).engine().disable_plan_mode(&session, &app.person()).await?;
-    plan_work(&session, &committed)
+    plan_mode(&app, &session, PlanCommand::Off, &name).await
 }
 
 /// End plan work
@@ -153,14 +161,24 @@ async fn disable(State(app): State<App>, asked: Asked, Body(body): Body<DisableB
 #[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is over", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn done(State(app): State<App>, asked: Asked, Body(body): Body<DisableBody>) -> ApiResult<Json<PlanWork>> {
+async fn done(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<DisableBody>,
+) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
-    let committed = asked.agent(&app).finish_plan_work(&session, &app.person()).await?;
-    plan_work(&session, &committed)
+    plan_mode(&app, &session, PlanCommand::Done, &name).await
 }
 
-fn plan_work(session: &SessionIdentity, committed: &Committed) -> ApiResult<Json<PlanWork>> {
-    let plan_mode = (&committed.snapshot.opened()?.plan_mode).into();
+async fn plan_mode(
+    app: &App,
+    session: &SessionIdentity,
+    command: PlanCommand,
+    name: &RequestContext,
+) -> ApiResult<Json<PlanWork>> {
+    let stream = app.submit(session, Input::Command(SlashCommand::Plan(command)), name);
+    input::answer(stream, session, None).await?;
+    let plan_mode = (&app.engine().session(session).await?.plan_mode).into();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))
 }

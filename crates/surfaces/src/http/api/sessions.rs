@@ -1,9 +1,11 @@
-//! `/api/sessions`: conversations that come and go.
+//! `/api/sessions`: sessions are created, listed, shown, stopped and deleted.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::session::input::Input;
+use planwright_engine::session::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -13,7 +15,7 @@ use super::lookup::ChannelQuery;
 use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::ApiResult;
 use crate::wire::StoredSessionView;
@@ -31,12 +33,12 @@ pub(super) fn router() -> OpenApiRouter<App> {
 struct NewSession {
     /// `web` if it is not said.
     channel: Option<NewChannel>,
-    /// A key of one's own choice; one is made if it is absent.
+    /// The key of the session; one is made if it is absent.
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{8,64}$", min_length = 8, max_length = 64)]
     session_id: Option<String>,
 }
 
-/// The channels in which sessions can begin.
+/// The channels in which sessions can be created.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum NewChannel {
@@ -59,25 +61,25 @@ impl From<NewChannel> for Channel {
     }
 }
 
-/// Begin a session
+/// Create a session
 ///
-/// A key that is there already is answered with its session.
+/// If the key exists, the answer is its session.
 #[utoipa::path(post, path = "/api/sessions", tag = "sessions",
     request_body(content = Option<NewSession>),
-    responses((status = 201, description = "The session that began", body = StoredSessionView, example = json!(example())),
-        (status = 200, description = "It was there before", body = StoredSessionView, example = json!(example()))))]
+    responses((status = 201, description = "The new session", body = StoredSessionView, example = json!(example())),
+        (status = 200, description = "The session existed before", body = StoredSessionView, example = json!(example()))))]
 async fn create(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestContext,
     Body(new): Body<NewSession>,
 ) -> ApiResult<(StatusCode, Json<StoredSessionView>)> {
     let channel = new.channel.map_or(Channel::Web, Channel::from);
-    let agent = asked.agent(&app);
+    let engine = name.engine(&app);
     let session = match new.session_id {
         Some(key) => SessionIdentity::new(channel, ConversationKey::new(key)?),
-        None => agent.engine().new_session(channel),
+        None => engine.new_session(channel),
     };
-    let began = !agent.engine().open(&session, &app.person()).await?.events.is_empty();
+    let began = !engine.open(&session, &app.person()).await?.events.is_empty();
     let status = if began { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json((&app.engine().stored_session(&session).await?).into())))
 }
@@ -117,7 +119,7 @@ async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> Api
     Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
 
-/// Look at a session
+/// Show a session
 #[utoipa::path(get, path = "/api/sessions/{sessionId}", tag = "sessions", params(ChannelQuery),
     responses((status = 200, description = "The session", body = StoredSessionView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
@@ -131,21 +133,22 @@ async fn show(
 
 /// Delete a session
 ///
-/// With everything that belongs to it: its journal, its plans and its files. What is under way in it is stopped.
+/// With everything that belongs to it: its journal, its plans and its files. A running turn is stopped.
 #[utoipa::path(delete, path = "/api/sessions/{sessionId}", tag = "sessions", params(ChannelQuery),
-    responses((status = 204, description = "It is gone"),
+    responses((status = 204, description = "The session is deleted"),
         (status = 404, description = "There is no such session", body = ProblemBody),
-        (status = 409, description = "Somebody else works on it", body = ProblemBody)))]
+        (status = 409, description = "Another process works on it", body = ProblemBody)))]
 async fn delete(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
 ) -> ApiResult<StatusCode> {
-    app.agent().delete(&of.session(key), &app.person()).await?;
+    let session = of.session(key);
+    app.submit(&session, Input::Delete, &RequestContext::default()).outcome().await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Nothing has to be said with it.
+/// It may be empty.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({}))]
@@ -160,26 +163,26 @@ struct Stopped {
     session_id: String,
     #[schema(value_type = ChannelSchema)]
     channel: Channel,
-    /// Whether there was something to stop.
+    /// Whether a turn was running.
     stopped: bool,
 }
 
-/// Stop what is under way in a session
+/// Stop the running turn of a session
 #[utoipa::path(post, path = "/api/sessions/{sessionId}/stop", tag = "sessions", params(ChannelQuery),
     request_body(content = Option<Stop>),
-    responses((status = 200, description = "Nothing is under way any more", body = Stopped,
+    responses((status = 200, description = "No turn is running", body = Stopped,
             example = json!({ "sessionId": "k3yk3y8x", "channel": "web", "stopped": true })),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn stop(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestContext,
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
     Body(stop): Body<Stop>,
 ) -> ApiResult<Json<Stopped>> {
     let session = of.with(stop.channel)?.session(key);
     app.engine().session(&session).await?;
-    let stopped = asked.agent(&app).stop(&session, &app.person()).await?;
+    let stopped = app.submit(&session, Input::Stop, &name).outcome().await? != Outcome::NothingToDo;
     Ok(Json(Stopped { session_id: session.conversation.to_string(), channel: session.channel, stopped }))
 }
 

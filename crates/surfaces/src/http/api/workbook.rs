@@ -1,4 +1,4 @@
-//! `/api/workbook`: the task plan, the findings and the progress of a session, to be read.
+//! `/api/workbook`: the task plan, the findings and the progress of a session.
 
 use axum::Json;
 use axum::extract::State;
@@ -24,7 +24,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct OfSession {
+struct WorkbookQuery {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
@@ -40,10 +40,10 @@ struct WorkbookView {
     channel: Channel,
     /// Whether the agent has the tools for it.
     on: bool,
-    /// The workbook that is being worked with, if one was begun.
+    /// The current workbook, if there is one.
     #[schema(required = true)]
     current: Option<CurrentView>,
-    /// Those that were put away, the oldest first.
+    /// Archived workbooks, the oldest first.
     archives: Vec<ArchiveView>,
 }
 
@@ -79,13 +79,13 @@ struct ArchiveView {
 }
 
 /// Show the workbook of a session
-#[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(OfSession),
+#[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(WorkbookQuery),
     responses((status = 200, description = "The workbook", body = WorkbookView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> ApiResult<Json<WorkbookView>> {
+async fn show(State(app): State<App>, Query(of): Query<WorkbookQuery>) -> ApiResult<Json<WorkbookView>> {
     let session = lookup::session(of.session_id, of.channel);
     let engine = app.engine();
-    // What a person saved on disk counts.
+    // A person's edit of the files is taken in first.
     engine.sync_workbook(&session).await?;
     let opened = engine.session(&session).await?;
     let current = match opened.current_workbook() {

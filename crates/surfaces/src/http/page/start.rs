@@ -1,4 +1,4 @@
-//! What the page says: what this is, whether one is signed in, and what waits.
+//! The start page: what this server is, whether the browser is signed in, and the plans that wait.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ pub(super) async fn show(State(app): State<App>, admitted: Option<Extension>, he
 
 type Extension = axum::extract::Extension<Authenticated>;
 
-/// The page again, for whoever could not sign in with its form.
+/// The page again, after the form was refused.
 pub(super) fn refused(problem: &Problem) -> Response {
     (problem.status(), page(&signed_out(&format!("<p class=\"problem\">{}</p>", escaped(problem.message())))))
         .into_response()

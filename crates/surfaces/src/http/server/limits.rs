@@ -57,7 +57,7 @@ impl Default for ServerLimits {
             write_time: Duration::from_secs(30),
             requests_per_second: 1000,
             burst: 4000,
-            refused_per_second: 100,
+            refused_per_second: 1000,
             wrong_tokens_per_minute: 30,
             websocket: WebSocketLimits::default(),
         }

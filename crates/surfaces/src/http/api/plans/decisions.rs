@@ -1,18 +1,17 @@
-//! What a person decides about a plan. An answer comes as soon as the decision is on disk; the work it leads to goes on.
+//! A person's decisions about a plan. The answer comes as soon as the decision is on disk; its work runs afterwards.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
-use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::plan::{Digest, Plan};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::agent::{Agent, Approving};
-use planwright_engine::ledger::LedgerError;
+use planwright_engine::session::input::{Approving, BeginWork, Input};
+use planwright_engine::session::progress::Decided;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -22,8 +21,8 @@ use utoipa_axum::routes;
 use crate::http::api::lookup::SessionQuery;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::hearing::told_to_lookers;
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestContext;
+use crate::http::input::decided;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::{ApiResult, Problem};
 use crate::wire::PlanView;
@@ -42,7 +41,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }))]
 struct Approval {
-    /// Of the text that was shown.
+    /// The digest of the version that the person was shown.
     #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
     digest: Digest,
     /// The positions of the steps to be done, from 1; the others are not.
@@ -53,7 +52,7 @@ struct Approval {
     skip: Option<BTreeSet<u32>>,
     #[schema(max_length = 16384)]
     note: Option<String>,
-    /// The work does not begin with the approval; `resume` begins it.
+    /// Only approve; `resume` starts the work.
     later: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
@@ -87,15 +86,15 @@ struct ApprovedPlanView {
 
 /// Approve a plan
 ///
-/// Exactly the version with this digest, all of its steps or some, and has it carried out. The work goes on after the
-/// answer; the plan says how far it is. If the plan changed since, nothing is approved and the answer shows it as it is.
+/// Approves exactly the version with this digest, all of its steps or some, and carries it out. The work runs after the
+/// answer; the plan says how far it is. If the plan has changed, nothing is approved and the answer shows the new version.
 #[utoipa::path(post, path = "/api/plans/{id}/approve", tag = "plans", params(SessionQuery), request_body = Approval,
     responses((status = 200, description = "It is approved", body = ApprovedPlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It changed since it was shown, or is in another status", body = ProblemBody)))]
 async fn approve(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(mut approval): Body<Approval>,
@@ -103,46 +102,23 @@ async fn approve(
     let of = SessionQuery::new(approval.session_id.take(), approval.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
     let approving = approval.approving()?;
-    let (agent, person) = (asked.agent(&app), app.person());
-    let approved = if approval.later == Some(true) {
-        let Approving { selection, note } = approving;
-        let approved = agent.engine().approve(&plan.session, &person, &plan.id, approval.digest, selection, note).await;
-        approved.map(|plan| (plan, None))
-    } else {
-        let approved = agent.approve_first(&plan.session, &person, &plan.id, approval.digest, approving).await;
-        approved.map(|approved| (approved.plan, approved.left))
-    };
-    match approved {
-        Err(error) if error.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, error).await),
+    let begin = if approval.later == Some(true) { BeginWork::Later } else { BeginWork::Now };
+    let input = Input::Approve { plan: plan.id.clone(), digest: approval.digest, approving, begin };
+    match decided(app.submit(&plan.session, input, &name)).await {
+        Err(problem) if problem.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, problem).await),
         approved => {
-            let (approved, not_carried_out) = approved?;
-            carry_out(&app, agent, &approved);
-            Ok(Json(ApprovedPlanView { plan: approved.as_ref().into(), not_carried_out }))
+            let Decided { plan, left } = approved?;
+            Ok(Json(ApprovedPlanView { plan: plan.as_ref().into(), not_carried_out: left }))
         }
     }
 }
 
-async fn stale(app: &App, plan: &Plan, error: LedgerError) -> Problem {
-    let problem = Problem::from(error);
+/// The refusal of an approval, with the plan as it is now.
+async fn stale(app: &App, plan: &Plan, problem: Problem) -> Problem {
     match app.engine().plan(&plan.session, &plan.id).await {
         Ok(now) => problem.with("plan", json!(PlanView::from(now.as_ref()))),
         Err(_) => problem,
     }
-}
-
-/// The work of a plan that a person had begun goes on when they are answered.
-fn carry_out(app: &App, agent: Agent, plan: &Arc<Plan>) {
-    if plan.status != PlanStatus::Executing {
-        return;
-    }
-    let (watcher, person) = (told_to_lookers(app, &plan.session), app.person());
-    let plan = Arc::clone(plan);
-    app.tasks().spawn(async move {
-        if let Err(error) = agent.carry_out(&plan.session, &person, &plan.id, &watcher).await {
-            // What was begun is in the journal, and goes on with the next process that looks after it.
-            tracing::warn!(session_identity = %plan.session, event = "carrying_out_failed", %error);
-        }
-    });
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -165,14 +141,14 @@ struct Reason {
         (status = 409, description = "It is in another status", body = ProblemBody)))]
 async fn reject(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(said): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
     let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let engine = asked.agent(&app).engine().clone();
-    let rejected = engine.reject(&plan.session, &app.person(), &plan.id, said.reason).await?;
+    let input = Input::Reject { plan: plan.id.clone(), reason: said.reason };
+    let rejected = decided(app.submit(&plan.session, input, &name)).await?.plan;
     Ok(Json(rejected.as_ref().into()))
 }
 
@@ -191,35 +167,27 @@ struct Feedback {
 
 /// Ask for changes
 ///
-/// The agent works on them after the answer, which is the plan that it works on: the same one, or the one that took its
-/// place.
+/// The agent makes them after the answer, which is the plan it works on: the same one, or the one that replaces it.
 #[utoipa::path(post, path = "/api/plans/{id}/revise", tag = "plans", params(SessionQuery), request_body = Feedback,
-    responses((status = 200, description = "The words have reached the agent", body = PlanView, example = json!(example())),
+    responses((status = 200, description = "The feedback has reached the agent", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It is in another status", body = ProblemBody)))]
 async fn revise(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(said): Body<Feedback>,
 ) -> ApiResult<Json<PlanView>> {
     let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let (agent, person) = (asked.agent(&app), app.person());
-    let revision = agent.revise_first(&plan.session, &person, &plan.id, said.feedback).await?;
-    let (session, watcher) = (plan.session.clone(), told_to_lookers(&app, &plan.session));
-    let sender = asked.followed_by(&app, "message");
-    app.tasks().spawn(async move {
-        if let Err(error) = sender.send(&session, &person, &revision.message, &watcher).await {
-            tracing::warn!(session_identity = %session, event = "revision_not_sent", %error);
-        }
-    });
-    Ok(Json(revision.plan.as_ref().into()))
+    let input = Input::Revise { plan: plan.id.clone(), feedback: said.feedback };
+    let revised = decided(app.submit(&plan.session, input, &name)).await?.plan;
+    Ok(Json(revised.as_ref().into()))
 }
 
 /// Cancel a plan
 ///
-/// Whatever carries it out is stopped.
+/// Its execution is stopped.
 #[utoipa::path(post, path = "/api/plans/{id}/cancel", tag = "plans", params(SessionQuery),
     request_body(content = Option<Reason>),
     responses((status = 200, description = "It is cancelled", body = PlanView, example = json!(example())),
@@ -227,13 +195,14 @@ async fn revise(
         (status = 409, description = "It is in another status", body = ProblemBody)))]
 async fn cancel(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(said): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
     let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let cancelled = asked.agent(&app).cancel_plan(&plan.session, &app.person(), &plan.id, said.reason).await?;
+    let input = Input::Cancel { plan: plan.id.clone(), reason: said.reason };
+    let cancelled = decided(app.submit(&plan.session, input, &name)).await?.plan;
     Ok(Json(cancelled.as_ref().into()))
 }
 
@@ -241,7 +210,7 @@ async fn cancel(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = Resuming, example = json!({ "choice": "retry" }))]
 struct ResumeBody {
-    /// What becomes of the step that the plan stopped at.
+    /// What to do with the step at which the plan stopped.
     #[schema(value_type = Option<StuckChoiceSchema>)]
     choice: Option<StuckChoice>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
@@ -250,26 +219,25 @@ struct ResumeBody {
     channel: Option<Channel>,
 }
 
-/// Go on with a plan
+/// Resume a plan
 ///
-/// From the first step not done. Where nobody knows whether a step was done, a person says what becomes of it. The work
-/// goes on after the answer.
+/// Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. The work
+/// runs after the answer.
 #[utoipa::path(post, path = "/api/plans/{id}/resume", tag = "plans", params(SessionQuery),
     request_body(content = Option<ResumeBody>),
-    responses((status = 200, description = "It goes on, or ends where it stopped", body = PlanView, example = json!(example())),
+    responses((status = 200, description = "The plan is executing, or has ended", body = PlanView, example = json!(example())),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "It is in another status, or something has to be said first", body = ProblemBody)))]
 async fn resume(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestContext,
     Path(id): Path<PlanId>,
     Query(of): Query<SessionQuery>,
     Body(said): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
     let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let agent = asked.agent(&app);
-    let resumed = agent.resume_first(&plan.session, &app.person(), &plan.id, said.choice).await?;
-    carry_out(&app, agent, &resumed);
+    let input = Input::ResumePlan { plan: plan.id.clone(), choice: said.choice };
+    let resumed = decided(app.submit(&plan.session, input, &name)).await?.plan;
     Ok(Json(resumed.as_ref().into()))
 }
 

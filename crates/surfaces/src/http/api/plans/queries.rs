@@ -1,4 +1,4 @@
-//! One plan, its history and what changed.
+//! One plan, its history, and the difference between two versions.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::lookup::SessionQuery;
+use crate::http::api::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::idempotency::hashed;
@@ -30,15 +31,15 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(markdown))
 }
 
-/// Look at a plan
+/// Show a plan
 ///
 /// The answer has an `ETag` that changes whenever the answer does.
 #[utoipa::path(get, path = "/api/plans/{id}", tag = "plans", params(SessionQuery,
-        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of what is known already", nullable = false)),
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of an earlier answer", nullable = false)),
     responses((status = 200, description = "The plan", body = PlanView,
             headers(("ETag" = String, description = "Changes whenever the answer does")),
             example = json!(super::decisions::example())),
-        (status = 304, description = "It is as it was", headers(("ETag" = String, description = "The same as before"))),
+        (status = 304, description = "It has not changed", headers(("ETag" = String, description = "The same as before"))),
         (status = 404, description = "There is no such plan", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn show(
@@ -86,9 +87,12 @@ struct PlanHistory {
     decisions: Vec<DecisionView>,
     /// The latest last.
     executions: Vec<ExecutionView>,
+    /// Entries that cannot be read. What happened after the first of them is not listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
 }
 
-/// Look at what happened to a plan
+/// Show the history of a plan
 ///
 /// Every version, decision and execution.
 #[utoipa::path(get, path = "/api/plans/{id}/history", tag = "plans", params(SessionQuery),
@@ -110,6 +114,7 @@ async fn history(
         versions: history.versions.iter().map(VersionView::from).collect(),
         decisions: history.decisions.iter().map(DecisionView::from).collect(),
         executions: history.executions.iter().map(ExecutionView::from).collect(),
+        damaged: pagination::damaged(&history.damaged),
     }))
 }
 
@@ -133,7 +138,7 @@ struct DiffQuery {
 
 /// Compare two versions of a plan
 ///
-/// The last two, if nothing is said. A plan with one version is compared with the one it took the place of.
+/// The last two by default. A plan with one version is compared with the one it replaced.
 #[utoipa::path(get, path = "/api/plans/{id}/diff", tag = "plans", params(DiffQuery),
     responses((status = 200, description = "What changed", body = PlanDiffSchema, example = json!(diff_example())),
         (status = 404, description = "There is no such plan or version", body = ProblemBody),

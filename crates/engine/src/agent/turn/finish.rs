@@ -1,0 +1,229 @@
+//! The end of a turn, in words for the person.
+
+use planwright_core::conversation::{CountTokens as _, Said};
+use planwright_core::ids::PlanId;
+use planwright_core::plan::PlanStatus;
+use planwright_core::plan::content::PlanContent;
+use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
+use planwright_core::visible::visible;
+
+use super::replay::RecordedEnd;
+use super::{Delivery, PlanState, TurnRunner};
+use crate::agent::commands::standing;
+use crate::agent::lease::is_over_or_taken;
+use crate::ledger::LedgerResult;
+use crate::session::outcome::{PlanCard, TurnOutcome};
+
+impl TurnRunner<'_> {
+    /// Writes the last inputs and the end down, and says what it came to.
+    pub(super) async fn end(&mut self, end: TurnEnd, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
+        let plan = self.plan_to_show();
+        let own_words = self.own_words(&end);
+        self.finish(end, own_words, plan, inputs).await
+    }
+
+    pub(super) async fn stopped(&mut self, heard: String, under_way: Option<TurnInput>) -> LedgerResult<TurnOutcome> {
+        let inputs = Vec::from_iter(under_way);
+        let outcome = self.finish(TurnEnd::Stopped, heard, None, inputs).await;
+        self.or_ended_elsewhere(outcome).await
+    }
+
+    /// Ends the turn, unless another process ended it or took it over meanwhile.
+    pub(super) async fn end_unless_over(&mut self, end: TurnEnd) -> LedgerResult<TurnOutcome> {
+        let outcome = self.end(end, Vec::new()).await;
+        self.or_ended_elsewhere(outcome).await
+    }
+
+    async fn or_ended_elsewhere(&mut self, outcome: LedgerResult<TurnOutcome>) -> LedgerResult<TurnOutcome> {
+        match outcome {
+            Err(error) if is_over_or_taken(&error) => self.ended_elsewhere().await,
+            outcome => outcome,
+        }
+    }
+
+    /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
+    pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
+        if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
+            self.agent.release(&held).await;
+        }
+        // One that is still open was taken over by another process, or will be.
+        let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
+        if open.is_some_and(|open| open.named(&self.turn.id).is_some()) {
+            let words = "Another process works on this session now, and goes on with this there.";
+            return Ok(self.outcome(TurnEnd::Interrupted, words.to_owned(), None));
+        }
+        self.ended_by_others().await
+    }
+
+    /// How it ended there, as the journal says.
+    async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
+        let mut found =
+            RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
+        let id = &self.turn.id;
+        self.agent.read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event)).await?;
+        let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) else {
+            return Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None));
+        };
+        Ok(self.outcome(end, reply, None))
+    }
+
+    async fn finish(
+        &mut self,
+        end: TurnEnd,
+        own_words: String,
+        plan: Option<PlanCard>,
+        inputs: Vec<TurnInput>,
+    ) -> LedgerResult<TurnOutcome> {
+        let delivered = plan.as_ref().filter(|_| self.delivery == Delivery::Answer);
+        let shown = delivered.map(|card| Shown { plan: card.plan_id.clone(), digest: card.digest });
+        let tokens = self.agent.shared.tokens.count(&own_words);
+        let ending = Ending { end: end.clone(), text: own_words.clone(), tokens, shown };
+        self.record(inputs, Some(ending)).await?;
+        let reply = self.reply(&end, own_words);
+        let planner = self.planner_answer(&end, &reply).await?;
+        let outcome = TurnOutcome { planner, ..self.outcome(end, reply, plan) };
+        self.remember();
+        Ok(outcome)
+    }
+
+    fn outcome(&self, end: TurnEnd, reply: String, plan: Option<PlanCard>) -> TurnOutcome {
+        TurnOutcome {
+            session: self.session.clone(),
+            turn: self.turn.id.clone(),
+            end,
+            reply,
+            plan,
+            planner: None,
+            usage: self.turn.usage(),
+            model_calls: self.turn.model_calls(),
+            tool_calls: self.turn.calls_ended(),
+        }
+    }
+
+    /// What the person reads: the model's last words and ours.
+    fn reply(&self, end: &TurnEnd, own_words: String) -> String {
+        let last = self.turn.last_reply();
+        let said = last.map(|reply| self.in_words(reply.text.trim())).unwrap_or_default();
+        let cut_off = last
+            .is_some_and(|reply| reply.cut_off)
+            .then_some("*(The answer was cut off: the model reached its limit.)*");
+        let stopped = matches!(end, TurnEnd::Stopped).then_some("*Stopped.*");
+        let said = match end {
+            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said.trim(),
+            // What was said beside calls was told while it was said.
+            TurnEnd::Stopped
+            | TurnEnd::LimitReached { .. }
+            | TurnEnd::Looping
+            | TurnEnd::NoAnswer
+            | TurnEnd::ModelFailed { .. }
+            | TurnEnd::Interrupted => "",
+        };
+        let parts = [Some(said), cut_off, Some(own_words.trim()), stopped];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// What we say ourselves about the end.
+    fn own_words(&self, end: &TurnEnd) -> String {
+        let limits = &self.limits;
+        match end {
+            TurnEnd::Answered if !self.turn.purpose.is_conversation() => String::new(),
+            TurnEnd::Answered => self.moved().unwrap_or_default(),
+            TurnEnd::Stopped => String::new(),
+            TurnEnd::PlanReady { .. } => self.summary_of_the_plan(),
+            TurnEnd::NothingPlanned { .. } => {
+                "No step was proposed, so the plan was cancelled and plan work is off. `/plan on` begins a new one."
+                    .to_owned()
+            }
+            TurnEnd::LimitReached { limit } => limits.words(*limit),
+            TurnEnd::Looping => format!(
+                "I stopped: the model asked for the same thing {} times in a row. Say it differently, or `go on`.",
+                limits.repetitions + 2
+            ),
+            TurnEnd::NoAnswer => "The model answered with nothing, twice. Try again, or say it differently.".to_owned(),
+            TurnEnd::ModelFailed { message } => format!("The model could not answer. {message}"),
+            TurnEnd::Interrupted if !self.turn.purpose.is_conversation() => self.what_is_uncertain(),
+            TurnEnd::Interrupted => format!(
+                "This turn was interrupted {} times before it could end, so it was given up. What it did is in the \
+                 journal. Say `go on` to try again.",
+                limits.resumptions + 1
+            ),
+        }
+    }
+
+    /// The last call that nobody knows the end of, as far as it is known.
+    fn what_is_uncertain(&self) -> String {
+        let Some(call) = self.turn.last_doubtful() else { return "It was interrupted too often.".to_owned() };
+        format!("The call: {}({})", visible(&call.name), visible(&call.arguments))
+    }
+
+    /// The summary the model gave with the plan, unless it said something beside the call.
+    fn summary_of_the_plan(&self) -> String {
+        let said = self.turn.last_reply().is_some_and(|reply| !reply.text.trim().is_empty());
+        let plan = self.settled.as_ref().and_then(|id| self.snapshot.plan(id)).filter(|_| !said);
+        let summary = plan.and_then(|plan| match &plan.content {
+            PlanContent::Document(_) => None,
+            PlanContent::Collect(collected) => collected.summary.clone(),
+            PlanContent::Build(built) => built.summary.clone(),
+        });
+        summary.unwrap_or_default()
+    }
+
+    /// What a plan tool that ended the planning left behind.
+    pub(super) async fn planned_end(&mut self) -> LedgerResult<TurnEnd> {
+        // A specialist's report ends its turn; the step has its outcome already.
+        if !self.turn.purpose.is_conversation() {
+            return Ok(TurnEnd::Answered);
+        }
+        // The turn may go on after a crash that came just behind the plan tool.
+        let Some(id) = self.settled.clone().or_else(|| self.settled_before()) else { return Ok(TurnEnd::Answered) };
+        let plan = self.agent.engine().plan(&self.session, &id).await?;
+        let end = match plan.status {
+            PlanStatus::Ready => TurnEnd::PlanReady { plan: id.clone() },
+            PlanStatus::Cancelled => TurnEnd::NothingPlanned { plan: id.clone() },
+            // Somebody decided about it in the meantime; there is nothing to wait for.
+            PlanStatus::Collecting
+            | PlanStatus::Approved
+            | PlanStatus::Executing
+            | PlanStatus::PartiallyCompleted
+            | PlanStatus::Completed
+            | PlanStatus::Rejected
+            | PlanStatus::Superseded => TurnEnd::Answered,
+        };
+        self.snapshot.plans.insert(id.clone(), plan);
+        self.settled = Some(id);
+        Ok(end)
+    }
+
+    /// The plan that the journal says was settled.
+    fn settled_before(&self) -> Option<PlanId> {
+        let outcome = self.conversation.items.iter().rev().find_map(|item| match &item.said {
+            Said::Result { outcome } if outcome.status == ToolStatus::Settled => Some(outcome),
+            Said::Result { .. }
+            | Said::Person { .. }
+            | Said::Model { .. }
+            | Said::Note { .. }
+            | Said::Reminder { .. } => None,
+        })?;
+        let answer: serde_json::Value = serde_json::from_str(&outcome.text).ok()?;
+        PlanId::new(answer.get("plan_id")?.as_str()?).ok()
+    }
+
+    /// A plan that waits for the person and was not shown to them like this yet.
+    fn plan_to_show(&self) -> Option<PlanCard> {
+        if !self.turn.purpose.is_conversation() {
+            return None;
+        }
+        let settled = self.settled.as_ref().and_then(|id| self.snapshot.plan(id));
+        let plan = settled.or_else(|| self.snapshot.active())?;
+        let shown = self.snapshot.session.as_ref().and_then(|session| session.shown.as_ref());
+        let seen = shown.is_some_and(|shown| shown.plan == plan.id && shown.digest == plan.digest());
+        (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::from(plan))
+    }
+
+    /// How the plan stands now, if this turn moved it on.
+    fn moved(&self) -> Option<String> {
+        let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
+        let now = PlanState::of(plan);
+        (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| standing(plan))
+    }
+}

@@ -1,0 +1,60 @@
+//! Writing down what happened in a turn.
+
+use planwright_core::command::{Command, TurnCommand};
+use planwright_core::conversation::Compaction;
+use planwright_core::turn::{Ending, TurnInput};
+
+use super::TurnRunner;
+use crate::engine::Asking;
+use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+
+impl TurnRunner<'_> {
+    /// Writes inputs down, and the end if there is one; then the session is free for others.
+    pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<Ending>) -> LedgerResult<()> {
+        // What is only a part of something leaves the session to the whole.
+        let last = ending.is_some() && self.turn.purpose.is_conversation();
+        if let Some(held) = self.held.as_ref().filter(|_| last) {
+            held.stop_renewing();
+        }
+        let command = TurnCommand::Record { turn: self.turn.id.clone(), inputs, ending };
+        let leasing = if last { Leasing::LetGo } else { Leasing::Held };
+        let committed = self.submit(command, leasing).await?;
+        if last {
+            self.held = None;
+        }
+        self.take_in(committed);
+        Ok(())
+    }
+
+    pub(in crate::agent) async fn compact(&mut self, compaction: Compaction) -> LedgerResult<()> {
+        let committed = self.submit(TurnCommand::Compact(compaction), Leasing::Held).await?;
+        self.take_in(committed);
+        Ok(())
+    }
+
+    async fn submit(
+        &self,
+        command: TurnCommand,
+        leasing: fn(crate::ledger::Lease) -> Leasing,
+    ) -> LedgerResult<Committed> {
+        let engine = self.agent.engine();
+        let leasing = leasing(self.lease()?);
+        let (session, by, request) = (&self.session, &self.actor, engine.next_request());
+        engine.submit_as(Asking { session, by, request, leasing, turn: None }, Command::Turn(command)).await
+    }
+
+    pub(in crate::agent) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
+        let held = self.held.as_ref();
+        held.map(|held| held.lease().clone())
+            .ok_or_else(|| LedgerError::Internal("the turn went on after its end".to_owned()))
+    }
+
+    fn take_in(&mut self, committed: Committed) {
+        let first = committed.seq + 1 - committed.events.len() as u64;
+        for (event, seq) in committed.events.iter().zip(first..) {
+            self.conversation.take_in(seq, event);
+        }
+        self.seq = committed.seq;
+        self.snapshot = committed.snapshot;
+    }
+}

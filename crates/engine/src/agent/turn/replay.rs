@@ -1,0 +1,98 @@
+//! A turn that is over, or that another process resumed, read from the journal.
+
+use planwright_core::event::{Event, TurnEvent};
+use planwright_core::ids::TurnId;
+use planwright_core::turn::{Ending, Turn, TurnEnd};
+
+use super::Delivery;
+use crate::agent::Agent;
+use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::outcome::{PlanCard, TurnOutcome};
+use crate::session::task::InputContext;
+
+/// What the journal says about the end of a turn.
+#[derive(Debug, Default)]
+pub(super) struct RecordedEnd {
+    /// The last words of the model.
+    pub(super) said: Option<String>,
+    pub(super) ending: Option<Ending>,
+}
+
+impl RecordedEnd {
+    pub(super) fn take_in(&mut self, id: &TurnId, event: &Event) {
+        match event {
+            Event::Turn { id: turn, event: TurnEvent::ModelReplied { reply, .. } } if turn == id => {
+                self.said = Some(reply.text.clone())
+            }
+            Event::Turn { id: turn, event: TurnEvent::Ended { ending } } if turn == id => {
+                self.ending = Some(ending.clone())
+            }
+            _ => {}
+        }
+    }
+
+    /// How it ended and what the person reads about it, if it has.
+    pub(super) fn words(&self) -> Option<(TurnEnd, String)> {
+        let Ending { end, text, .. } = self.ending.as_ref()?;
+        let said = match end {
+            TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => self.said.as_deref(),
+            TurnEnd::Stopped => Some("*Stopped.*"),
+            TurnEnd::LimitReached { .. }
+            | TurnEnd::Looping
+            | TurnEnd::NoAnswer
+            | TurnEnd::ModelFailed { .. }
+            | TurnEnd::Interrupted => None,
+        };
+        let parts = [said.unwrap_or_default().trim(), text.trim()].into_iter().filter(|part| !part.is_empty());
+        Some((end.clone(), parts.collect::<Vec<_>>().join("\n\n")))
+    }
+}
+
+impl Agent {
+    /// The outcome of a turn that the same request began before. If the turn was left open, it is resumed now.
+    pub(super) async fn outcome_of_turn(
+        &self,
+        turn: &TurnId,
+        seq: u64,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
+        let session = context.session();
+        if let Some(open) = self.open_turn(session).await?.filter(|open| open.id == *turn)
+            && let Some(outcome) = Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await?
+        {
+            return Ok(outcome);
+        }
+        let mut found = RecordedEnd::default();
+        let mut events = Vec::new();
+        self.read(session, seq, u64::MAX, &mut |_, event| {
+            // Up to its end, and nothing behind it.
+            if found.ending.is_none() {
+                found.take_in(turn, event);
+                events.push(event.clone());
+            }
+        })
+        .await?;
+        let (end, reply) = found.words().ok_or_else(|| LedgerError::Internal(format!("turn {turn} has no end")))?;
+        events.pop();
+        let replayed = Turn::replay(turn, &events);
+        let shown = found.ending.and_then(|ending| ending.shown);
+        let plan = match &shown {
+            // What was shown then is not there any more if the plan changed since.
+            Some(shown) => {
+                self.engine().plan(session, &shown.plan).await.ok().filter(|plan| plan.digest() == shown.digest)
+            }
+            None => None,
+        };
+        Ok(TurnOutcome {
+            session: session.clone(),
+            turn: turn.clone(),
+            end,
+            reply,
+            plan: plan.as_deref().map(PlanCard::from),
+            planner: None,
+            usage: replayed.as_ref().map(Turn::usage).unwrap_or_default(),
+            model_calls: replayed.as_ref().map_or(0, Turn::model_calls),
+            tool_calls: replayed.as_ref().map_or(0, Turn::calls_ended),
+        })
+    }
+}

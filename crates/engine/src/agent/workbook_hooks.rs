@@ -1,0 +1,213 @@
+//! The workbook on the way: what is written into it around the calls of the model, for turns of every kind. Nothing of this
+//! can fail a turn; what cannot be written is told in the log.
+
+use planwright_core::actor::Actor;
+use planwright_core::conversation::Said;
+use planwright_core::gate::{ASK_AGENT, PlanTool, ToolEffect, WorkbookTool};
+use planwright_core::ids::RequestId;
+use planwright_core::model::ToolCall;
+use planwright_core::snapshot::Snapshot;
+use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
+use planwright_core::workbook::Workbook;
+use serde_json::Value;
+
+use super::Agent;
+use super::turn::TurnRunner;
+use crate::catch_panic::catch_panic;
+use crate::engine::Asking;
+use crate::ledger::{Leasing, LedgerResult};
+use crate::session::progress::Progress;
+use crate::workbook::{Beginning, EndedCall};
+
+/// What becomes of a call in the workbook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallNote {
+    /// It failed.
+    Error,
+    /// It is the how-manieth that only looked something up.
+    Research(u32),
+}
+
+/// What noting something left behind.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    snapshot: Option<Snapshot>,
+    /// How often the very same call has failed the same way.
+    attempts: u32,
+}
+
+impl Agent {
+    /// The workbook that notes go into.
+    fn noted_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Workbook> {
+        let session = snapshot.session.as_ref()?;
+        session.current_workbook().filter(|_| session.has_planning_files(&self.engine().policy().planning_files))
+    }
+
+    /// Writes down what a call came to, if it is one of those that are.
+    pub(super) async fn note(
+        &self,
+        snapshot: &Snapshot,
+        asking: Asking<'_>,
+        remark: CallNote,
+        call: EndedCall<'_>,
+    ) -> Noted {
+        if self.noted_in(snapshot).is_none() {
+            return Noted::default();
+        }
+        let session = asking.session;
+        let every = self.engine().policy().planning_files.findings_every;
+        let noting = async {
+            match remark {
+                CallNote::Error => {
+                    let (attempts, committed) = Box::pin(self.engine().note_error(asking, call)).await?;
+                    Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts })
+                }
+                CallNote::Research(count) if every > 0 && count % every == 0 => {
+                    let committed = Box::pin(self.engine().note_finding(asking, call)).await?;
+                    Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts: 0 })
+                }
+                CallNote::Research(_) => Ok(Noted::default()),
+            }
+        };
+        harmless(session, noting).await
+    }
+
+    pub(super) fn is_research(&self, tool: &str) -> bool {
+        self.shared.toolbox.get(tool).is_some_and(|tool| tool.effect() == ToolEffect::ReadsOnly)
+    }
+}
+
+impl TurnRunner<'_> {
+    /// Before the model is asked for the first time: what a person wrote into the files is taken in, and a message that is
+    /// worth it begins a workbook.
+    pub(super) async fn open_workbook(&mut self) {
+        if self.turn.model_calls() > 0 || !self.turn.purpose.is_conversation() {
+            return;
+        }
+        let opened = harmless(&self.session, self.opened_workbook()).await;
+        if let Some(snapshot) = opened {
+            self.snapshot = snapshot;
+        }
+    }
+
+    /// The session afterwards, if something was changed in it.
+    async fn opened_workbook(&self) -> LedgerResult<Option<Snapshot>> {
+        let engine = self.agent.engine();
+        let Some(session) = &self.snapshot.session else { return Ok(None) };
+        let mut changed = false;
+        if self.agent.noted_in(&self.snapshot).is_some() {
+            changed |= !Box::pin(engine.sync_workbook(&self.session)).await?.is_empty();
+        }
+        let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
+        if let (Purpose::Answer, Some(Said::Person { text })) = (&self.turn.purpose, message)
+            && engine.may_begin_by_itself(session).await?
+        {
+            let by = Actor::policy("planning_files.auto_init", self.session.channel.as_str());
+            let verdict = Box::pin(engine.judge_message(self.noting(&by, 0)?, text)).await?;
+            if verdict.begin {
+                let asking = Asking { request: engine.next_request(), ..self.noting(&by, 0)? };
+                let begun = Box::pin(engine.init_workbook_as(asking, &Beginning::about(text))).await?;
+                changed |= begun.is_new;
+                let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
+                self.context.progress.send(Progress::Said(format!(
+                    "*A workbook was begun ({}). `/plan files off` does without.*",
+                    reasons.join("; ")
+                )));
+            }
+        }
+        if !changed {
+            return Ok(None);
+        }
+        engine.snapshot(&self.session).await.map(Some)
+    }
+
+    /// After a call: research goes into the findings, what failed into the progress. A call that fails the same way again
+    /// and again is answered with a hint.
+    pub(super) async fn note_call(&mut self, pending: &PendingCall, outcome: &mut ToolOutcome) {
+        let ToolCall { name, arguments, .. } = &pending.call;
+        let Some(remark) = self.remark(name, outcome.status) else { return };
+        let by = Actor::system(self.session.channel.as_str());
+        let Ok(asking) = self.noting(&by, pending.number) else { return };
+        let call = EndedCall { tool: name, arguments, answer: &outcome.text };
+        let Noted { snapshot, attempts } = self.agent.note(&self.snapshot, asking, remark, call).await;
+        if let Some(snapshot) = snapshot {
+            self.snapshot = snapshot;
+        }
+        let most = self.agent.engine().policy().planning_files.error_attempts;
+        if most > 0 && attempts >= most {
+            add_hint(outcome, attempts);
+        }
+    }
+
+    /// The tools that plans and workbooks are kept with are not noted in a workbook.
+    fn remark(&self, name: &str, status: ToolStatus) -> Option<CallNote> {
+        if PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some() || name == ASK_AGENT {
+            return None;
+        }
+        match status {
+            ToolStatus::Done if self.agent.is_research(name) => Some(CallNote::Research(self.research() + 1)),
+            ToolStatus::Done | ToolStatus::Planned | ToolStatus::Settled => None,
+            ToolStatus::Refused | ToolStatus::Failed | ToolStatus::TimedOut | ToolStatus::Uncertain => {
+                Some(CallNote::Error)
+            }
+        }
+    }
+
+    /// How many calls of the conversation, as far as it is remembered, only looked something up.
+    fn research(&self) -> u32 {
+        let mut calls: &[ToolCall] = &[];
+        let mut count = 0;
+        for item in &self.conversation.items {
+            match &item.said {
+                Said::Model { calls: made, .. } => calls = made,
+                Said::Result { outcome } => {
+                    let Some((call, rest)) = calls.split_first() else { continue };
+                    calls = rest;
+                    count += u32::from(outcome.status == ToolStatus::Done && self.agent.is_research(&call.name));
+                }
+                Said::Person { .. } | Said::Note { .. } | Said::Reminder { .. } => {}
+            }
+        }
+        count
+    }
+
+    fn noting<'a>(&'a self, by: &'a Actor, call: u32) -> LedgerResult<Asking<'a>> {
+        Ok(Asking {
+            session: &self.session,
+            by,
+            request: RequestId::of_note(&self.turn.id, call),
+            leasing: Leasing::Held(self.lease()?),
+            turn: Some(self.turn.id.clone()),
+        })
+    }
+}
+
+/// What it comes to, or nothing if it fails.
+async fn harmless<T: Default>(
+    session: &planwright_core::session::SessionIdentity,
+    work: impl Future<Output = LedgerResult<T>>,
+) -> T {
+    match catch_panic("the workbook", work).await {
+        Some(Ok(done)) => done,
+        Some(Err(error)) => {
+            tracing::warn!(session_identity = %session, event = "planning_files", %error, "the workbook was left as it is");
+            T::default()
+        }
+        None => T::default(),
+    }
+}
+
+/// Says in the answer that this is not the way. What is JSON stays JSON.
+fn add_hint(outcome: &mut ToolOutcome, attempts: u32) {
+    let hint = format!(
+        "This very call has now failed {attempts} times in the same way. Do not repeat it: look at the error table in \
+         `progress`, find out why, and try another way or ask the person."
+    );
+    match serde_json::from_str::<Value>(&outcome.text) {
+        Ok(Value::Object(mut answer)) => {
+            answer.insert("hint".to_owned(), hint.into());
+            outcome.text = Value::Object(answer).to_string();
+        }
+        Ok(_) | Err(_) => outcome.text.push_str(&format!("\n\n{hint}")),
+    }
+}

@@ -1,0 +1,181 @@
+//! What an input comes to. The plan in it is made from the stored plan, never from what the model says about it.
+
+use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::model::Usage;
+use planwright_core::plan::execution::{Progress, StepStatus};
+use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::planner::PlannerAnswer;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::TurnEnd;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnOutcome {
+    pub session: SessionIdentity,
+    pub turn: TurnId,
+    pub end: TurnEnd,
+    /// What the person reads, in Markdown.
+    pub reply: String,
+    /// A plan that the person has not seen like this yet.
+    pub plan: Option<PlanCard>,
+    /// The same for whoever builds on it, while a plan is built.
+    pub planner: Option<PlannerAnswer>,
+    pub usage: Usage,
+    pub model_calls: usize,
+    pub tool_calls: u32,
+}
+
+/// What a turn cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnStats {
+    pub turn: TurnId,
+    pub usage: Usage,
+    pub model_calls: usize,
+    pub tool_calls: u32,
+}
+
+/// What a progress stream ends in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Answer(Box<Answer>),
+    /// There was nothing to resume or to stop.
+    NothingToDo,
+}
+
+impl Outcome {
+    /// The answer, if there was something to do.
+    pub fn answer(self) -> Option<Answer> {
+        match self {
+            Self::Answer(answer) => Some(*answer),
+            Self::NothingToDo => None,
+        }
+    }
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(Box::new(answer))
+    }
+}
+
+impl From<Option<Answer>> for Outcome {
+    fn from(answer: Option<Answer>) -> Self {
+        answer.map_or(Self::NothingToDo, Self::from)
+    }
+}
+
+/// The answer to an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The session the person is in afterwards.
+    pub session: SessionIdentity,
+    /// How the turn ended; `None` if no turn was needed.
+    pub end: Option<TurnEnd>,
+    /// What was decided before the work that this is the answer to; it was told at once.
+    pub decided: Option<String>,
+    /// What the person reads, in Markdown.
+    pub reply: String,
+    pub plan: Option<PlanCard>,
+    /// What the planner says, if a plan was being built.
+    pub planner: Option<PlannerAnswer>,
+    /// What the turn cost, if there was one.
+    pub turn: Option<TurnStats>,
+    /// Why it was refused, if it was; then nothing changed.
+    pub refusal: Option<RefusalCode>,
+}
+
+impl Answer {
+    pub(crate) fn words(session: &SessionIdentity, reply: impl Into<String>) -> Self {
+        Self {
+            session: session.clone(),
+            end: None,
+            decided: None,
+            reply: reply.into(),
+            plan: None,
+            planner: None,
+            turn: None,
+            refusal: None,
+        }
+    }
+
+    pub(crate) fn refusal(session: &SessionIdentity, code: RefusalCode, reply: impl Into<String>) -> Self {
+        Self { refusal: Some(code), ..Self::words(session, reply) }
+    }
+
+    pub fn refused(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    pub(crate) fn with_plan(mut self, plan: PlanCard) -> Self {
+        self.plan = Some(plan);
+        self
+    }
+}
+
+impl From<TurnOutcome> for Answer {
+    fn from(outcome: TurnOutcome) -> Self {
+        let TurnOutcome { session, turn, end, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
+        let turn = Some(TurnStats { turn, usage, model_calls, tool_calls });
+        Self { session, end: Some(end), decided: None, reply, plan, planner, turn, refusal: None }
+    }
+}
+
+/// A plan as it is put before a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanCard {
+    pub plan_id: PlanId,
+    pub number: u32,
+    pub title: String,
+    pub status: PlanStatus,
+    pub style: PlanStyle,
+    pub version: u32,
+    pub digest: Digest,
+    pub markdown: String,
+    /// Who said yes to it, and whether that was a person or a standing policy.
+    pub approval: Option<Approval>,
+    /// How far it has come, once it is carried out.
+    pub progress: Option<Progress>,
+    /// What can be typed about it now.
+    pub next: Vec<String>,
+}
+
+impl From<&Plan> for PlanCard {
+    fn from(plan: &Plan) -> Self {
+        Self {
+            plan_id: plan.id.clone(),
+            number: plan.number,
+            title: plan.display_title(),
+            status: plan.status,
+            style: plan.style(),
+            version: plan.version,
+            digest: plan.digest(),
+            markdown: plan.markdown(),
+            approval: plan.approval.as_deref().cloned(),
+            progress: plan.execution.as_ref().map(Execution::progress),
+            next: next(plan),
+        }
+    }
+}
+
+fn is_uncertain(plan: &Plan) -> bool {
+    let stuck = plan.execution.as_ref().and_then(Execution::stuck_at);
+    stuck.is_some_and(|(_, run)| run.status == StepStatus::Uncertain)
+}
+
+fn next(plan: &Plan) -> Vec<String> {
+    let command = |name: &str| format!("/plan {name} {}", plan.number);
+    match plan.status {
+        PlanStatus::Ready => {
+            vec![command("approve"), format!("{} WHAT TO CHANGE", command("revise")), command("reject")]
+        }
+        PlanStatus::Collecting => vec![command("cancel")],
+        PlanStatus::Executing | PlanStatus::PartiallyCompleted if is_uncertain(plan) => {
+            ["retry", "skip", "stop"].map(|choice| format!("{} {choice}", command("resume"))).to_vec()
+        }
+        PlanStatus::Approved | PlanStatus::Executing => vec!["/plan status".to_owned(), command("cancel")],
+        PlanStatus::PartiallyCompleted => vec![command("resume"), command("cancel")],
+        PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled | PlanStatus::Superseded => {
+            vec!["/plan on".to_owned()]
+        }
+    }
+}

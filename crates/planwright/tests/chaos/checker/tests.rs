@@ -1,0 +1,1 @@
+//! Each rule finds the history that breaks it.
