@@ -1,32 +1,33 @@
-# Two commands: `make run` shows the product, `make test` proves it. Both install what is missing.
+# `make run` starts Planwright, `make test` runs every test. Both install what is missing.
 
-.PHONY: run chat tour test check bench fuzz simulate clean help
+.PHONY: run chat tour test check bench fuzz simulate docs clean help
 
 CARGO ?= cargo
 
-help: ## Show what there is
+help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: toolchain ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else it is a rehearsal
+run: toolchain ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else the rehearsal answers
 	@$(CARGO) run --quiet -p planwright -- serve
 
 chat: toolchain ## Build Planwright and talk to the agent in this terminal
 	@$(CARGO) run --quiet -p planwright -- chat
 
-tour: toolchain ## Build Planwright and walk through a plan's life
+tour: toolchain ## Build Planwright and show the life of a plan
 	@$(CARGO) run --quiet -p planwright -- tour
 
-# The same cases every time: what is red is red for everybody. `make fuzz` looks for new ones.
+# The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
 PROPERTY_SEED ?= 20261115
 
-test: toolchain check ## Run every test; brings a PostgreSQL and a schemathesis of its own
+test: toolchain check ## Run every test; installs PostgreSQL, schemathesis and systemd-analyze if they are missing
+	@scripts/ensure-test-tools
 	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
 
 check: toolchain ## Formatting and lints, as errors
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 
-bench: toolchain ## Measure the distance to the limits (docs/performance.md)
+bench: toolchain ## Run the benchmarks (docs/performance.md)
 	$(CARGO) build --release --quiet -p planwright -p planwright-bench
 	PLANWRIGHT_POSTGRES_DURABLE=1 scripts/with-postgres target/release/planwright-bench commits target
 	target/release/planwright-bench size target
@@ -48,6 +49,9 @@ SIMULATE_SECONDS ?= 60
 simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SECONDS=600; SEED=… repeats one run
 	PLANWRIGHT_SIMULATE_SECONDS=$(SIMULATE_SECONDS) PLANWRIGHT_SIMULATE_SEED=$(SEED) PLANWRIGHT_SIMULATE_ACTS=$(ACTS) \
 		$(CARGO) test --release -p planwright-engine --test simulation what_must_hold -- --nocapture
+
+docs: toolchain ## Write docs/configuration.md anew from the program's settings
+	WRITE_DOCS=1 $(CARGO) test --quiet -p planwright configuration_page
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

@@ -171,7 +171,7 @@ fn authorize_in_conversation(situation: &GateContext, tool: PlanTool) -> Result<
     let rule = tool.rule();
     let Some(style) = situation.style else {
         return Err(Refusal::policy_denied(format!(
-            "{} is only available while plan work is on; a person turns it on with `planwright plan on`.",
+            "{} can be called only while plan work is on, and plan work is off; a person turns it on.",
             rule.name
         )));
     };

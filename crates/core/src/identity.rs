@@ -64,6 +64,9 @@ impl ConversationKey {
     const LONGEST: usize = 64;
     const SHORTEST_NEW: usize = 8;
 
+    /// What a key looks like, in the same words wherever one is refused.
+    pub(crate) const RULE: &str = "a new key has 8 to 64 letters, digits, '_' or '-'";
+
     /// A key for a conversation that begins now.
     pub fn new(text: impl Into<String>) -> Result<Self, Refusal> {
         Self::with_at_least(Self::SHORTEST_NEW, text.into())
@@ -80,11 +83,7 @@ impl ConversationKey {
         if fits {
             Ok(Self(text))
         } else {
-            Err(Refusal::invalid(format!(
-                "{} is not a conversation key: {shortest} to {} letters, digits, '_' or '-'",
-                quoted(&text),
-                Self::LONGEST,
-            )))
+            Err(Refusal::invalid(format!("{} is not a conversation key: {}", quoted(&text), Self::RULE)))
         }
     }
 

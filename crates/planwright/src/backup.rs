@@ -1,39 +1,42 @@
-//! Everything in one archive, and back again. The archive is a tar that does not depend on the kind of store: what counts
-//! is in the journals, and everything else in a store is made from them.
+//! One archive with everything in it, and the way back. The archive is a tar file and does not depend on the kind of store:
+//! it holds the journals, and everything else in a store follows from them.
 //!
-//! - `names`: what the parts of an archive may be called, and nothing else
-//! - `manifest`: what an archive says about itself
-//! - `writing`: the tar, part by part, each with its hash
-//! - `making`: the journals, choices and files that go into it
-//! - `checking`: an archive read from its beginning to its end before anything is believed
-//! - `restoring`: what was checked, written into a store
-//! - `folder`: the files of the sessions, without following links
+//! - `part_name`: the names that the parts of an archive can have
+//! - `manifest`: the list of the parts, at the end of the archive
+//! - `archive_writer`: writes the tar file, part by part, each with its hash
+//! - `create`: puts journals, pointers and files into an archive
+//! - `check`: reads a whole archive before anything of it is used
+//! - `restore`: writes a checked archive into a store
+//! - `session_files`: reads and writes the sessions' files without following links
 
-mod checking;
-mod folder;
-mod making;
+mod archive_writer;
+mod check;
+mod create;
 mod manifest;
-mod names;
-mod restoring;
-mod writing;
+mod part_name;
+mod restore;
+mod session_files;
 
-pub(crate) use self::checking::{Checked, check};
-pub(crate) use self::making::make;
+pub(crate) use self::check::{CheckedArchive, check};
+pub(crate) use self::create::create;
 pub(crate) use self::manifest::Manifest;
-pub(crate) use self::restoring::{Merging, Report, Restoring};
+pub(crate) use self::restore::{ExistingSessions, Restore, RestoreReport};
 
 use serde::{Deserialize, Serialize};
 
-/// A journal entry as it stands in an archive: the very text that was hashed.
+/// The longest line of a journal in an archive. An archive is not trusted: reading a line must not need unlimited memory.
+const LINE_BYTES: u64 = 64 << 20;
+
+/// A journal entry in an archive. `body` is the exact text that was hashed.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct JournalLine {
     seq: u64,
     hash: String,
     body: String,
 }
 
-/// A session that was chosen on a transport.
+/// Which session a chat on a transport is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pointer {

@@ -1,20 +1,20 @@
-//! One module per command. Each asks the engine and shows the answer, once for people and once for programs.
+//! One module per command. Each calls the engine and shows the answer, as text for people or as JSON for programs.
 
 mod backup;
 mod chat;
-mod counting;
 mod doctor;
 mod health;
 mod import;
 mod mcp;
 mod plan;
+mod progress;
 mod restore;
 mod serve;
 mod sessions;
 mod token;
 mod verify;
 
-use self::counting::Counting;
+use self::progress::ProgressLine;
 
 use crate::cli::{Cli, Command, Global};
 use crate::context::{Context, Store};
@@ -25,7 +25,7 @@ use crate::tour;
 pub(crate) async fn run(cli: Cli) -> Outcome {
     let Cli { global, command } = cli;
     let on_damage = match command {
-        Command::Verify => "nothing was changed; a copy from before the damage is the way back".to_owned(),
+        Command::Verify => "nothing was changed; restore a backup from before the damage".to_owned(),
         Command::Chat(_)
         | Command::Plan(_)
         | Command::Sessions(_)
@@ -49,7 +49,7 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
             let context = Context::open(global, plan::needs(&arguments.command)).await?;
             plan::run(context, arguments).await
         }
-        Command::Sessions(arguments) => sessions::run(Context::open(global, Store::MustExist).await?, &arguments).await,
+        Command::Sessions(arguments) => sessions::run(global, &arguments).await,
         Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
         Command::Serve(arguments) => serve::run(global, arguments).await,
         Command::Token(arguments) => token::run(global, &arguments),

@@ -1,19 +1,23 @@
-//! What the flags, the environment, the configuration file and the defaults come to, in this order.
+//! The settings: flags come before variables, variables before the configuration file, and the file before the defaults.
 //!
-//! - `agents`: who steps can be given to
+//! - `agents`: the specialists that steps can be given to
 //! - `file`: `planwright.toml` as it is written
 //! - `planning_files`: the workbook
-//! - `policy`: what of it decides how plans and turns go
+//! - `policy`: how plans and turns work
 //! - `reply`: the size of a model's reply
-//! - `server`: where the server listens, under which names, and what it allows
-//! - `variables`: the environment, and how mistakes in it are told
+//! - `reference`: the list of all settings, for `--help` and `docs/configuration.md`
+//! - `server`: where the server listens, under which names, and its limits
+//! - `setting`: how a setting is declared, and its types
+//! - `variables`: the environment, and the words of errors in it
 
 mod agents;
 mod file;
 mod planning_files;
 mod policy;
+mod reference;
 mod reply;
 mod server;
+mod setting;
 mod variables;
 
 use std::io::ErrorKind;
@@ -26,31 +30,33 @@ use planwright_llm::{ModelChoice, ReplyLimits};
 use planwright_store::Location;
 
 use self::file::File;
-pub(crate) use self::server::{LimitSettings, ServerSettings, host_name, listen_address};
-use self::variables::{in_file, number, variable};
+pub(crate) use self::reference::settings_help;
+pub(crate) use self::server::{ServerSettings, host_name, listen_address};
+use self::setting::{Positive, SettingValue as _};
+use self::variables::{in_file, variable};
 use crate::cli::Global;
 use crate::failure::Failure;
 
-/// Settled: nothing is left to look up.
+/// The settings in effect.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) location: Location,
-    /// The folder that may be made if it is missing: ours, not one that somebody named for the store alone.
+    /// The data folder, if the store is in it: it may be made if it is missing. The folder of a store that was named may not.
     pub(crate) own_folder: Option<PathBuf>,
-    /// The folder for everything that is not in the store.
+    /// The data folder: for everything that is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) policy: Policy,
     pub(crate) model: ModelSettings,
     pub(crate) server: ServerSettings,
-    /// Where the configuration is, or would be.
+    /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
 
-/// Who answers, unless another is chosen on the command line.
+/// The model that answers, unless `--model` names another.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelSettings {
     pub(crate) choice: ModelChoice,
-    /// Instead of what is known about the model.
+    /// Overrides what is known about the model.
     pub(crate) context_tokens: Option<u32>,
     pub(crate) limits: ReplyLimits,
 }
@@ -62,8 +68,9 @@ impl Settings {
         let path = named.map_or_else(|| data.join("planwright.toml"), Path::to_owned);
         let mut file = read_file(&path, named.is_some())?;
         let (location, own_folder) = location(global, &file, &path, &data)?;
-        let model = model(&file, &path)?;
-        let server = server::server(std::mem::take(&mut file.server))?;
+        let model = model(&mut file, &path)?;
+        file.read_variables()?;
+        let server = std::mem::take(&mut file.server).settings_of_server()?;
         let policy = policy::policy(file, &path)?;
         Ok(Self { location, own_folder, data, model, server, policy, file: path })
     }
@@ -74,15 +81,15 @@ fn data_folder(global: &Global) -> Result<PathBuf, Failure> {
         return Ok(data.clone());
     }
     dirs::data_dir().map(|folder| folder.join("planwright")).ok_or_else(|| {
-        Failure::usage("this system does not say where data belongs")
+        Failure::usage("this system has no folder for the data of programs")
             .hint("give a folder with `--data DIR` or PLANWRIGHT_DATA")
     })
 }
 
-fn read_file(path: &Path, must_be_there: bool) -> Result<File, Failure> {
+fn read_file(path: &Path, must_exist: bool) -> Result<File, Failure> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if !must_be_there && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+        Err(error) if !must_exist && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(File::default());
         }
         Err(error) => {
@@ -92,7 +99,7 @@ fn read_file(path: &Path, must_be_there: bool) -> Result<File, Failure> {
     toml::from_str(&text).map_err(|error| Failure::usage(describe(path, &text, &error)))
 }
 
-/// Names the file, the line and the key, but never the value: it may be a secret.
+/// Names the file, the line and the key. The line itself is not shown: it may have a secret in it.
 fn describe(path: &Path, text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
     let before = text.get(..start).unwrap_or_default();
@@ -114,7 +121,7 @@ fn location(global: &Global, file: &File, path: &Path, data: &Path) -> Result<(L
         return Ok((Location::Sqlite(data.join("planwright.db")), Some(data.to_owned())));
     };
     let location = url.parse().map_err(|refusal: Refusal| in_file(path, "database", refusal))?;
-    // A path in a file means the same wherever the program is started.
+    // A path in the file does not depend on where the program is started.
     let folder = path.parent().unwrap_or(Path::new(""));
     Ok(match location {
         Location::Sqlite(store) => (Location::Sqlite(folder.join(store)), None),
@@ -122,7 +129,7 @@ fn location(global: &Global, file: &File, path: &Path, data: &Path) -> Result<(L
     })
 }
 
-fn model(file: &File, path: &Path) -> Result<ModelSettings, Failure> {
+fn model(file: &mut File, path: &Path) -> Result<ModelSettings, Failure> {
     let choose = |text: &str| text.parse::<ModelChoice>();
     let named = variable("PLANWRIGHT_MODEL", |text| choose(text).map_err(|error| error.to_string()))?;
     let choice = match (named, &file.model) {
@@ -132,7 +139,7 @@ fn model(file: &File, path: &Path) -> Result<ModelSettings, Failure> {
         }
         (None, None) => ModelChoice::default(),
     };
-    let tokens = number("PLANWRIGHT_CONTEXT_TOKENS", file.context_tokens)?;
-    let limits = reply::reply_limits(&file.reply)?;
-    Ok(ModelSettings { choice, context_tokens: tokens.map(std::num::NonZeroU32::get), limits })
+    let tokens = variable("PLANWRIGHT_CONTEXT_TOKENS", Positive::parse)?.or(file.context_tokens);
+    let limits = std::mem::take(&mut file.reply).reply_limits();
+    Ok(ModelSettings { choice, context_tokens: tokens.map(Positive::get), limits })
 }

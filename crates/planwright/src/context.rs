@@ -1,4 +1,4 @@
-//! What a command works with: the engine on its store, the person who asks, and the session that is meant.
+//! What a command works with: the engine on its store, the person who typed it, and the session.
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -31,35 +31,35 @@ use crate::terminal::sessions::{self, ListedSession};
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) engine: Engine,
-    /// The same store as one of several processes sees it.
+    /// The same store, with the operations of a server.
     pub(crate) ledger: Arc<dyn ServerLedger>,
     pub(crate) person: Actor,
     pub(crate) screen: Screen,
     pub(crate) invocation: Invocation,
-    /// The folder for what is not in the store.
+    /// The data folder: for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
-    /// How long a session stays held when its holder is gone; `None` for as long as usual.
-    pub(crate) lease: Option<Duration>,
+    /// When another process takes over the sessions of a process that died.
+    pub(crate) lease: Duration,
 }
 
-/// What a missing store means.
+/// Whether a command may make a missing store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     MayBeMade,
-    /// The command looks at what is there; a store that is not there is an answer, and more often a wrong path.
+    /// The command only reads. A missing store is most often a wrong path.
     MustExist,
 }
 
-/// What a session is wanted for.
+/// Whether a command may make a missing session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Something begins, so a session that is not there yet may be made.
+    /// The command begins something, so a missing session is made.
     Begin,
     Use,
 }
 
-/// How many sessions are listed a page.
+/// Sessions per page.
 pub(crate) const PAGE: u32 = 64;
 
 impl Context {
@@ -74,7 +74,18 @@ impl Context {
         Self::with(global, settings).await
     }
 
-    /// On the store that the settings name, which is made if it is not there.
+    /// `None` if there is no store yet.
+    pub(crate) async fn open_existing(global: &Global) -> Result<Option<Self>, Failure> {
+        let settings = Settings::read(global)?;
+        if let Location::Sqlite(path) = &settings.location
+            && matches!(path.try_exists(), Ok(false))
+        {
+            return Ok(None);
+        }
+        Self::open(global, Store::MustExist).await.map(Some)
+    }
+
+    /// On the store that the settings name, which is made if it does not exist.
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         let folders = WorkbookFolders {
@@ -95,12 +106,12 @@ impl Context {
 
     /// An agent on this store with the files in the data folder.
     pub(crate) fn agent(&self, model: Arc<dyn Model>) -> Agent {
-        // A page of a file that the model cannot read whole would be cut, and the next one begin too late.
+        // A page that does not fit the model's context would be cut, and the next page would begin too late.
         let page = (model.context_tokens() as usize / 4).clamp(1_024, 32 * 1_024);
         let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
         let files = FileTools::new(self.users(), limits);
         let mut options = AgentOptions::of_this_process();
-        options.lease = self.lease.unwrap_or(options.lease);
+        options.lease = self.lease;
         Agent::new(self.engine.clone(), model, files, Toolbox::default(), options)
     }
 
@@ -109,7 +120,7 @@ impl Context {
         self.data.join("users")
     }
 
-    /// Finds the session that is meant; commands that are handed out name it where that is needed.
+    /// Finds the session. Commands in hints name it where that is needed.
     pub(crate) async fn enter(&mut self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
         let session = self.session(named, purpose).await?;
         let first = self.engine.sessions(None, 2).await?;
@@ -120,7 +131,7 @@ impl Context {
         Ok(session)
     }
 
-    /// The session that is meant. Between several it is never guessed.
+    /// The named session or the only one. Between several the person is asked.
     async fn session(&self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
         match named {
             Some(name) if name.contains(':') => self.existing(name.parse()?, purpose).await,
@@ -185,7 +196,7 @@ impl Context {
         let mut text = sessions::numbered(listed, &self.screen);
         if damaged > 0 {
             let verify = self.invocation.command(["verify"]);
-            text.push_str(&format!("and {damaged} that cannot be read; `{verify}` tells more\n"));
+            text.push_str(&format!("and {damaged} that cannot be read; `{verify}` names the damage\n"));
         }
         if more {
             let all = self.invocation.command(["sessions"]);
@@ -215,25 +226,26 @@ impl Context {
         }
     }
 
-    /// A session with what people know it by: the plan it works on.
+    /// A session with its active plan.
     pub(crate) async fn listed(&self, stored: &StoredSession) -> Result<ListedSession, Failure> {
         let identity = &stored.session.identity;
         let active = match &stored.session.plan_mode.active_plan {
             None => None,
-            // A damaged plan must not hide its session, and says so itself when it is looked at.
+            // A damaged plan must not hide its session; `plan show` reports the damage.
             Some(id) => self.engine.plan(identity, id).await.ok(),
         };
         Ok(ListedSession::new(stored, active.as_deref()))
     }
 
-    /// What a person can do with the plan now.
+    /// The next step for the person, in words.
     pub(crate) async fn next(&self, plan: &Plan) -> Result<String, Failure> {
         let mode = self.engine.session(&plan.session).await?.plan_mode;
         let standing = if mode.active_plan.as_ref() == Some(&plan.id) { Standing::Active } else { Standing::Parked };
-        Ok(card::next(plan, standing, &self.invocation))
+        let activity = self.engine.activity(&plan.session, plan).await?;
+        Ok(card::next(plan, standing, activity.as_ref(), &self.invocation))
     }
 
-    /// Who wrote what the plan says now, and when. Unknown where the journal cannot be read: the plan itself can.
+    /// Who wrote the present text, and when. `None` if the journal is damaged.
     pub(crate) async fn source_of(&self, plan: &Plan) -> Result<Option<Source>, Failure> {
         let imported = plan.origin.is_some() && plan.version <= 1;
         let author = match self.engine.version_author(plan).await {
@@ -249,7 +261,7 @@ impl Context {
     }
 }
 
-/// A store that has something in it: SQLite takes a file of no bytes for a new database.
+/// Refuses a missing or empty file: SQLite takes an empty file for a new database.
 fn must_exist(path: &Path, invocation: &Invocation) -> Result<(), Failure> {
     let begin = invocation.plan(["on"]);
     match std::fs::metadata(path) {
@@ -262,11 +274,11 @@ fn must_exist(path: &Path, invocation: &Invocation) -> Result<(), Failure> {
             Err(Failure::not_found(format!("There is no store at {} yet.", path.display()))
                 .hint(format!("`{begin}` begins one; `--data` and `--database` name another")))
         }
-        Err(error) => Err(Failure::unavailable(format!("{} cannot be looked at: {error}", path.display()))),
+        Err(error) => Err(Failure::unavailable(format!("{} cannot be read: {error}", path.display()))),
     }
 }
 
-/// Plans are the person's own business, so the folder is theirs alone.
+/// Makes a folder that only its owner can read.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -274,7 +286,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
         .create(folder)
-        .map_err(|error| Failure::unavailable(format!("the folder {} cannot be made: {error}", folder.display())))
+        .map_err(|error| Failure::unavailable(format!("the folder {} cannot be created: {error}", folder.display())))
 }
 
 fn person() -> Actor {
@@ -284,7 +296,7 @@ fn person() -> Actor {
     Actor::person(name.unwrap_or_else(|| "person".to_owned()), "cli")
 }
 
-/// `-` means stdin, wherever a file or a text is asked for.
+/// For the argument `-`.
 pub(crate) fn read_stdin() -> Result<String, Failure> {
     std::io::read_to_string(std::io::stdin()).map_err(|error| Failure::usage(format!("stdin cannot be read: {error}")))
 }

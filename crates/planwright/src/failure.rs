@@ -1,4 +1,4 @@
-//! What goes wrong, once in words for people, once as JSON for programs, and as a number for the shell.
+//! Errors: as text for people, as JSON for programs, and as an exit code for the shell.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -40,9 +40,9 @@ impl Exit {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     refusal: Refusal,
-    /// What to type next.
+    /// What the person can do next.
     hint: Option<String>,
-    /// What else programs are told, beside `code` and `message`.
+    /// Further fields of the JSON, beside `code` and `message`.
     more: Vec<(String, Value)>,
 }
 
@@ -65,12 +65,12 @@ impl Failure {
         Refusal::not_found(message).into()
     }
 
-    /// Something is not as it was written.
+    /// Stored data is not as it was written.
     pub(crate) fn damaged(message: impl Into<String>) -> Self {
         Self { exit: Exit::Damaged, ..Self::unexpected(message) }
     }
 
-    /// A person was asked and did not say yes.
+    /// A person was asked and did not agree.
     pub(crate) fn declined(message: impl Into<String>) -> Self {
         Refusal::policy_denied(message).into()
     }
@@ -79,7 +79,7 @@ impl Failure {
         &self.refusal.message
     }
 
-    pub(crate) fn what_to_type(&self) -> Option<&str> {
+    pub(crate) fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
@@ -92,7 +92,7 @@ impl Failure {
         self
     }
 
-    /// A hint for failures of one kind; one that is there already is kept.
+    /// Adds a hint to failures with this code that have none.
     pub(crate) fn hint_on(mut self, code: RefusalCode, hint: impl FnOnce() -> String) -> Self {
         if self.refusal.code == code && self.hint.is_none() {
             self.hint = Some(hint());
@@ -100,7 +100,7 @@ impl Failure {
         self
     }
 
-    /// A hint for damage of any kind; one that is there already is kept.
+    /// Adds a hint to damage that has none.
     pub(crate) fn hint_on_damage(mut self, hint: impl FnOnce() -> String) -> Self {
         if self.exit == Exit::Damaged && self.hint.is_none() {
             self.hint = Some(hint());
@@ -114,35 +114,35 @@ impl Failure {
     }
 
     pub(crate) fn report(self, json: bool) -> ExitCode {
-        // Nobody is left to read what could not be written here.
+        // If stderr cannot be written, there is no other place to report to.
         let _ = if json { self.write_json() } else { self.write_words() };
         self.exit.into()
     }
 
     fn write_json(&self) -> io::Result<()> {
-        if self.is_nothing_to_talk_about() {
+        if self.is_silent() {
             return Ok(());
         }
         let mut object = json!(self.refusal);
         if let Some(object) = object.as_object_mut() {
             object.extend(self.more.clone());
         }
-        writeln!(io::stderr(), "{object}")
+        writeln!(io::stderr(), "{}", crate::terminal::json::line(&object).unwrap_or_default())
     }
 
     fn write_words(&self) -> io::Result<()> {
         write!(anstream::stderr().lock(), "{}", self.words())
     }
 
-    /// Whoever reads the output has stopped; that is no error.
-    fn is_nothing_to_talk_about(&self) -> bool {
+    /// The reader of the output has closed it, which is not an error.
+    fn is_silent(&self) -> bool {
         self.refusal.message.is_empty()
     }
 
-    /// `error: …`, every single problem, and what to type next.
+    /// `error: …`, every problem, and the hint.
     pub(crate) fn words(&self) -> String {
         let Refusal { message, problems, .. } = &self.refusal;
-        if self.is_nothing_to_talk_about() {
+        if self.is_silent() {
             return String::new();
         }
         let mut words = format!("{} {}\n", paint("error:", palette::ERROR), plain(message));
@@ -156,7 +156,7 @@ impl Failure {
     }
 }
 
-/// Messages quote what others wrote.
+/// Messages may quote foreign text.
 fn plain(text: &str) -> std::borrow::Cow<'_, str> {
     planwright_core::visible::visible(text)
 }
@@ -172,13 +172,13 @@ impl From<LedgerError> for Failure {
         let (exit, hint) = match &error {
             LedgerError::Refused(refusal) => (Exit::of(refusal.code), None),
             LedgerError::Leased(_) | LedgerError::Fenced(_) => {
-                (Exit::Unavailable, Some("nothing was changed; try again when they are done"))
+                (Exit::Unavailable, Some("nothing was changed; try again when the other process is done"))
             }
             LedgerError::Unavailable(_) => {
                 (Exit::Unavailable, Some("nothing was changed; `--data` and `--database` say which store is used"))
             }
             LedgerError::TooNew { .. } => (Exit::Unavailable, Some("nothing was changed; install the newer version")),
-            // Which command tells more depends on the one that found the damage; see `hint_on_damage`.
+            // The hint depends on the command that found the damage; see `hint_on_damage`.
             LedgerError::Damaged { what, reason } => {
                 return Self::damaged(format!("{what} is damaged and was left as it is: {reason}"));
             }
@@ -188,7 +188,7 @@ impl From<LedgerError> for Failure {
     }
 }
 
-/// What could not be read from or written to the terminal.
+/// stdin or stdout failed.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -198,7 +198,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Wrong arguments, in the form the rest of the arguments asks for. Help and version come this way too.
+/// Reports wrong arguments, as JSON if `--json` is among them. Help and version are reported here, too.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let json = std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
     if json && error.use_stderr() {
@@ -209,7 +209,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
 }
 
-/// What is wrong, with the values or arguments that would be right, on one line.
+/// The first paragraph of clap's message, on one line.
 fn first_paragraph(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()

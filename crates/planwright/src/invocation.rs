@@ -1,4 +1,4 @@
-//! Commands that are handed out: as they have to be typed to mean the store and the session that are meant here.
+//! Commands in hints, with the options that name this store and this session.
 
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::visible;
@@ -7,9 +7,9 @@ use crate::cli::Global;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Invocation {
-    /// What was typed to name the store. What comes from the environment holds for the next command too.
+    /// The options that were typed to name the store. Variables apply to the next command, too.
     store: Vec<String>,
-    /// The session, where it does not go without saying.
+    /// The session, where it has to be named.
     session: Option<SessionIdentity>,
 }
 
@@ -23,7 +23,7 @@ impl Invocation {
         Self { store, session: None }
     }
 
-    /// From now on commands about plans name the session.
+    /// Commands about plans name the session from now on.
     pub(crate) fn name_session(&mut self, session: &SessionIdentity) {
         self.session = Some(session.clone());
     }
@@ -33,7 +33,7 @@ impl Invocation {
         render(words, self.store.iter().map(String::as_str))
     }
 
-    /// `planwright plan WORDS …`, in the session that is meant.
+    /// `planwright plan WORDS …`, with the session.
     pub(crate) fn plan<W: AsRef<str>>(&self, words: impl IntoIterator<Item = W>) -> String {
         let session = self.session.as_ref().map(ToString::to_string);
         let words: Vec<W> = words.into_iter().collect();
@@ -43,7 +43,7 @@ impl Invocation {
     }
 }
 
-/// Options stand before `--`: after it everything is text.
+/// Options come before `--`: after it everything is text.
 fn render<'a, W: AsRef<str>>(words: impl IntoIterator<Item = W>, options: impl Iterator<Item = &'a str>) -> String {
     let words: Vec<_> = words.into_iter().map(|word| quoted(word.as_ref())).collect();
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
@@ -52,7 +52,7 @@ fn render<'a, W: AsRef<str>>(words: impl IntoIterator<Item = W>, options: impl I
     all.chain(options.map(quoted)).chain(after.iter().cloned()).collect::<Vec<_>>().join(" ")
 }
 
-/// One word for the shell, and nothing in it that a terminal obeys.
+/// One word for the shell, without control characters.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -78,7 +78,7 @@ fn escaped(c: char) -> String {
     }
 }
 
-/// A password that was typed once is not repeated to wherever the output goes.
+/// Replaces the password in an address.
 fn without_password(url: &str) -> String {
     const INSTEAD: &str = "PASSWORD";
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };

@@ -1,16 +1,27 @@
-//! What the program says about itself while it works. Logs go to stderr, so that stdout stays what was asked for.
+//! The program's log. It goes to stderr, so that stdout holds only what the command was asked for.
 //!
-//! - `json`: one object a line, for machines
+//! - `json`: one JSON object per line
+//! - `writer`: the thread that writes the lines; a log that cannot be written neither fails nor delays the program
 
 mod json;
+mod writer;
 
 use std::io::IsTerminal as _;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use planwright_surfaces::http::HealthSource;
 use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::JsonFields;
 
 use self::json::JsonLines;
+use self::writer::{LogHandle, LogWriter};
+
+/// How long the end of the program waits for a log that takes its lines slowly.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+static LOG: OnceLock<LogHandle> = OnceLock::new();
 
 /// How a line of the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
@@ -18,38 +29,51 @@ use self::json::JsonLines;
 pub(crate) enum LogFormat {
     /// For people
     Pretty,
-    /// For machines: one object a line
+    /// For machines: one JSON object per line
     Json,
 }
 
 impl LogFormat {
-    /// People look at terminals; everything else is read by machines.
-    pub(crate) fn usual() -> Self {
+    /// `Pretty` on a terminal, `Json` elsewhere.
+    pub(crate) fn detect() -> Self {
         if std::io::stderr().is_terminal() { Self::Pretty } else { Self::Json }
     }
 }
 
-/// For a command that a person typed, who reads what it answers: only what goes wrong is told, unless more is asked for.
+/// The log of a command that a person typed: warnings and errors, unless `-v` asks for more.
 pub(crate) fn start(verbose: u8) {
-    let quiet = match verbose {
-        // What an agent gets wrong in the protocol is answered there, and is nothing to warn a person about.
-        // What goes wrong with a model is told in the conversation.
+    let default = match verbose {
+        // A protocol error of an MCP client is answered in the protocol, and a failing model is told in the
+        // conversation. A person at the terminal needs no warning about either.
         0 => "warn,rmcp=error,planwright_llm=error",
-        more => louder(more),
+        more => verbose_filter(more),
     };
-    begin(LogFormat::Pretty, filter(verbose, quiet));
+    begin(LogFormat::Pretty, filter(verbose, default));
 }
 
-/// For a process that stays: it tells its operator what it does.
+/// The log of a server: what it does, for its operator.
 pub(crate) fn start_server(verbose: u8, format: LogFormat) {
-    let usual = match verbose {
+    let default = match verbose {
         0 => "warn,planwright=info,planwright_engine=info,planwright_store=info,planwright_surfaces=info",
-        more => louder(more),
+        more => verbose_filter(more),
     };
-    begin(format, filter(verbose, usual));
+    begin(format, filter(verbose, default));
+    log_panics();
 }
 
-const fn louder(verbose: u8) -> &'static str {
+/// Reports a log that cannot be written to `/readyz`. `None` before the log is started.
+pub(crate) fn health_source() -> Option<Arc<dyn HealthSource>> {
+    LOG.get().map(|log| Arc::new(log.clone()) as Arc<dyn HealthSource>)
+}
+
+/// Ends the log: what was logged is written before anything else is printed and before the program ends.
+pub(crate) fn finish() {
+    if let Some(log) = LOG.get() {
+        log.finish(LAST_LINES);
+    }
+}
+
+const fn verbose_filter(verbose: u8) -> &'static str {
     match verbose {
         0 | 1 => {
             "info,planwright=debug,planwright_engine=debug,planwright_llm=debug,planwright_store=debug,planwright_surfaces=debug"
@@ -59,15 +83,22 @@ const fn louder(verbose: u8) -> &'static str {
     }
 }
 
-fn filter(verbose: u8, usual: &str) -> EnvFilter {
+fn filter(verbose: u8, default: &str) -> EnvFilter {
     match std::env::var("PLANWRIGHT_LOG") {
         Ok(given) if verbose == 0 && !given.trim().is_empty() => EnvFilter::new(given),
-        Ok(_) | Err(_) => EnvFilter::new(usual),
+        Ok(_) | Err(_) => EnvFilter::new(default),
     }
 }
 
 fn begin(format: LogFormat, filter: EnvFilter) {
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Without a thread there is no log; the program works all the same.
+    let Ok((writer, handle)) = writer::start(writer::stderr_sink(), format) else { return };
+    let _ = LOG.set(handle);
+    subscribe(writer, format, filter);
+}
+
+fn subscribe(writer: LogWriter, format: LogFormat, filter: EnvFilter) {
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).log_internal_errors(false);
     match format {
         LogFormat::Pretty => {
             let colored = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
@@ -77,4 +108,21 @@ fn begin(format: LogFormat, filter: EnvFilter) {
             lines.with_ansi(false).fmt_fields(JsonFields::new()).event_format(JsonLines).init();
         }
     }
+}
+
+/// The standard panic hook writes to stderr itself, which blocks the panicking request when stderr is a full pipe. It
+/// also writes text between the lines of a JSON log.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload();
+        let text =
+            payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let backtrace = std::backtrace::Backtrace::capture();
+        let backtrace = match backtrace.status() {
+            std::backtrace::BacktraceStatus::Captured => Some(backtrace.to_string()),
+            _ => None,
+        };
+        tracing::error!(event = "panicked", place, backtrace, "{}", text.unwrap_or("a panic without a message"));
+    }));
 }

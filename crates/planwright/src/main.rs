@@ -1,21 +1,20 @@
-//! The program `planwright`: command line, configuration and wiring. What a plan is and what may be done with it is
-//! decided in `core` and carried out by `engine`; this crate asks, and shows the answer.
+//! The program `planwright`: command line, configuration and wiring. `core` decides and `engine` carries out; this crate calls
+//! them and shows the answers.
 //!
-//! - [`asking`]: a server that may be there
-//! - [`backup`]: everything in one archive, and back again
+//! - [`backup`]: everything in one archive, and the way back
 //! - [`chat`]: the conversation with the agent in a terminal or a pipe
-//! - [`cli`]: the arguments as they are typed
-//! - [`config`]: what the flags, the environment and the file come to
+//! - [`cli`]: the arguments of the command line
+//! - [`config`]: the settings, from flags, variables and the file
 //! - [`context`]: the store, the engine and the session a command works on
 //! - [`commands`]: one module per command
-//! - [`invocation`]: the commands that are handed out to be typed next
-//! - [`logging`]: what the program says about itself
-//! - [`terminal`]: how plans, differences and lists look
-//! - [`failure`]: what goes wrong, in words and in exit codes
-//! - [`token`]: which access token holds here
-//! - [`tour`]: a plan's life, shown on a store that is thrown away
+//! - [`invocation`]: commands in hints, as they have to be typed
+//! - [`logging`]: the log
+//! - [`server_probe`]: asks whether a server answers at an address
+//! - [`terminal`]: plans, differences and lists as text
+//! - [`failure`]: errors, as text, JSON and exit codes
+//! - [`token`]: where the access token is
+//! - [`tour`]: the life of a plan, on a temporary store
 
-mod asking;
 mod backup;
 mod chat;
 mod cli;
@@ -25,6 +24,7 @@ mod context;
 mod failure;
 mod invocation;
 mod logging;
+mod server_probe;
 mod terminal;
 mod token;
 mod tour;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Err(error) => return failure::report_usage(&error),
     };
     terminal::screen::choose_colors(cli.global.color);
-    // The server chooses how its log looks, by settings that are read later.
+    // The server's log has a format of its own, which its settings choose.
     if !matches!(cli.command, cli::Command::Serve(_)) {
         logging::start(cli.global.verbose);
     }
@@ -48,12 +48,13 @@ fn main() -> ExitCode {
     let outcome = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {
             let outcome = runtime.block_on(commands::run(cli));
-            // A read from stdin that is still under way must not keep the program.
+            // A read from stdin that still waits must not keep the program from ending.
             runtime.shutdown_background();
             outcome
         }
         Err(error) => Err(Failure::unexpected(format!("the program could not start its threads: {error}"))),
     };
+    logging::finish();
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(json),

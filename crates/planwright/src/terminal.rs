@@ -1,13 +1,13 @@
-//! How things look in a terminal. Everything here turns values into text; only [`screen`] and [`live`] write, and only
-//! [`screen`] asks.
+//! Turns values into text for a terminal. Only [`screen`] and [`live`] write, and only [`screen`] asks questions.
 //!
-//! What a plan says was written by somebody else, so it passes [`text::shown`] on its way in and no control character
-//! leaves [`text::Span`] on its way out.
+//! The text of a plan is not trusted: it passes [`text::shown`] on its way in, and [`text::Span`] lets no control character
+//! out.
 
 pub(crate) mod card;
 pub(crate) mod chat_card;
 pub(crate) mod diff;
 pub(crate) mod history;
+pub(crate) mod json;
 pub(crate) mod live;
 pub(crate) mod markdown;
 pub(crate) mod palette;
@@ -16,4 +16,4 @@ pub(crate) mod sessions;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod time;
-pub(crate) mod watching;
+pub(crate) mod watch;

@@ -1,4 +1,4 @@
-//! Which access token holds here.
+//! Where the access token is.
 
 use std::path::PathBuf;
 

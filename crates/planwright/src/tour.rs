@@ -1,4 +1,4 @@
-//! The guided tour: a plan's life on a store that is thrown away, with the real commands and the real engine.
+//! The guided tour: the life of a plan on a temporary store, with the real commands and the real engine.
 
 mod stage;
 
@@ -16,7 +16,7 @@ const THIRD: &str = include_str!("tour/texts/plan_third.md");
 
 pub(crate) async fn run(global: &Global, arguments: &TourArgs) -> Outcome {
     if global.json {
-        return Err(Failure::usage("the tour is there to be read by a person; it has no form for programs"));
+        return Err(Failure::usage("the tour is for a person to read; it has no JSON output"));
     }
     let folder = tempfile::Builder::new()
         .prefix("planwright-tour-")
@@ -81,7 +81,7 @@ async fn tell(stage: &mut Stage) -> Result<(), Stopped> {
     stage.chapter(include_str!("tour/texts/collect.md"))?;
     stage.person("plan on collect").await?;
     stage.agent(&session, "run_report", json!({ "month": "2026-02" })).await?;
-    stage.agent(&session, "send_mail", json!({ "to": "everybody@example.org", "subject": "The report" })).await?;
+    stage.agent(&session, "send_mail", json!({ "to": "team@example.org", "subject": "The report" })).await?;
     stage.agent(&session, "plan_finalize", json!({ "summary": "Send the report for February" })).await?;
     let read = stage.digest_of_active(&session).await?;
     stage.person("plan show 2").await?;
@@ -96,7 +96,7 @@ async fn tell(stage: &mut Stage) -> Result<(), Stopped> {
     stage.agent(&session, "plan_add_step", step).await?;
     let metadata = json!({
         "assumptions": ["Two weeks have passed"],
-        "risks": ["A report nobody knows of"],
+        "risks": ["An unknown report reads them"],
         "verification": ["All reports ran for a week"],
         "files": ["migrations/0043.sql"],
     });

@@ -32,6 +32,7 @@ mod ws;
 pub use access::allowed_hosts::HostError;
 pub use api::rest;
 pub use health::HealthSource;
+pub use metrics::LOG_LINES_LOST;
 pub use openapi::description;
 pub use server::{Server, ServerError, ServerLimits, ServerOptions};
 pub use token::{Kept, Token, TokenError};

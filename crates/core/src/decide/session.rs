@@ -7,6 +7,7 @@ use crate::mode::ModeEnd;
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
+use crate::session::ConversationKey;
 
 impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
@@ -26,8 +27,9 @@ impl Decider<'_> {
         }
         if !self.snapshot.identity.conversation.may_be_new() {
             return Err(Refusal::not_found(format!(
-                "There is no session {}, and a new key has 8 to 64 characters.",
-                self.snapshot.identity
+                "There is no session {}, and {}.",
+                self.snapshot.identity,
+                ConversationKey::RULE
             )));
         }
         Ok(vec![Event::Session(SessionEvent::Opened)])

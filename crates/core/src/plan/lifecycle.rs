@@ -207,7 +207,7 @@ impl Plan {
             PlanStatus::Executing => "it is being executed",
             PlanStatus::PartiallyCompleted => "it can be resumed",
             PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled => {
-                "it is finished; a person begins the next one with `planwright plan on`"
+                "it is finished; turning plan work on begins the next one"
             }
             PlanStatus::Superseded => "another plan took its place",
         };

@@ -16,7 +16,7 @@ fn a_session_opens_once() {
 
 #[test]
 fn a_new_key_is_not_a_short_one() {
-    refused(World::unopened("cli:short").person(open()), RefusalCode::NotFound, "a new key has 8 to 64 characters");
+    refused(World::unopened("cli:short").person(open()), RefusalCode::NotFound, "a new key has 8 to 64 letters");
     for command in [on(PlanStyle::Document), ensure(None), off(), done(), reset()] {
         refused(World::unopened(SESSION).person(command), RefusalCode::NotFound, "There is no session cli:k3yk3y8x.");
     }

@@ -14,7 +14,7 @@ pub(super) use standing::{line, standing, title};
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
-use planwright_core::event::{Event, SessionEvent};
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
@@ -82,11 +82,19 @@ impl Agent {
     pub(super) async fn reset(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         // A reset that was carried out before does not stop what was begun since.
-        if self.find_request(context).await?.is_none() {
-            self.stop_session(session, by, running).await?;
-            context.engine(self.engine()).reset(session, by).await?;
-        }
-        let reply = "The conversation begins afresh. Plan work is off; the plan it was on is cancelled.";
+        let committed = match self.find_request(context).await? {
+            Some(before) => before,
+            None => {
+                self.stop_session(session, by, running).await?;
+                context.engine(self.engine()).reset(session, by).await?
+            }
+        };
+        let is_cancellation = |event: &Event| matches!(event, Event::Plan { event: PlanEvent::Cancelled { .. }, .. });
+        let plan = match committed.events.iter().any(is_cancellation) {
+            true => " The active plan is cancelled.",
+            false => "",
+        };
+        let reply = format!("The conversation is reset: a new one begins here. Plan work is off.{plan}");
         Ok(Answer::words(session, reply))
     }
 

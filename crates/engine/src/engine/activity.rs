@@ -1,7 +1,7 @@
 //! Whether a plan that is `EXECUTING` is being worked on right now.
 
 use planwright_core::actor::Actor;
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 
 use super::Engine;
@@ -25,7 +25,10 @@ impl Engine {
         if plan.status != PlanStatus::Executing {
             return Ok(None);
         }
-        if let Some(agent) = self.drafted_elsewhere(plan).await? {
+        // Recorded and built plans are carried out by Planwright, whoever drafted them.
+        if plan.style() == PlanStyle::Document
+            && let Some(agent) = self.drafted_elsewhere(plan).await?
+        {
             return Ok(Some(Activity::LeftTo(agent)));
         }
         let lease = self.ledger.lease(session).await?;

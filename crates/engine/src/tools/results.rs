@@ -162,7 +162,7 @@ fn next(plan: &Plan) -> &'static str {
         (PlanStatus::Executing, PlanStyle::Collect | PlanStyle::Build) => "It is being carried out.",
         (PlanStatus::PartiallyCompleted, _) => "It ended with steps left open. A person decides whether to resume it.",
         (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
-            "It is finished and is not to be worked on. A person begins the next plan with `planwright plan on`."
+            "It is finished: do not work on it. A person begins the next plan by turning plan work on."
         }
         (PlanStatus::Superseded, _) => "Another plan took its place.",
     }

@@ -9,6 +9,8 @@ use planwright_engine::clock::lasted;
 use planwright_engine::session::progress::Progress;
 
 use crate::terminal::palette::{self, BOLD, DIM, ERROR, GOOD, WARNING};
+// What the engine says about a call is visible already, and would be written out a second time.
+pub(crate) use crate::terminal::text::one_line;
 use crate::terminal::text::{Span, count, fit, painted, shown_line, wrap};
 
 /// Why something failed is told at some length, but not without end.
@@ -88,11 +90,6 @@ fn step(
         spans.extend([Span::plain("  "), Span::new(&took, DIM)]);
     }
     marked(mark, style, &spans, width)
-}
-
-/// For what the engine says about a call: it is visible already, and would be written out a second time.
-pub(crate) fn one_line(visible: &str) -> String {
-    visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Times nobody feels are not told.

@@ -1,4 +1,4 @@
-//! The arguments of the commands that run Planwright and look after it.
+//! The arguments of the commands that run and maintain Planwright.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,33 +9,33 @@ use crate::config::listen_address;
 use crate::logging::LogFormat;
 
 pub(super) const SERVE: &str = "\
-The first start makes an access token and prints the address with it, once; later it is in the file that is named, and \
-`planwright token` shows it. Elsewhere than on this machine it listens only if there is a token already.
+The first start makes an access token. In a terminal every start shows the address with the token in it; elsewhere \
+`planwright token` shows the token. To listen for other machines the token must exist already.
 
-SIGTERM and SIGINT let what is under way reach a safe point; a second one ends it at once. SIGHUP changes nothing, \
-unless it was started in a terminal, with which it stops. With --json the only line on stdout is {\"address\": …}, when it is ready.";
+On SIGTERM or SIGINT running work may reach a safe point; a second signal ends it at once. SIGHUP is ignored, except in a \
+terminal, where it stops the server. With --json the only line on stdout is {\"address\": …}, when the server is ready.";
 
 pub(super) const TOKEN: &str = "\
-Whoever has the token may do everything you may. It is made if it is not there, in a file that only you can read. With \
-PLANWRIGHT_TOKEN set, that is the token, and the file is not looked at.";
+The token gives full access: keep it secret. If there is none, it is made, in a file that only you can read. If \
+PLANWRIGHT_TOKEN is set, that is the token, and the file is not used.";
 
 pub(super) const BACKUP: &str = "\
-Others may go on working: every session is in the archive as it was at one moment. In it are all journals, which sessions \
-were chosen where, and the files of the sessions. Not in it are the access token, and planwright.toml, which may hold \
-passwords. Sessions that are damaged are named and left out, with exit code 7.";
+Other processes can keep working: the archive holds every session as it was at one moment. It holds all journals, the \
+session that each chat was in, and the sessions' files. It does not hold the access token, or planwright.toml, which may \
+have passwords in it. Damaged sessions are named and left out; the exit code is then 7.";
 
 pub(super) const RESTORE: &str = "\
-The whole archive is checked before anything is written, and the store may be of another kind than the one it was made \
-from. A store that has other sessions is refused, unless they are to be merged: then what is there stays as it is. \
-After an interruption the same command goes on.";
+Sessions and files of the archive are added to the store; nothing that exists is replaced or removed. The store may be of \
+another kind than the one the archive was made from. The whole archive is checked before anything is written. A store that \
+has other sessions is refused, unless --merge is given. After an interruption, run the same command again.";
 
 pub(super) const DOCTOR: &str = "\
-It only looks, and makes nothing: no folder, no store, no newer schema. Exit code 0 means that nothing is wrong, 7 that \
-something is damaged, 6 that something else cannot be used, 2 that the configuration is wrong.";
+It changes nothing and makes no folder, no store and no newer schema. Exit code 0: everything works. 7: something is \
+damaged. 6: something else cannot be used. 2: the configuration is wrong.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The address to listen at; port 0 takes any that is free [default: the setting `server.listen`, else 127.0.0.1:7717]
+    /// The address to listen at; port 0 takes any free port [default: the setting `server.listen`, else 127.0.0.1:7717]
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
     /// Another name this server is reached by, as browsers and programs send it; may be given several times
@@ -45,7 +45,7 @@ pub(crate) struct ServeArgs {
     /// else rehearsal]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// How the log looks, on stderr [default: pretty on a terminal, json elsewhere]
+    /// The format of the log on stderr [default: pretty on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
 }
@@ -65,11 +65,11 @@ pub(crate) struct TokenArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Print the token; this is what happens without a word as well
+    /// Print the token; the default
     Show,
-    /// Replace it: from then on only the new one counts, and open connections are cut
+    /// Replace the token: the old one is no longer valid, and open connections are closed
     Rotate,
-    /// Print where it is kept
+    /// Print the path of the file it is in
     Path,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct BackupArgs {
     /// The archive to write; `-` writes to stdout
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -88,7 +88,7 @@ pub(crate) struct RestoreArgs {
     /// The archive; `-` reads it from stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Into a store that has sessions already; those that are there stay as they are, and are named
+    /// Add to a store that has other sessions; what exists stays as it is, and conflicts are named
     #[arg(long)]
     pub(crate) merge: bool,
 }

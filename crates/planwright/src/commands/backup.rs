@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tempfile::TempPath;
 
-use super::Counting;
-use crate::backup::{Manifest, make};
+use super::ProgressLine;
+use crate::backup::{Manifest, create};
 use crate::cli::BackupArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -34,18 +34,18 @@ pub(crate) async fn run(context: &Context, arguments: &BackupArgs) -> Outcome {
 }
 
 async fn archive<W: io::Write>(context: &Context, to: W) -> Result<(W, Manifest), Failure> {
-    let mut counting = Counting::new(&context.screen);
+    let mut progress_line = ProgressLine::new(&context.screen);
     let show = |manifest: &Manifest| {
-        counting.show(&format!("sessions: {}, entries: {}", manifest.sessions, manifest.entries));
+        progress_line.show(&format!("sessions: {}, entries: {}", manifest.sessions, manifest.entries));
     };
-    let made = make(context.ledger.as_ref(), &context.users(), to, show).await;
-    counting.clear();
+    let made = create(context.ledger.as_ref(), &context.users(), to, show).await;
+    progress_line.clear();
     let (mut to, manifest) = made?;
     to.flush().map_err(|error| Failure::unavailable(format!("the archive cannot be written: {error}")))?;
     Ok((to, manifest))
 }
 
-/// The archive's file, which has another name until it is whole.
+/// The archive's file. It is `FILE.partial` until it is complete.
 struct Target {
     path: PathBuf,
     partial: TempPath,
@@ -56,7 +56,7 @@ struct Target {
 impl Target {
     fn new(path: &Path, force: bool) -> Result<Self, Failure> {
         if !force && path.symlink_metadata().is_ok() {
-            return Err(is_there(path));
+            return Err(exists(path));
         }
         let mut partial = path.as_os_str().to_owned();
         partial.push(".partial");
@@ -65,7 +65,7 @@ impl Target {
             |error: &io::Error| Failure::unavailable(format!("{} cannot be written: {error}", partial.display()));
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
-        // What people said is nobody else's business.
+        // The archive has conversations in it: only its owner may read it.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&partial).map_err(|error| unwritable(&error))?;
@@ -81,17 +81,17 @@ impl Target {
         Ok(Self { path: path.to_owned(), partial, file, force })
     }
 
-    /// On disk first, then under its name.
+    /// Flushes the file to disk, then gives it its name.
     fn finish(self) -> Result<(), Failure> {
         self.file.sync_all().map_err(|error| self.unwritable(&error))?;
         let Self { path, partial, force, .. } = self;
         let placed = if force { partial.persist(&path) } else { partial.persist_noclobber(&path) };
         placed.map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => is_there(&path),
+            io::ErrorKind::AlreadyExists => exists(&path),
             _ => Failure::unavailable(format!("{} cannot be written: {}", path.display(), error.error)),
         })?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Not every system lets a folder be flushed.
+        // Not every system can flush a folder.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     }
@@ -101,8 +101,8 @@ impl Target {
     }
 }
 
-fn is_there(path: &Path) -> Failure {
-    Failure::usage(format!("{} is there already", path.display())).hint("`--force` writes over it")
+fn exists(path: &Path) -> Failure {
+    Failure::usage(format!("{} exists already", path.display())).hint("`--force` overwrites it")
 }
 
 fn view(manifest: &Manifest, file: &str) -> serde_json::Value {

@@ -61,7 +61,7 @@ impl Check {
 
     /// What a command would have failed with.
     fn failed(name: &'static str, failure: &Failure) -> Self {
-        let hint = failure.what_to_type().map(str::to_owned);
+        let hint = failure.hint_text().map(str::to_owned);
         Self { exit: failure.exit, hint, ..Self::wrong(name, failure.message()) }
     }
 

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::asking::{Asked, ask};
 use crate::cli::{Global, HealthArgs};
 use crate::config::Settings;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::server_probe::{Probe, probe};
 use crate::terminal::screen::Screen;
 
 pub(crate) async fn run(global: &Global, arguments: &HealthArgs) -> Outcome {
@@ -13,18 +13,18 @@ pub(crate) async fn run(global: &Global, arguments: &HealthArgs) -> Outcome {
         Some(listen) => listen,
         None => Settings::read(global)?.server.listen,
     };
-    match ask(listen, "/readyz").await {
-        Asked::Answered { status: 200, .. } => {
+    match probe(listen, "/readyz").await {
+        Probe::Answered { status: 200, .. } => {
             let answer = || json!({ "ready": true, "address": format!("http://{listen}") });
-            Screen::new(global.json).answer(answer, || format!("The server at http://{listen} can work.\n"))?;
+            Screen::new(global.json).answer(answer, || format!("The server at http://{listen} is ready.\n"))?;
             Ok(Exit::Done)
         }
-        Asked::Answered { status, .. } => {
-            Err(Failure::unavailable(format!("the server at http://{listen} cannot work now (status {status})")))
+        Probe::Answered { status, .. } => {
+            Err(Failure::unavailable(format!("the server at http://{listen} is not ready (status {status})")))
         }
-        Asked::Nobody => Err(Failure::unavailable(format!("nothing listens at {listen}"))),
-        Asked::Strange(why) => {
-            Err(Failure::unavailable(format!("what listens at {listen} is no server of ours: {why}")))
+        Probe::NotListening => Err(Failure::unavailable(format!("nothing listens at {listen}"))),
+        Probe::NotAServer(why) => {
+            Err(Failure::unavailable(format!("the program at {listen} is not a Planwright server: {why}")))
         }
     }
 }

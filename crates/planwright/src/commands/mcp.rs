@@ -1,5 +1,7 @@
 //! `planwright mcp`
 
+use std::io::Write as _;
+
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_surfaces::mcp::{McpError, McpOptions, PlanStart, serve_stdio};
 
@@ -12,8 +14,11 @@ pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
         Some(name) => named(name)?,
         None => {
             let session = context.engine.new_session(Channel::Mcp);
-            // stdout belongs to the protocol.
-            eprintln!("planwright: new session {session}; come back to it with `--session {session}`");
+            // stdout belongs to the protocol. A client may have closed stderr, which is no reason to end.
+            let _ = writeln!(
+                std::io::stderr(),
+                "planwright: new session {session}; `--session {session}` comes back to it"
+            );
             session
         }
     };
@@ -23,7 +28,7 @@ pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
         Some(PlanWork::Off) => PlanStart::Off,
     };
     let options = McpOptions { engine: context.engine.clone(), session, start };
-    match serve_stdio(options, asked_to_stop()).await {
+    match serve_stdio(options, stop_signal()).await {
         Ok(()) => Ok(Exit::Done),
         Err(McpError::Start { error, .. }) => Err(error.into()),
         Err(error @ McpError::Broken(_)) => Err(Failure::unexpected(error.to_string())),
@@ -37,8 +42,8 @@ fn named(name: &str) -> Result<SessionIdentity, Failure> {
     Ok(SessionIdentity::new(Channel::Mcp, ConversationKey::existing(name)?))
 }
 
-/// Ready when the person or the system wants the program to end.
-async fn asked_to_stop() {
+/// Completes on SIGINT or SIGTERM.
+async fn stop_signal() {
     let interrupted = tokio::signal::ctrl_c();
     #[cfg(unix)]
     {

@@ -25,7 +25,7 @@ use crate::cli::{FilesCommand, PlanArgs, PlanCommand};
 use crate::context::{Context, Purpose, Store};
 use crate::failure::{Failure, Outcome};
 
-/// Turning something on begins it.
+/// Turning something on may make a store.
 pub(crate) fn needs(command: &PlanCommand) -> Store {
     match command {
         PlanCommand::On { .. } | PlanCommand::Files { command: FilesCommand::On } => Store::MayBeMade,
@@ -75,7 +75,7 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
     }
 }
 
-/// The plan that is meant, or what to type to find it.
+/// The named or active plan, or a failure with the command that lists the plans.
 async fn find(
     context: &Context,
     session: &SessionIdentity,
@@ -84,7 +84,7 @@ async fn find(
     context.engine.find_plan(session, plan).await.map_err(not_found(context))
 }
 
-/// A plan that was not found, with the way to find it.
+/// A plan that was not found, with the command that lists the plans.
 fn not_found(context: &Context) -> impl FnOnce(LedgerError) -> Failure {
     let list = context.invocation.plan(["list"]);
     move |error| {
@@ -94,7 +94,7 @@ fn not_found(context: &Context) -> impl FnOnce(LedgerError) -> Failure {
     }
 }
 
-/// A refused decision, with the way to see where the plan stands.
+/// A refused decision, with the command that shows the plan.
 fn refused(context: &Context, plan: &Plan) -> impl FnOnce(LedgerError) -> Failure {
     let show = context.invocation.plan(["show", &plan.number.to_string()]);
     move |error| Failure::from(error).hint_on(RefusalCode::WrongStatus, || show)

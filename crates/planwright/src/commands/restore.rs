@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::Counting;
-use crate::backup::{Checked, Merging, Report, Restoring, check};
+use super::ProgressLine;
+use crate::backup::{CheckedArchive, ExistingSessions, Restore, RestoreReport, check};
 use crate::cli::{Global, RestoreArgs};
 use crate::context::{Context, Store};
 use crate::failure::{Exit, Failure, Outcome};
@@ -15,25 +15,25 @@ use crate::terminal::palette::{GOOD, WARNING};
 use crate::terminal::text::{count, paint, shown_line};
 
 pub(crate) async fn run(global: &Global, arguments: &RestoreArgs) -> Outcome {
-    // The archive is checked first: one that cannot be used leaves no store behind.
-    let mut archive = open(&arguments.file)?;
-    let checked = check(&mut archive)?;
+    // The archive is checked before the store is opened, so that a bad archive makes no store.
+    let mut file = open(&arguments.file)?;
+    let archive = check(&mut file)?;
     let context = Context::open(global, Store::MayBeMade).await?;
-    let merging = if arguments.merge { Merging::Wanted } else { Merging::Refused };
-    let restoring = Restoring::prepare(context.ledger.as_ref(), &context.users(), &checked, merging).await?;
-    let mut counting = Counting::new(&context.screen);
-    let all = checked.manifest.sessions;
-    let written = restoring.write(&mut archive, |report| {
-        counting.show(&format!("sessions: {} of {all}, files: {}", report.sessions, report.files));
+    let others = if arguments.merge { ExistingSessions::Merge } else { ExistingSessions::Refuse };
+    let restore = Restore::prepare(context.ledger.as_ref(), &context.users(), &archive, others).await?;
+    let mut progress_line = ProgressLine::new(&context.screen);
+    let all = archive.manifest.sessions;
+    let written = restore.write(&mut file, |report| {
+        progress_line.show(&format!("files: {}, sessions: {} of {all}", report.files, report.sessions));
     });
     let written = written.await;
-    counting.clear();
+    progress_line.clear();
     let report = written?;
-    context.screen.answer(|| view(&checked, &report), || words(&checked, &report))?;
+    context.screen.answer(|| view(&archive, &report), || words(&archive, &report))?;
     Ok(Exit::Done)
 }
 
-/// What comes from stdin is kept, because it is read twice.
+/// An archive from stdin is copied to a temporary file, because it is read twice.
 fn open(path: &Path) -> Result<File, Failure> {
     if path != Path::new("-") {
         return File::open(path).map_err(|error| Failure::usage(format!("{} cannot be read: {error}", path.display())));
@@ -43,35 +43,38 @@ fn open(path: &Path) -> Result<File, Failure> {
         io::copy(&mut io::stdin().lock(), &mut file)?;
         Ok(file)
     };
-    keep().map_err(|error| Failure::unavailable(format!("stdin cannot be kept: {error}")))
+    keep().map_err(|error| Failure::unavailable(format!("stdin cannot be copied to a temporary file: {error}")))
 }
 
-fn view(checked: &Checked, report: &Report) -> serde_json::Value {
+fn view(archive: &CheckedArchive, report: &RestoreReport) -> serde_json::Value {
     json!({
-        "madeAt": checked.manifest.made_at,
+        "madeAt": archive.manifest.made_at,
         "sessions": report.sessions,
         "files": report.files,
         "pointers": report.pointers,
-        "alreadyThere": report.already_there,
+        "alreadyThere": report.same_sessions + report.same_files,
+        "sessionsAlreadyThere": report.same_sessions,
+        "filesAlreadyThere": report.same_files,
         "left": report.left,
-        "notInArchive": checked.manifest.damaged,
+        "notInArchive": archive.manifest.damaged,
     })
 }
 
-fn words(checked: &Checked, report: &Report) -> String {
+fn words(archive: &CheckedArchive, report: &RestoreReport) -> String {
     let mut text = String::new();
-    for (title, named) in [("left as it is:", &report.left), ("not in the archive:", &checked.manifest.damaged)] {
-        for named in named {
-            let why = format!("{}: {}", shown_line(&named.what), shown_line(&named.reason));
+    for (title, omitted) in [("not restored:", &report.left), ("not in the archive:", &archive.manifest.damaged)] {
+        for omitted in omitted {
+            let why = format!("{}: {}", shown_line(&omitted.what), shown_line(&omitted.reason));
             text.push_str(&format!("{} {why}\n", paint(title, WARNING)));
         }
     }
-    let brought = format!("Brought back: {}, {}", count(report.sessions, "session"), count(report.files, "file"));
-    let there = match report.already_there {
-        0 => String::new(),
-        number => format!("; {number} were here already"),
-    };
-    text.push_str(&paint(&format!("{brought}{there}."), GOOD));
+    let both = |sessions, files| format!("{}, {}", count(sessions, "session"), count(files, "file"));
+    let mut summary = format!("Added: {}.", both(report.sessions, report.files));
+    if report.same_sessions + report.same_files > 0 {
+        let same = both(report.same_sessions, report.same_files);
+        summary.push_str(&format!(" Already in the store and unchanged: {same}."));
+    }
+    text.push_str(&paint(&summary, GOOD));
     text.push('\n');
     text
 }

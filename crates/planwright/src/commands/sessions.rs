@@ -4,26 +4,43 @@ mod delete;
 
 use serde_json::json;
 
-use self::delete::Asking;
-use crate::cli::{SessionsArgs, SessionsCommand};
+use self::delete::Confirmation;
+use crate::cli::{Global, SessionsArgs, SessionsCommand};
 use crate::commands::plan::damaged;
-use crate::context::{Context, PAGE};
+use crate::context::{Context, PAGE, Store};
 use crate::failure::{Exit, Outcome};
+use crate::invocation::Invocation;
 use crate::terminal::palette::DIM;
+use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{ListedSession, list};
 use crate::terminal::text::paint;
 
-pub(crate) async fn run(mut context: Context, arguments: &SessionsArgs) -> Outcome {
+pub(crate) async fn run(global: &Global, arguments: &SessionsArgs) -> Outcome {
     match &arguments.command {
-        None => show(&context, arguments.after).await,
+        None => match Context::open_existing(global).await? {
+            Some(context) => list_page(&context, arguments.after).await,
+            None => no_store(global),
+        },
         Some(SessionsCommand::Delete { session, yes }) => {
-            let asking = if *yes { Asking::NotNeeded } else { Asking::First };
-            delete::run(&mut context, session, asking).await
+            let mut context = Context::open(global, Store::MustExist).await?;
+            let confirmation = if *yes { Confirmation::NotNeeded } else { Confirmation::Asked };
+            delete::run(&mut context, session, confirmation).await
         }
     }
 }
 
-async fn show(context: &Context, after: Option<u64>) -> Outcome {
+/// Before the first session there is no store.
+fn no_store(global: &Global) -> Outcome {
+    let view = || json!({ "sessions": [], "next": null, "damaged": [] });
+    Screen::new(global.json).answer(view, || none_yet(&Invocation::new(global)))?;
+    Ok(Exit::Done)
+}
+
+fn none_yet(invocation: &Invocation) -> String {
+    format!("There are no sessions yet; `{}` begins one.\n", invocation.command(["chat"]))
+}
+
+async fn list_page(context: &Context, after: Option<u64>) -> Outcome {
     let page = context.engine.sessions(after, PAGE).await?;
     let mut listed = Vec::with_capacity(page.items.len());
     for stored in &page.items {
@@ -35,9 +52,7 @@ async fn show(context: &Context, after: Option<u64>) -> Outcome {
     };
     let words = || {
         let mut text = match listed.as_slice() {
-            [] if page.damaged.is_empty() => {
-                format!("There are no sessions yet; `{}` begins one.\n", context.invocation.command(["chat"]))
-            }
+            [] if page.damaged.is_empty() => none_yet(&context.invocation),
             [] => String::new(),
             sessions => list(sessions, &context.screen),
         };

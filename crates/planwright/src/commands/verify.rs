@@ -3,7 +3,7 @@
 use planwright_engine::engine::{ChainReport, VerifyReport};
 use serde_json::{Value, json};
 
-use super::Counting;
+use super::ProgressLine;
 use crate::commands::plan::damaged;
 use crate::context::Context;
 use crate::failure::{Exit, Outcome};
@@ -11,7 +11,7 @@ use crate::terminal::palette::{BOLD, ERROR, GOOD};
 use crate::terminal::text::{count, paint, shown_line};
 
 pub(crate) async fn run(context: &Context) -> Outcome {
-    let mut counting = Counting::new(&context.screen);
+    let mut progress_line = ProgressLine::new(&context.screen);
     let mut sessions = 0_u64;
     let mut entries = 0_u64;
     let report = context
@@ -19,10 +19,10 @@ pub(crate) async fn run(context: &Context) -> Outcome {
         .verify(|chain| {
             sessions += 1;
             entries += chain.entries;
-            counting.show(&format!("sessions: {sessions}, entries: {entries}"));
+            progress_line.show(&format!("sessions: {sessions}, entries: {entries}"));
         })
         .await;
-    counting.clear();
+    progress_line.clear();
     let report = report?;
     context.screen.answer(|| view(&report), || words(&report))?;
     Ok(if report.is_whole() { Exit::Done } else { Exit::Damaged })

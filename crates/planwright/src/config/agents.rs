@@ -1,4 +1,4 @@
-//! Who steps can be given to: the usual specialists, those that are described in the file, or only some of them.
+//! The specialists that steps can be given to: the built-in ones, those that the file describes, or only some of them.
 //!
 //! `agents` is a list of names, or a table with a table for each specialist and, in `only`, the names that are left.
 
@@ -24,9 +24,9 @@ pub(super) enum AgentsSection {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentTable {
-    /// A file, counted from the folder of the configuration.
+    /// A file, relative to the folder of the configuration.
     prompt: Option<String>,
-    /// The same in place.
+    /// The same, in the configuration itself.
     instructions: Option<String>,
     about: Option<String>,
 }
@@ -51,13 +51,13 @@ pub(super) fn registry(section: Option<AgentsSection>, path: &Path) -> Result<Ag
     }
 }
 
-/// The usual ones, as the file changes them, and then those it adds.
+/// The built-in specialists, as the file changes them, then those that it adds.
 fn known(tables: Vec<(String, AgentTable)>, path: &Path) -> Result<Vec<Specialist>, Failure> {
     let mut known = AgentRegistry::default().specialists().to_vec();
     for (name, table) in tables {
         let specialist = described(&name, table, path)?;
         match known.iter_mut().find(|other| other.name == name) {
-            Some(usual) => *usual = specialist,
+            Some(built_in) => *built_in = specialist,
             None => known.push(specialist),
         }
     }
@@ -67,7 +67,7 @@ fn known(tables: Vec<(String, AgentTable)>, path: &Path) -> Result<Vec<Specialis
 fn described(name: &str, table: AgentTable, path: &Path) -> Result<Specialist, Failure> {
     let key = |field: &str| format!("agents.{}{field}", visible(name).replace(['\n', '\t'], " "));
     let wrong = |field: &str, message: String| in_file(path, &key(field), Refusal::invalid(message));
-    // A name that cannot be one is told before anything is looked for.
+    // A wrong name is told before the files are read.
     Specialist::named(name).check().map_err(|refusal| in_file(path, &key(""), refusal))?;
     if let Some(about) = table.about.clone() {
         Specialist { about, ..Specialist::named(name) }
@@ -80,7 +80,7 @@ fn described(name: &str, table: AgentTable, path: &Path) -> Result<Specialist, F
         }
         (Some(file), None) => (".prompt", Some(read(&file, path).map_err(|message| wrong(".prompt", message))?)),
         (None, Some(text)) if text.trim().is_empty() => {
-            return Err(wrong(".instructions", "there is nothing in it".to_owned()));
+            return Err(wrong(".instructions", "it is empty".to_owned()));
         }
         (None, Some(text)) => (".instructions", Some(text)),
         (None, None) => ("", None),
@@ -90,8 +90,8 @@ fn described(name: &str, table: AgentTable, path: &Path) -> Result<Specialist, F
         (Some(text), Some(about), _) => {
             Specialist { name: name.to_owned(), about, prompt: text.trim_start_matches('\u{feff}').trim().to_owned() }
         }
-        (None, Some(about), Some(usual)) => Specialist { about, ..usual },
-        (None, None, Some(usual)) => usual,
+        (None, Some(about), Some(built_in)) => Specialist { about, ..built_in },
+        (None, None, Some(built_in)) => built_in,
         (None, _, None) => {
             return Err(wrong("", "a new agent needs `prompt`, the name of a file, or `instructions`".to_owned()));
         }
@@ -113,7 +113,7 @@ fn read(file: &str, path: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// Exactly these. Of one that nobody described, the name has to do.
+/// Exactly these. A specialist without a description has only its name.
 fn named(known: &[Specialist], names: Vec<String>) -> Result<AgentRegistry, Refusal> {
     let of_name = |name: &String| {
         let described = known.iter().find(|specialist| specialist.name == *name);
@@ -122,7 +122,7 @@ fn named(known: &[Specialist], names: Vec<String>) -> Result<AgentRegistry, Refu
     AgentRegistry::new(once_each(names).iter().map(of_name))
 }
 
-/// Some of those that are known: a name that is not is a slip, since there is a place to describe it.
+/// Some of the known specialists. An unknown name is an error: a new specialist is described in the file.
 fn narrowed(known: &[Specialist], names: Vec<String>) -> Result<AgentRegistry, Refusal> {
     let all = AgentRegistry::new(known.to_vec())?;
     let names = once_each(names);
@@ -152,7 +152,7 @@ impl<'de> Deserialize<'de> for AgentsSection {
     }
 }
 
-/// Written out, so that a mistake is told with its own line and key.
+/// Not derived, so that an error has its own line and key.
 struct SectionVisitor;
 
 impl<'de> Visitor<'de> for SectionVisitor {
@@ -194,13 +194,13 @@ mod tests {
 
     #[test]
     fn the_prompt_is_the_rest_or_all_of_the_text() {
-        let usual = Specialist::built_in("coder").unwrap().prompt;
+        let built_in = Specialist::built_in("coder").unwrap().prompt;
         for (instructions, about, prompt) in [
             (Some("Codes\n\nSlowly.\n"), None, "Slowly."),
             (Some("# Codes\n"), None, "Codes"),
             (Some("# Codes\n\nSlowly.\n"), Some("Codes slowly"), "# Codes\n\nSlowly."),
-            (None, Some("Codes slowly"), usual.as_str()),
-            (None, None, usual.as_str()),
+            (None, Some("Codes slowly"), built_in.as_str()),
+            (None, None, built_in.as_str()),
         ] {
             let owned = |text: Option<&str>| text.map(str::to_owned);
             let table = AgentTable { prompt: None, instructions: owned(instructions), about: owned(about) };

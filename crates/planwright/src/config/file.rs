@@ -1,15 +1,16 @@
-//! `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`.
-//! Only the descriptions of agents have none.
+//! `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`. Only the
+//! descriptions of agents have none.
 
-use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
-
-use planwright_core::policy::{DocumentTools, OnFailure, StandingApproval};
+use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy, StandingApproval};
+use planwright_core::turn::TurnLimits;
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::planning_files::PlanningFilesSection;
 use super::reply::ReplySection;
 use super::server::ServerSection;
+use super::setting::{Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
+use crate::failure::Failure;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +18,7 @@ pub(super) struct File {
     pub(super) database: Option<String>,
     pub(super) agents: Option<AgentsSection>,
     pub(super) model: Option<String>,
-    pub(super) context_tokens: Option<NonZeroU32>,
+    pub(super) context_tokens: Option<Positive<u32>>,
     #[serde(default)]
     pub(super) plan: PlanSection,
     #[serde(default)]
@@ -32,29 +33,104 @@ pub(super) struct File {
     pub(super) planning_files: PlanningFilesSection,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PlanSection {
-    pub(super) tools: Option<DocumentTools>,
-    pub(super) on_failure: Option<OnFailure>,
-    pub(super) standing_approval: Option<StandingApproval>,
-    pub(super) nudges: Option<u32>,
+impl File {
+    /// Replaces what the file says in its sections by what the variables say.
+    pub(super) fn read_variables(&mut self) -> Result<(), Failure> {
+        self.plan.read_variables()?;
+        self.turn.read_variables()?;
+        self.reply.read_variables()?;
+        self.limits.read_variables()?;
+        self.server.read_variables()?;
+        self.planning_files.read_variables()
+    }
+
+    /// Every setting, in the order of the reference.
+    pub(super) fn settings() -> Vec<Setting> {
+        let top =
+            |name, kind: &str, default: &str, about| Setting::new("", name, kind.to_owned(), default.to_owned(), about);
+        let mut settings = vec![
+            top(
+                "database",
+                "`sqlite:FILE` or `postgres://USER@HOST/DATABASE`",
+                "`sqlite:{data}/planwright.db`",
+                "The store. A relative path is relative to the configuration file. The flag is `--database`.",
+            ),
+            top(
+                "model",
+                "`openai:NAME`, `anthropic:NAME`, `gemini:NAME`, `ollama:NAME` or `rehearsal`",
+                "`rehearsal`",
+                "The model that answers. The flag is `--model`.",
+            ),
+            top(
+                "context_tokens",
+                &Positive::<u32>::kind(),
+                "the model's own",
+                "How many tokens the model can read, if Planwright does not know it.",
+            ),
+            top(
+                "agents",
+                "a list of names, or tables `[agents.NAME]` with `prompt` (a file) or `instructions`, and `about`",
+                "the built-in specialists",
+                "The specialists that steps can be given to. `agents.only` names the ones to keep.",
+            ),
+        ];
+        settings.extend(PlanSection::settings());
+        settings.extend(TurnSection::settings());
+        settings.extend(ReplySection::settings());
+        settings.extend(LimitsSection::settings());
+        settings.extend(PlanningFilesSection::settings());
+        settings.extend(ServerSection::settings());
+        settings
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TurnSection {
-    pub(super) model_calls: Option<NonZeroU32>,
-    pub(super) tool_calls: Option<NonZeroU32>,
-    pub(super) tokens: Option<NonZeroU64>,
-    pub(super) seconds: Option<NonZeroU32>,
-    pub(super) tool_seconds: Option<NonZeroU32>,
+section! {
+    pub(super) struct PlanSection, "plan" {
+        "Which tools the model may call while it drafts a document: all of them, or those that only read."
+        tools: Choice<DocumentTools> = DocumentTools::default(),
+        "What happens to the rest of a plan when a step fails."
+        on_failure: Choice<OnFailure> = OnFailure::default(),
+        "Whether recorded plans whose every step only reads are approved without a person."
+        standing_approval: Choice<StandingApproval> = StandingApproval::default(),
+        "How many turns in a row Planwright begins by itself for an approved document without recorded progress. Then it waits for a person."
+        nudges: Whole<u32> = Policy::default().nudges,
+    }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LimitsSection {
-    pub(super) plan_bytes: Option<NonZeroUsize>,
-    pub(super) steps: Option<NonZeroUsize>,
-    pub(super) message_bytes: Option<NonZeroUsize>,
+impl Choices for DocumentTools {
+    const NAMES: &'static [(&'static str, Self)] = &[("all", Self::All), ("read_only", Self::ReadOnly)];
+}
+
+impl Choices for OnFailure {
+    const NAMES: &'static [(&'static str, Self)] = &[("stop", Self::Stop), ("go_on", Self::GoOn)];
+}
+
+impl Choices for StandingApproval {
+    const NAMES: &'static [(&'static str, Self)] = &[("off", Self::Off), ("read_only", Self::ReadOnly)];
+}
+
+section! {
+    pub(super) struct TurnSection, "turn" {
+        "How often one turn may call the model."
+        model_calls: Positive<u32> = TurnLimits::default().model_calls,
+        "How many tools one turn may call."
+        tool_calls: Positive<u32> = TurnLimits::default().tool_calls,
+        "How many tokens one turn may send and receive."
+        tokens: Positive<u64> = TurnLimits::default().tokens,
+        "How long one turn may take."
+        seconds: Seconds = TurnLimits::default().time,
+        "How long one tool call may take."
+        tool_seconds: Seconds = TurnLimits::default().tool_time,
+    }
+}
+
+section! {
+    pub(super) struct LimitsSection, "limits" {
+        "The largest plan, in bytes."
+        plan_bytes: Positive<usize> = Limits::default().plan_bytes,
+        "The most steps of a plan."
+        steps: Positive<usize> = Limits::default().steps,
+        "The longest message, in bytes."
+        message_bytes: Positive<usize> = Limits::default().message_bytes,
+    }
 }

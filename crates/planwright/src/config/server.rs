@@ -1,115 +1,115 @@
-//! Where the server listens, under which names, and what it allows.
+//! The section `server`: where the server listens, under which names, and its limits.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
 use planwright_core::visible::quoted;
+use planwright_engine::agent::AgentOptions;
+use planwright_surfaces::http::ServerLimits;
 use secrecy::SecretString;
-use serde::Deserialize;
 
-use super::variables::{number, variable};
+use super::setting::{Check, Checked, Choice, Choices, List, Positive, Seconds, section};
+use super::variables::variable;
 use crate::failure::Failure;
 use crate::logging::LogFormat;
 
 const PORT: u16 = 7717;
-/// How long what is under way may take to reach a safe point.
+/// How long running work may take to reach a safe point.
 const GRACE: Duration = Duration::from_secs(30);
-/// A token that people think up should at least not be guessed.
+/// A token that a person made up must not be easy to guess.
 const SHORTEST_TOKEN: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ServerSettings {
     pub(crate) listen: SocketAddr,
-    /// The names it is reached by, besides its address and those of this machine.
+    /// Names of the server, besides its address and the names of this machine.
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
     pub(crate) grace: Duration,
-    /// How long a session stays held when its server is gone.
-    pub(crate) lease: Option<Duration>,
+    /// When another process takes over the sessions of a process that died.
+    pub(crate) lease: Duration,
     pub(crate) log_format: Option<LogFormat>,
-    /// Instead of the one in the file.
+    /// Replaces the token in the file.
     pub(crate) token: Option<SecretString>,
-    pub(crate) limits: LimitSettings,
+    pub(crate) limits: ServerLimits,
 }
 
-/// `None` where the server's own limit is kept.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct LimitSettings {
-    pub(crate) body_bytes: Option<NonZeroU32>,
-    pub(crate) header_bytes: Option<NonZeroU32>,
-    pub(crate) headers: Option<NonZeroU32>,
-    pub(crate) json_depth: Option<NonZeroU32>,
-    pub(crate) connections: Option<NonZeroU32>,
-    pub(crate) connections_per_address: Option<NonZeroU32>,
-    pub(crate) header_seconds: Option<NonZeroU32>,
-    pub(crate) body_seconds: Option<NonZeroU32>,
-    pub(crate) write_seconds: Option<NonZeroU32>,
-    pub(crate) requests_per_second: Option<NonZeroU32>,
-    pub(crate) burst: Option<NonZeroU32>,
-    pub(crate) wrong_tokens_per_minute: Option<NonZeroU32>,
+fn limits() -> ServerLimits {
+    ServerLimits::default()
 }
 
-/// `[server]` as it is written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ServerSection {
-    listen: Option<Listen>,
-    hosts: Option<Vec<HostName>>,
-    origins: Option<Vec<Origin>>,
-    grace_seconds: Option<NonZeroU32>,
-    lease_seconds: Option<NonZeroU32>,
-    log_format: Option<LogFormat>,
-    body_bytes: Option<NonZeroU32>,
-    header_bytes: Option<NonZeroU32>,
-    headers: Option<NonZeroU32>,
-    json_depth: Option<NonZeroU32>,
-    connections: Option<NonZeroU32>,
-    connections_per_address: Option<NonZeroU32>,
-    header_seconds: Option<NonZeroU32>,
-    body_seconds: Option<NonZeroU32>,
-    write_seconds: Option<NonZeroU32>,
-    requests_per_second: Option<NonZeroU32>,
-    burst: Option<NonZeroU32>,
-    wrong_tokens_per_minute: Option<NonZeroU32>,
+section! {
+    pub(super) struct ServerSection, "server" {
+        "The address that the server listens at. The flag is `--listen`."
+        listen: Checked<Listen> = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PORT),
+        "Other names that the server is reached by, as browsers and programs send them. The flag is `--host`."
+        hosts: List<HostName> = Vec::new(),
+        "Origins of other web pages that may send requests."
+        origins: List<Origin> = Vec::new(),
+        "How long running work may take to reach a safe point when the server stops."
+        grace_seconds: Seconds = GRACE,
+        "After how long another server continues the work of one that died."
+        lease_seconds: Seconds = AgentOptions::new("").lease,
+        "The format of the log on stderr. The flag is `--log-format`."
+        log_format: Choice<LogFormat> => "`pretty` on a terminal, else `json`",
+        "The largest body of a request, in bytes."
+        body_bytes: Positive<usize> = limits().body_bytes,
+        "The largest request line and headers together, in bytes."
+        header_bytes: Positive<usize> = limits().header_bytes,
+        "The most headers of a request."
+        headers: Positive<usize> = limits().headers,
+        "How deeply lists and objects may be nested in a body."
+        json_depth: Positive<usize> = limits().json_depth,
+        "The most open connections. Half of them are reserved for clients that presented the token."
+        connections: Positive<usize> = limits().connections,
+        "The most open connections from one address without the token. Addresses of this machine are exempt."
+        connections_per_address: Positive<usize> = limits().connections_per_address,
+        "How long a client may take to send the headers of a request."
+        header_seconds: Seconds = limits().header_time,
+        "How long a client may take to send the body of a request."
+        body_seconds: Seconds = limits().body_time,
+        "How long a client may read nothing of a response."
+        write_seconds: Seconds = limits().write_time,
+        "The most requests per second with the token, from all clients together."
+        requests_per_second: Positive<u32> = limits().requests_per_second,
+        "How many requests with the token may come at once after a quiet time."
+        burst: Positive<u32> = limits().burst,
+        "The most wrong tokens per minute from one address."
+        wrong_tokens_per_minute: Positive<u32> = limits().wrong_tokens_per_minute,
+    }
 }
 
-pub(super) fn server(section: ServerSection) -> Result<ServerSettings, Failure> {
-    let listen = variable("PLANWRIGHT_SERVER_LISTEN", listen_address)?.or(section.listen.map(|Listen(at)| at));
-    let hosts = variable("PLANWRIGHT_SERVER_HOSTS", |text| list(text, host_name))?;
-    let origins = variable("PLANWRIGHT_SERVER_ORIGINS", |text| list(text, origin))?;
-    let in_file = |names: Vec<HostName>| names.into_iter().map(|HostName(name)| name).collect();
-    let origins_in_file = |origins: Vec<Origin>| origins.into_iter().map(|Origin(origin)| origin).collect();
-    let grace = number("PLANWRIGHT_SERVER_GRACE_SECONDS", section.grace_seconds)?;
-    let lease = number("PLANWRIGHT_SERVER_LEASE_SECONDS", section.lease_seconds)?;
-    let limits = LimitSettings {
-        body_bytes: number("PLANWRIGHT_SERVER_BODY_BYTES", section.body_bytes)?,
-        header_bytes: number("PLANWRIGHT_SERVER_HEADER_BYTES", section.header_bytes)?,
-        headers: number("PLANWRIGHT_SERVER_HEADERS", section.headers)?,
-        json_depth: number("PLANWRIGHT_SERVER_JSON_DEPTH", section.json_depth)?,
-        connections: number("PLANWRIGHT_SERVER_CONNECTIONS", section.connections)?,
-        connections_per_address: number("PLANWRIGHT_SERVER_CONNECTIONS_PER_ADDRESS", section.connections_per_address)?,
-        header_seconds: number("PLANWRIGHT_SERVER_HEADER_SECONDS", section.header_seconds)?,
-        body_seconds: number("PLANWRIGHT_SERVER_BODY_SECONDS", section.body_seconds)?,
-        write_seconds: number("PLANWRIGHT_SERVER_WRITE_SECONDS", section.write_seconds)?,
-        requests_per_second: number("PLANWRIGHT_SERVER_REQUESTS_PER_SECOND", section.requests_per_second)?,
-        burst: number("PLANWRIGHT_SERVER_BURST", section.burst)?,
-        wrong_tokens_per_minute: number("PLANWRIGHT_SERVER_WRONG_TOKENS_PER_MINUTE", section.wrong_tokens_per_minute)?,
-    };
-    Ok(ServerSettings {
-        listen: listen.unwrap_or(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), PORT)),
-        hosts: hosts.or_else(|| section.hosts.map(in_file)).unwrap_or_default(),
-        origins: origins.or_else(|| section.origins.map(origins_in_file)).unwrap_or_default(),
-        grace: grace.map_or(GRACE, |seconds| Duration::from_secs(seconds.get().into())),
-        lease: lease.map(|seconds| Duration::from_secs(seconds.get().into())),
-        log_format: variable("PLANWRIGHT_SERVER_LOG_FORMAT", log_format)?.or(section.log_format),
-        token: variable("PLANWRIGHT_TOKEN", token)?,
-        limits,
-    })
+impl ServerSection {
+    pub(super) fn settings_of_server(mut self) -> Result<ServerSettings, Failure> {
+        Ok(ServerSettings {
+            listen: self.listen(),
+            hosts: self.hosts(),
+            origins: self.origins(),
+            grace: self.grace_seconds(),
+            lease: self.lease_seconds(),
+            log_format: self.log_format(),
+            token: variable("PLANWRIGHT_TOKEN", token)?,
+            limits: ServerLimits {
+                body_bytes: self.body_bytes(),
+                header_bytes: self.header_bytes(),
+                headers: self.headers(),
+                json_depth: self.json_depth(),
+                connections: self.connections(),
+                connections_per_address: self.connections_per_address(),
+                header_time: self.header_seconds(),
+                body_time: self.body_seconds(),
+                write_time: self.write_seconds(),
+                requests_per_second: self.requests_per_second(),
+                burst: self.burst(),
+                wrong_tokens_per_minute: self.wrong_tokens_per_minute(),
+                ..limits()
+            },
+        })
+    }
 }
 
-/// An address with its port; `localhost` is this machine.
+/// An address with a port; `localhost` is this machine.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let wrong =
         || format!("{} is not an address with a port, such as `127.0.0.1:{PORT}` or `[::1]:{PORT}`", quoted(text));
@@ -120,7 +120,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     SocketAddr::from_str(text).map_err(|_| wrong())
 }
 
-/// A name as it stands in `Host`: no scheme, no path.
+/// A name as it is in the header `Host`: no scheme, no path.
 pub(crate) fn host_name(text: &str) -> Result<String, String> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
     if text.is_empty() || !text.bytes().all(plain) || !text.bytes().any(|b| b.is_ascii_alphanumeric()) {
@@ -129,7 +129,7 @@ pub(crate) fn host_name(text: &str) -> Result<String, String> {
     Ok(text.to_ascii_lowercase())
 }
 
-/// Where a page comes from: a scheme and a host, no path.
+/// The origin of a web page: a scheme and a host, no path.
 fn origin(text: &str) -> Result<String, String> {
     let wrong = || format!("{} is not an origin, such as `https://plans.example.org`", quoted(text));
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wrong)?;
@@ -137,19 +137,7 @@ fn origin(text: &str) -> Result<String, String> {
     Ok(text.to_ascii_lowercase())
 }
 
-fn list(text: &str, read: fn(&str) -> Result<String, String>) -> Result<Vec<String>, String> {
-    text.split(',').map(|name| read(name.trim())).collect()
-}
-
-fn log_format(text: &str) -> Result<LogFormat, String> {
-    match text {
-        "pretty" => Ok(LogFormat::Pretty),
-        "json" => Ok(LogFormat::Json),
-        other => Err(format!("{} is neither `pretty` nor `json`", quoted(other))),
-    }
-}
-
-/// What is wrong with it is told without showing it.
+/// The errors never show the token.
 fn token(text: &str) -> Result<SecretString, String> {
     if text.len() < SHORTEST_TOKEN {
         return Err(format!("it is too short to be a token; at least {SHORTEST_TOKEN} characters are needed"));
@@ -162,23 +150,54 @@ fn token(text: &str) -> Result<SecretString, String> {
     Ok(SecretString::from(text))
 }
 
-/// What is written in the file is read while its line is known.
-macro_rules! read_in_file {
-    ($name:ident($inner:ty), $read:path) => {
-        #[derive(Debug, Deserialize)]
-        #[serde(try_from = "String")]
-        struct $name($inner);
+#[derive(Debug)]
+pub(super) enum Listen {}
 
-        impl TryFrom<String> for $name {
-            type Error = String;
+impl Check for Listen {
+    type Value = SocketAddr;
+    const KIND: &'static str = "an address with a port; port 0 takes any free one";
 
-            fn try_from(text: String) -> Result<Self, String> {
-                $read(&text).map(Self)
-            }
-        }
-    };
+    fn check(text: &str) -> Result<SocketAddr, String> {
+        listen_address(text)
+    }
+
+    fn show(value: &SocketAddr) -> String {
+        format!("`{value}`")
+    }
 }
 
-read_in_file!(Listen(SocketAddr), listen_address);
-read_in_file!(HostName(String), host_name);
-read_in_file!(Origin(String), origin);
+#[derive(Debug)]
+pub(super) enum HostName {}
+
+impl Check for HostName {
+    type Value = String;
+    const KIND: &'static str = "names of hosts, such as `plans.example.org`";
+
+    fn check(text: &str) -> Result<String, String> {
+        host_name(text)
+    }
+
+    fn show(value: &String) -> String {
+        format!("`{value}`")
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Origin {}
+
+impl Check for Origin {
+    type Value = String;
+    const KIND: &'static str = "origins, such as `https://dash.example.org`";
+
+    fn check(text: &str) -> Result<String, String> {
+        origin(text)
+    }
+
+    fn show(value: &String) -> String {
+        format!("`{value}`")
+    }
+}
+
+impl Choices for LogFormat {
+    const NAMES: &'static [(&'static str, Self)] = &[("pretty", Self::Pretty), ("json", Self::Json)];
+}

@@ -1,4 +1,5 @@
-//! One object a line: when, how bad, where, what, then always the same seven fields, then everything else.
+//! One JSON object per line: timestamp, level, target and message, then the same seven fields in every line, then all
+//! other fields.
 
 use std::fmt;
 
@@ -10,8 +11,8 @@ use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, JsonFields, Wri
 use tracing_subscriber::fmt::{FmtContext, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// What every line says about whom it is about, null where that is nobody. They come from the event itself, else from
-/// the nearest span around it.
+/// These fields are in every line, `null` where they do not apply. A value comes from the event itself, else from the
+/// nearest span around it.
 const ALWAYS: [&str; 7] =
     ["session_identity", "run_id", "goal_id", "task_id", "run_kind", "transport_chat_hash", "event"];
 
@@ -34,7 +35,7 @@ where
         JsonFields: for<'writer> FormatFields<'writer>,
     {
         let mut fields = Fields::default();
-        // The outermost span first: what is nearer to the event counts more.
+        // The outermost span comes first, so that an inner span and the event itself overwrite its fields.
         for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
             let extensions = span.extensions();
             let Some(written) = extensions.get::<FormattedFields<JsonFields>>() else { continue };
@@ -48,7 +49,19 @@ where
     }
 }
 
-/// Fields keep their order for whoever reads along.
+/// The line that tells how many lines were lost.
+pub(super) fn lost_lines_json(at: Timestamp, lines: u64, reason: &str) -> String {
+    let fields = [
+        (MESSAGE, Value::from("log lines were lost")),
+        ("event", Value::from("log_lines_lost")),
+        ("lines", Value::from(lines)),
+        ("reason", Value::from(reason)),
+    ];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+    format!("{}\n", line(at, "WARN", "planwright::logging", fields))
+}
+
+/// The fixed fields come first, in the same order in every line, so that a person can read along.
 fn line(at: Timestamp, level: &str, target: &str, mut fields: Map<String, Value>) -> String {
     let message = fields.remove(MESSAGE).unwrap_or_default();
     let always = ALWAYS.map(|name| (name, fields.remove(name).unwrap_or_default()));
@@ -65,7 +78,7 @@ fn line(at: Timestamp, level: &str, target: &str, mut fields: Map<String, Value>
         add(name, value);
     }
     for (name, value) in &fields {
-        // What a span or an event calls like this would make a second field of that name.
+        // A field of the same name would make the key appear twice.
         let taken = ["timestamp", "level", "target"].contains(&name.as_str());
         add(&if taken { format!("field_{name}") } else { name.clone() }, value);
     }
@@ -133,7 +146,7 @@ mod tests {
         }
     }
 
-    /// What is written while `work` goes on: a text, and each line of it read.
+    /// What `work` logs: the text, and each of its lines parsed.
     fn logged(work: impl FnOnce()) -> (String, Vec<Map<String, Value>>) {
         let page = Page::default();
         let written = page.clone();
@@ -150,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seven_fields_are_always_there_and_come_after_the_message() {
+    fn the_seven_fields_are_in_every_line_after_the_message() {
         let (text, lines) = logged(|| tracing::info!(count = 3, "up"));
         let names = [&["timestamp", "level", "target", "message"][..], &ALWAYS, &["count"]].concat();
         let places: Vec<_> = names.iter().map(|name| text.find(&format!("\"{name}\":")).unwrap()).collect();
@@ -164,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearer_to_the_event_counts_more() {
+    fn the_innermost_value_of_a_field_is_logged() {
         let (_, lines) = logged(|| {
             let _outer = tracing::info_span!("outer", session_identity = "web:outer", run_id = 7, tool = "a").entered();
             let inner = tracing::info_span!("inner", session_identity = "web:inner", goal_id = tracing::field::Empty);
@@ -180,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_in_a_value_is_one_line_of_json() {
+    fn any_value_is_written_as_one_line_of_json() {
         let (text, lines) = logged(|| tracing::error!(level = "mine", why = ?"a\nb\u{1b}[2J\"", "two\nlines"));
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");

@@ -1,9 +1,10 @@
-//! A plan as a person sees it: what it is, what it says, and how far it has come.
+//! A plan as a person sees it: its head, its text and its progress.
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_engine::engine::Activity;
 use planwright_engine::plan_steps::plan_steps;
 
 use super::palette::{self, BOLD, DIM, PLAIN};
@@ -11,23 +12,23 @@ use super::text::{Span, paint, painted, shown, shown_line, wrap};
 use super::{markdown, time};
 use crate::invocation::Invocation;
 
-/// Where what the plan says now comes from.
+/// Who wrote the present text of a plan, and when.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) by: Actor,
     pub(crate) at: Timestamp,
-    /// Taken over from an older file; who wrote it there is not known.
+    /// Imported from an older file, which does not say who wrote it.
     pub(crate) imported: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Rendered,
-    /// As it was written, with only what hides made visible.
+    /// As it was written, with hidden characters made visible.
     Raw,
 }
 
-/// Everything: the head, the whole text, and how far it has come.
+/// The head, the whole text and the progress.
 pub(crate) fn whole(plan: &Plan, source: Option<&Source>, form: Form, width: usize) -> String {
     let rule = paint(&"─".repeat(width), DIM);
     let text = match form {
@@ -109,12 +110,12 @@ pub(super) fn labelled(name: &str, value: &str, width: usize) -> String {
     text
 }
 
-/// The text with its own line breaks and nothing hidden in it.
+/// The text with its own line breaks and hidden characters made visible.
 pub(crate) fn lines(text: &str) -> String {
     shown(text).lines().map(|line| format!("{}\n", paint(line, PLAIN))).collect()
 }
 
-/// The steps with their outcomes; nothing before the plan is carried out.
+/// The steps with their results; empty before the plan is carried out.
 pub(crate) fn progress(plan: &Plan, width: usize) -> String {
     let Some(execution) = &plan.execution else { return String::new() };
     let done = execution.progress();
@@ -131,7 +132,7 @@ pub(crate) fn progress(plan: &Plan, width: usize) -> String {
     text
 }
 
-/// The steps of a plan that would not be done, with the reason for each.
+/// The steps of a plan that an approval leaves out, with the reason for each.
 pub(crate) fn left_out<'a>(plan: &Plan, skipped: impl Iterator<Item = (usize, &'a str)>, width: usize) -> String {
     let steps = plan_steps(plan);
     let (mark, style) = palette::step(StepStatus::Skipped);
@@ -160,21 +161,21 @@ fn indented(words: &str, by: usize, width: usize) -> String {
         .collect()
 }
 
-/// Whether the session works on the plan.
+/// Whether the plan is the active one of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     Active,
-    /// Left as it is; it does not come back by itself.
+    /// Another plan or none is active; it stays as it is until a person names it.
     Parked,
 }
 
-/// What a person can do with it now.
 fn is_uncertain(plan: &Plan) -> bool {
     let runs = plan.execution.iter().flat_map(|execution| &execution.steps);
     runs.map(|run| run.status).any(|status| status == StepStatus::Uncertain)
 }
 
-pub(crate) fn next(plan: &Plan, standing: Standing, invocation: &Invocation) -> String {
+/// What a person can do with the plan now. `activity` is known for a plan that is EXECUTING.
+pub(crate) fn next(plan: &Plan, standing: Standing, activity: Option<&Activity>, invocation: &Invocation) -> String {
     let command = |name: &str| invocation.plan([name, &plan.number.to_string()]);
     let words = match (plan.status, standing) {
         (PlanStatus::Ready, standing) if plan.feedback.is_none() => {
@@ -183,31 +184,26 @@ pub(crate) fn next(plan: &Plan, standing: Standing, invocation: &Invocation) -> 
         }
         (PlanStatus::Collecting | PlanStatus::Ready, Standing::Parked) => {
             let revise = invocation.plan(["revise", &plan.number.to_string(), "--", "WORDS"]);
-            format!("It is parked. To let the agent go on with it: {revise}")
+            format!("It is parked. To let the agent continue it: {revise}")
         }
         (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) if plan.feedback.is_some() => {
             "The agent has your feedback and drafts again.".to_owned()
         }
         (PlanStatus::Collecting | PlanStatus::Ready, Standing::Active) => "The agent is drafting it.".to_owned(),
         (PlanStatus::Executing | PlanStatus::PartiallyCompleted, _) if is_uncertain(plan) => format!(
-            "Nobody knows whether a step was done. Say what becomes of it: {} --retry, --skip or --stop",
+            "The result of a step is unknown. To decide about it: {} --retry, --skip or --stop",
             command("resume")
         ),
-        (PlanStatus::Executing, _) if plan.style() != PlanStyle::Document => format!(
-            "It is being carried out; if nobody does any more, `{}` goes on. To watch it: {}",
-            command("resume"),
-            command("watch")
-        ),
+        (PlanStatus::Executing, standing) => executing(standing, activity, command),
         (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
             format!("Its steps are approved. To carry them out: {}", command("resume"))
         }
         (PlanStatus::Approved, Standing::Active) => "The agent may begin.".to_owned(),
-        (PlanStatus::Executing, Standing::Active) => "It is being carried out.".to_owned(),
-        (PlanStatus::Approved | PlanStatus::Executing, Standing::Parked) => {
+        (PlanStatus::Approved, Standing::Parked) => {
             format!("It is parked. To hand it to the agent: {}", command("resume"))
         }
         (PlanStatus::PartiallyCompleted, _) => {
-            format!("Steps are left open. To go on with them: {}", command("resume"))
+            format!("Steps are left open. To continue with them: {}", command("resume"))
         }
         (PlanStatus::Completed | PlanStatus::Rejected | PlanStatus::Cancelled, _) => {
             format!("It is finished. To begin the next one: {}", invocation.plan(["on"]))
@@ -215,6 +211,24 @@ pub(crate) fn next(plan: &Plan, standing: Standing, invocation: &Invocation) -> 
         (PlanStatus::Superseded, _) => "Another plan took its place.".to_owned(),
     };
     format!("{}\n", paint(&words, DIM))
+}
+
+fn executing(standing: Standing, activity: Option<&Activity>, command: impl Fn(&str) -> String) -> String {
+    match (activity, standing) {
+        (Some(Activity::Paused), _) => {
+            let resume = command("resume");
+            format!("It is paused: no process works on it. To continue it: {resume}; to end it: {resume} --stop")
+        }
+        (Some(Activity::LeftTo(_)), Standing::Active) => {
+            "The agent that drafted it carries it out and reports.".to_owned()
+        }
+        (Some(Activity::LeftTo(_)), Standing::Parked) => {
+            format!("It is parked. To hand it to the agent: {}", command("resume"))
+        }
+        (Some(Activity::Running) | None, _) => {
+            format!("It is being carried out. To watch it: {}", command("watch"))
+        }
+    }
 }
 
 /// One line: `Plan 3  READY  Move the tables`.

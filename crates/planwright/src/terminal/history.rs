@@ -18,7 +18,7 @@ use crate::invocation::Invocation;
 
 pub(crate) fn render(history: &History, plan: &Plan, invocation: &Invocation, width: usize) -> String {
     let mut text = String::new();
-    // What one actor did in one go stands together.
+    // Consecutive entries of one actor and one moment share a heading.
     for together in history.items.chunk_by(|one, next| heading(one) == heading(next)) {
         text.push_str(&format!("{}\n", paint(&heading(&together[0]), DIM)));
         for item in together {

@@ -1,4 +1,4 @@
-//! What is drawn anew on a terminal while something lasts.
+//! The last line of a terminal, which is redrawn while something runs.
 
 use std::io::{self, Write as _};
 
@@ -9,19 +9,19 @@ use crate::failure::Failure;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// What takes away the line that is drawn anew.
+/// Erases the redrawn line.
 const ERASE: &str = "\r\u{1b}[J";
 
 pub(crate) const fn spinner(ticks: usize) -> &'static str {
     SPINNER[ticks % SPINNER.len()]
 }
 
-/// The last column stays free: some terminals go on to the next row after it.
+/// The last column stays free, because some terminals move to the next row after it.
 pub(crate) fn width() -> usize {
     screen::width().min(screen::window().0).saturating_sub(1)
 }
 
-/// Colours are left out where they are not wanted; moving the cursor is not a colour.
+/// Strips colours where they are not wanted. Cursor movements are kept.
 pub(crate) fn put(movement: &str, text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     if AutoStream::choice(&stdout) == ColorChoice::Never {
@@ -32,19 +32,19 @@ pub(crate) fn put(movement: &str, text: &str) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// One line below everything that stays.
+/// The redrawn line, below the lines that stay.
 #[derive(Debug, Default)]
 pub(crate) struct LiveLine {
     drawn: bool,
 }
 
 impl LiveLine {
-    /// Whole lines that stay.
+    /// Writes whole lines that stay.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
         put(self.erased(), text)
     }
 
-    /// The line itself, which must not be wider than [`width`].
+    /// Draws the line itself, which must not be wider than [`width`].
     pub(crate) fn draw(&mut self, line: &str) -> Result<(), Failure> {
         put(self.erased(), line)?;
         self.drawn = !line.is_empty();

@@ -4,16 +4,16 @@
 //! written, links with their targets, character references undecoded, and whatever Markdown itself would drop is
 //! listed at the end.
 
+mod coverage;
 mod table;
-mod unseen;
 
 use std::ops::Range;
 
 use anstyle::Style;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use self::coverage::Coverage;
 use self::table::Table;
-use self::unseen::Seen;
 use super::palette::{BOLD, CODE, DIM, LINK, PLAIN};
 use super::text::{Span, painted, shown, width, wrap};
 
@@ -43,7 +43,7 @@ struct Renderer<'a> {
     source: &'a str,
     width: usize,
     out: String,
-    /// What stands before every line: bars of quotations, bullets and the room below them.
+    /// The prefix of every line: bars of quotations, bullets and their indentation.
     prefixes: Vec<Prefix>,
     /// The text of the block that is being read.
     inline: Vec<Span>,
@@ -55,7 +55,7 @@ struct Renderer<'a> {
     in_code: bool,
     /// A blank line belongs before the next block.
     gap: bool,
-    seen: Seen,
+    seen: Coverage,
 }
 
 struct Prefix {
@@ -83,7 +83,7 @@ impl<'a> Renderer<'a> {
             table: None,
             in_code: false,
             gap: false,
-            seen: Seen::default(),
+            seen: Coverage::default(),
         }
     }
 
@@ -284,7 +284,7 @@ impl<'a> Renderer<'a> {
         self.styles.push(self.style().underline());
     }
 
-    /// A link may say one thing and lead to another, so its target always stands beside it.
+    /// A link may say one thing and lead to another, so its target is always shown beside it.
     fn end_link(&mut self) {
         self.styles.pop();
         let Some(Target { text, begins }) = self.targets.pop() else { return };

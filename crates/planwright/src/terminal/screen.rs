@@ -1,10 +1,11 @@
-//! The person's terminal, or whatever stands in its place: what is written once, and what is asked.
+//! stdout and stdin of a command: what it prints, and the questions it asks a person.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use anstream::ColorChoice;
 use serde::Serialize;
 
+use super::json;
 use crate::cli::ColorWhen;
 use crate::failure::Failure;
 
@@ -13,17 +14,17 @@ pub(crate) struct Screen {
     /// How many columns text may take.
     pub(crate) width: usize,
     pub(crate) json: bool,
-    /// Somebody is there to be asked.
+    /// A person can be asked: stdin and stdout are a terminal.
     pub(crate) interactive: bool,
 }
 
-/// Lines longer than this are hard to read, however wide the window is.
+/// Longer lines are hard to read, also in a wider window.
 const WIDEST: usize = 110;
-const USUAL: usize = 80;
+const DEFAULT: usize = 80;
 const NARROWEST: usize = 30;
-const USUAL_ROWS: usize = 24;
+const DEFAULT_ROWS: usize = 24;
 
-/// `NO_COLOR`, `CLICOLOR` and a dumb terminal are looked at where the choice is left open.
+/// `Auto` respects `NO_COLOR`, `CLICOLOR` and `TERM=dumb`.
 pub(crate) fn choose_colors(when: ColorWhen) {
     match when {
         ColorWhen::Auto => ColorChoice::Auto,
@@ -36,7 +37,7 @@ pub(crate) fn choose_colors(when: ColorWhen) {
 /// The columns and rows of the window, as it is now.
 pub(crate) fn window() -> (usize, usize) {
     let size = terminal_size::terminal_size();
-    size.map_or((USUAL, USUAL_ROWS), |(width, height)| (usize::from(width.0), usize::from(height.0)))
+    size.map_or((DEFAULT, DEFAULT_ROWS), |(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
 /// How many columns text may take, in the window as it is now.
@@ -55,25 +56,23 @@ impl Screen {
         Ok(stdout.flush()?)
     }
 
-    /// For programs. JSON text escapes control characters by itself.
+    /// For programs.
     pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(value)
-            .map_err(|error| Failure::unexpected(format!("the answer cannot be written as JSON: {error}")))?;
+        let text = json::pretty(value)?;
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{text}")?;
         Ok(stdout.flush()?)
     }
 
-    /// One object on a line of its own, for programs that read while more is to come.
+    /// One object on a line of its own, for programs that read the output as it comes.
     pub(crate) fn print_json_line(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string(value)
-            .map_err(|error| Failure::unexpected(format!("the answer cannot be written as JSON: {error}")))?;
+        let text = json::line(value)?;
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{text}")?;
         Ok(stdout.flush()?)
     }
 
-    /// `value` for programs, `text` for people.
+    /// Prints `value` for programs or `text` for people.
     pub(crate) fn answer(
         &self,
         value: impl FnOnce() -> serde_json::Value,
@@ -82,7 +81,7 @@ impl Screen {
         if self.json { self.print_json(&value()) } else { self.print(&text()) }
     }
 
-    /// One line from the person; `None` if there is no more input.
+    /// Asks a question and reads a line; `None` at the end of the input.
     pub(crate) fn ask(&self, question: &str) -> Result<Option<String>, Failure> {
         self.print(question)?;
         let mut line = String::new();
@@ -96,7 +95,7 @@ impl Screen {
         }
     }
 
-    /// Anything but a clear yes is a no.
+    /// Asks a question; only `y` and `yes` count as yes.
     pub(crate) fn confirm(&self, question: &str) -> Result<bool, Failure> {
         let answer = self.ask(&format!("{question} [y/N] "))?.unwrap_or_default();
         Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))

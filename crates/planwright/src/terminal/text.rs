@@ -34,14 +34,31 @@ impl Span {
     }
 }
 
-/// Text of others as a person may trust it.
+/// Text from elsewhere, with nothing hidden in it.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     visible(text)
 }
 
 /// The same on one line.
 pub(crate) fn shown_line(text: &str) -> String {
-    visible(text.trim()).split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&visible(text))
+}
+
+/// Puts visible text on one line. A line break with the spaces around it becomes one space. Other spaces stay as they are:
+/// what is shown of a call must be what was approved.
+pub(crate) fn one_line(visible: &str) -> String {
+    let mut line = String::with_capacity(visible.len());
+    let mut gap = String::new();
+    for c in visible.trim().chars() {
+        if c.is_whitespace() {
+            gap.push(c);
+            continue;
+        }
+        line.push_str(if gap.contains(char::is_control) { " " } else { &gap });
+        gap.clear();
+        line.push(c);
+    }
+    line
 }
 
 /// The last guard before the screen: a control character is written out, whatever way it came.
@@ -237,6 +254,17 @@ mod tests {
         assert_eq!(cut(&bold, 4), bold);
         assert_eq!(cut(&format!("{bold} and more"), 7), format!("{bold} an\u{1b}[0m"));
         assert_eq!(cut(&bold, 2), "\u{1b}[1mbo\u{1b}[0m");
+    }
+
+    #[test]
+    fn one_line_keeps_its_spaces() {
+        for (text, expected) in [
+            ("  write_file({\"content\":\"a  b   c\"})\n", "write_file({\"content\":\"a  b   c\"})"),
+            ("one\n    two\tthree \r\n four", "one two three four"),
+            ("a\u{202e}b", "a⟦U+202E⟧b"),
+        ] {
+            assert_eq!(shown_line(text), expected);
+        }
     }
 
     #[test]

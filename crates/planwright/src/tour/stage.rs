@@ -1,4 +1,4 @@
-//! Where the tour plays: the person's commands are parsed and run as typed, the agent's calls go to the engine.
+//! Runs the tour: the person's commands are parsed and run as if they were typed, the agent's calls go to the engine.
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
@@ -20,7 +20,7 @@ pub(super) struct Stage {
     pauses: bool,
 }
 
-/// Why the tour did not go on to its end.
+/// Why the tour ended early.
 pub(super) enum Stopped {
     ByThePerson,
     By(Failure),
@@ -37,10 +37,10 @@ impl Stage {
         Self { store, screen, engine, pauses: pauses && screen.interactive }
     }
 
-    /// A new chapter; the person turns the page.
+    /// Begins a chapter after the person pressed Enter.
     pub(super) fn chapter(&mut self, text: &str) -> Result<(), Stopped> {
         if self.pauses {
-            let question = paint("Enter goes on, q ends the tour ", DIM);
+            let question = paint("Enter continues, q ends the tour ", DIM);
             match self.screen.ask(&format!("\n{question}"))?.as_deref() {
                 None | Some("q" | "Q" | "quit") => return Err(Stopped::ByThePerson),
                 Some(_) => {}
@@ -53,7 +53,7 @@ impl Stage {
         Ok(self.screen.print(&format!("{}\n", markdown::render(text, self.screen.width)))?)
     }
 
-    /// A command that does what it should.
+    /// A command that succeeds.
     pub(super) async fn person(&self, line: &str) -> Result<(), Stopped> {
         match self.type_in(line).await? {
             Ok(_) => Ok(self.screen.print("\n")?),
@@ -61,7 +61,7 @@ impl Stage {
         }
     }
 
-    /// A command that is refused in the way it should be.
+    /// A command that fails with this exit code.
     pub(super) async fn person_is_refused(&self, line: &str, expected: Exit) -> Result<(), Stopped> {
         match self.type_in(line).await? {
             Err(failure) if failure.exit == expected => {

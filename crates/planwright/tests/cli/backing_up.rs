@@ -138,6 +138,8 @@ fn the_same_again_changes_nothing() {
     let again = restore(&[]).done().json();
     assert_eq!((&again["sessions"], &again["files"], &again["alreadyThere"]), (&json!(0), &json!(0), &json!(4)));
     assert_eq!(seen(&other), before);
+    let words = ran(other.command().arg("restore").arg(&archive)).done();
+    words.says("Added: 0 sessions, 0 files. Already in the store and unchanged: 3 sessions, 1 file.");
     // One that went on since is still the same one.
     other.run(&format!("plan cancel 1 --session {SESSION}")).done();
     assert_eq!(restore(&[]).done().json()["alreadyThere"], 4);
@@ -166,15 +168,14 @@ fn a_store_with_other_sessions_is_refused_unless_they_are_merged() {
     let world = World::new();
     world.agent_drafts("web:stranger1", PLAN);
     let refused = ran(world.command().arg("restore").arg(&archive_file)).exits(3);
-    refused.complains("session web:stranger1 (it is not in the archive)");
+    refused.complains("session web:stranger1: it is in the store and not in the archive");
     assert_eq!(world.json("sessions")["sessions"].as_array().unwrap().len(), 1, "nothing was written");
     world.agent_drafts(SESSION, "# Mine, not yours\n");
     put(&world, FILE, "mine");
     let restore = |extra: &[&str]| ran(world.command().arg("restore").arg(&archive_file).args(extra));
     restore(&[]).exits(3).complains("Nothing was changed").complains("--merge");
     assert_eq!(world.json("sessions")["sessions"].as_array().unwrap().len(), 2, "nothing was written");
-    let merged =
-        restore(&["--merge"]).done().says("left as it is: session mcp:session-one").says("2 sessions, 0 files");
+    let merged = restore(&["--merge"]).done().says("not restored: session mcp:session-one").says("2 sessions, 0 files");
     assert!(!merged.stdout.contains("stranger1"), "{}", merged.stdout);
     assert_eq!(world.json("sessions")["sessions"].as_array().unwrap().len(), 4);
     assert_eq!(world.active_plan(SESSION).display_title(), "Mine, not yours");
@@ -191,7 +192,7 @@ fn a_file_that_is_there_and_another_one_is_not_written_over() {
     let restore = |extra: &[&str]| ran(other.command().arg("restore").arg(&archive).args(extra));
     restore(&[]).exits(3).complains("a long name").complains("Nothing was changed");
     assert_eq!(other.json("sessions")["sessions"], json!([]), "nothing was written");
-    restore(&["--merge"]).done().says("left as it is:").says("3 sessions, 0 files");
+    restore(&["--merge"]).done().says("not restored:").says("3 sessions, 0 files");
     assert_eq!(std::fs::read_to_string(other.path(FILE)).unwrap(), "something else");
 }
 
@@ -199,7 +200,7 @@ fn a_file_that_is_there_and_another_one_is_not_written_over() {
 fn an_archive_is_not_written_over_by_accident() {
     let world = World::with_plan();
     world.write("all.tar", "precious");
-    world.run("backup all.tar").exits(2).complains("all.tar is there already").complains("--force");
+    world.run("backup all.tar").exits(2).complains("all.tar exists already").complains("--force");
     assert_eq!(std::fs::read_to_string(world.path("all.tar")).unwrap(), "precious");
     // What an interrupted one left is in nobody's way.
     world.write("all.tar.partial", "half of something");

@@ -138,3 +138,40 @@ fn a_command_whose_line_breaks_off_decides_nothing() {
     assert_eq!(world.json("plan show 1")["status"], "READY");
     world.run_with_input("chat", "and a message that ends with the file").done();
 }
+
+/// What the agent and the engine say in a conversation names what can be typed there.
+#[test]
+fn the_chat_names_no_command_of_the_command_line() {
+    let world = World::new();
+    for line in [
+        "/plan show",
+        "/plan on",
+        "move the blog",
+        "/plan reject 1",
+        "/plan approve 1",
+        "/plan resume 1",
+        "/plan revise 1 again",
+        "/plan status",
+        "/plan watch",
+        "/sessions",
+        "/status",
+        "/switch nobody-has-it",
+        "/reset",
+        "/help",
+        "/help plan",
+    ] {
+        let ran = ran(world.command().args(["chat", line]));
+        let told = ran.stdout.clone() + &ran.stderr;
+        assert!(!told.contains("planwright plan") && !told.contains("planwright sessions"), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_reset_says_what_became_of_the_plan() {
+    let world = World::new();
+    talk(&world, "", &["/plan on", "add a health endpoint", "/reset"]).done().tells("The active plan is cancelled.");
+    assert_eq!(world.json("plan show 1")["status"], "CANCELLED");
+    let done = talk(&world, "", &["/plan on", "add a health endpoint", "/plan approve", "/reset"]).done();
+    done.says("Plan work is off.").never_says("cancelled");
+    assert_eq!(world.json("plan show 2")["status"], "COMPLETED");
+}

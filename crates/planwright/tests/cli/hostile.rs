@@ -40,6 +40,46 @@ fn no_command_lets_a_plan_write_to_the_terminal() {
     harmless(world.run(&format!("plan history 1 --session {SESSION}")).done());
 }
 
+/// What programs read as JSON may be shown on a terminal as well.
+#[test]
+fn json_is_harmless_on_a_terminal_and_stays_the_same() {
+    let world = hostile_world();
+    for line in ["plan show", "plan list", "plan status", "plan history", "sessions"] {
+        let ran = world.run(&format!("{line} --json")).done();
+        assert!(ran.stdout.contains("\\u202e"), "{line}: {}", ran.stdout);
+        ran.json();
+        harmless(ran);
+    }
+    assert_eq!(world.json("plan show")["markdown"], TEXT);
+    harmless(world.run("plan approve --json").exits(2));
+    let error = world.run("plan approve --json").exits(2).error_json();
+    assert_eq!(error["plan"]["markdown"], TEXT);
+    harmless(crate::world::ran(world.command().args(["chat", "--json", "hello \u{202e}\u{9b}2J"])).done());
+}
+
+/// A recorded call is shown with the same spaces when it is approved and when it runs.
+#[test]
+fn a_call_that_runs_is_shown_as_it_was_approved() {
+    let world = World::new();
+    let session = "cli:session-one";
+    world.turn_on(session, PlanStyle::Collect);
+    let content = "rm  -rf   build";
+    world.agent_calls(session, "write_file", json!({ "path": "a.sh", "content": content })).unwrap();
+    world.agent_calls(session, "plan_finalize", json!({})).unwrap();
+    let shown = r#""content": "rm  -rf   build""#;
+    let digest = world.active_plan(session).digest().to_string();
+    world.run("plan approve 1").exits(2).says(shown);
+    world.run(&format!("plan approve 1 --later --digest {digest}")).done();
+    let ran = world.run("plan resume 1").done();
+    let line = r#"write_file({"path":"a.sh","content":"rm  -rf   build"})"#;
+    let told = ran.stdout.clone() + &ran.stderr;
+    assert!(told.contains(line), "{told}");
+    for command in ["plan history 1", "plan show 1", "plan watch 1"] {
+        let told = world.run(command);
+        assert!(told.stdout.contains("rm  -rf   build"), "{command}: {}", told.stdout);
+    }
+}
+
 #[test]
 fn names_of_people_and_agents_are_harmless_too() {
     let world = hostile_world();

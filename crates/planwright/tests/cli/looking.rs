@@ -159,7 +159,7 @@ fn an_export_is_the_text_byte_for_byte_and_overwrites_nothing() {
     world.run("plan export 1 --output plan.md").done().says("plan.md");
     assert_eq!(std::fs::read_to_string(world.path("plan.md")).unwrap(), PLAN);
     world.write("plan.md", "mine");
-    world.run("plan export 1 --output plan.md").exits(2).complains("is there already").complains("--force");
+    world.run("plan export 1 --output plan.md").exits(2).complains("exists already").complains("--force");
     assert_eq!(std::fs::read_to_string(world.path("plan.md")).unwrap(), "mine");
     world.run("plan export 1 --output plan.md --force").done();
     assert_eq!(std::fs::read_to_string(world.path("plan.md")).unwrap(), PLAN);

@@ -4,6 +4,9 @@ use crate::world::{PLAN, SESSION, World};
 fn with_no_session_it_says_what_to_do() {
     let world = World::new();
     world.run("plan list").exits(4).complains("There is no store").complains("planwright plan on");
+    world.run("sessions").done().says("There are no sessions yet").says("planwright chat");
+    assert_eq!(world.json("sessions"), serde_json::json!({ "sessions": [], "next": null, "damaged": [] }));
+    world.run("sessions delete nobody-has-it --yes").exits(4).complains("There is no store");
     assert!(!world.store().exists(), "looking makes nothing");
     world.with_engine(async |_| ());
     world.run("plan list").exits(4).complains("There are no sessions yet").complains("planwright plan on");
@@ -32,6 +35,21 @@ fn plan_on_with_a_key_nobody_has_begins_that_session() {
     assert_eq!(answer["planMode"]["style"], "collect");
     world.run("plan on --session short").exits(2).complains("8 to 64");
     world.run("plan on --session web:other-key").done().says("New session web:other-key");
+}
+
+/// The same words, wherever a key is refused.
+#[test]
+fn a_key_that_cannot_be_one_is_refused_in_the_same_words() {
+    let world = World::with_plan();
+    let rule = "a new key has 8 to 64 letters, digits, '_' or '-'";
+    for line in ["plan on --session ab", "chat --session ab /status", "mcp --session ab", "plan on --session cli:ab"] {
+        let ran = world.run(line);
+        assert!(ran.code == 2 || ran.code == 4, "{ran:?}");
+        ran.complains(rule);
+    }
+    for line in ["plan on --session a.b", "plan show --session a.b", "mcp --session cli:a.b"] {
+        world.run(line).exits(2).complains(rule);
+    }
 }
 
 #[test]

@@ -5,14 +5,18 @@ fn wrong_settings_name_the_file_the_line_and_the_key() {
     for (text, complaint) in [
         ("database = \"sqlite:a.db\"\nsteps = 3\n", "line 2, at `steps`: unknown field `steps`"),
         ("[limits]\n\nsteps = \"many\"\n", "line 3, at `steps`: invalid type"),
-        ("[limits]\nplan_bytes = 0\n", "line 2, at `plan_bytes`"),
+        ("[limits]\nplan_bytes = 0\n", "line 2, at `plan_bytes`: `0` is not a whole number from 1 up"),
         ("[plans]\ntools = \"all\"\n", "unknown field `plans`"),
-        ("[plan]\ntools = \"some\"\n", "line 2, at `tools`: unknown variant"),
-        ("[turn]\ntool_seconds = -1\n", "line 2, at `tool_seconds`"),
-        ("[reply]\ntext_bytes = 0\n", "line 2, at `text_bytes`"),
+        ("[plan]\ntools = \"some\"\n", "line 2, at `tools`: `some` is none of `all`, `read_only`"),
+        ("[turn]\ntool_seconds = -1\n", "line 2, at `tool_seconds`: `-1` is not a whole number of seconds"),
+        ("[reply]\ntext_bytes = 0\n", "line 2, at `text_bytes`: `0` is not a whole number from 1 up"),
         ("[reply]\nwords = 1\n", "line 2, at `words`: unknown field `words`"),
         ("[turn]\nminutes = 1\n", "line 2, at `minutes`: unknown field `minutes`"),
-        ("context_tokens = 0\n", "line 1, at `context_tokens`"),
+        (
+            "context_tokens = 5000000000\n",
+            "line 1, at `context_tokens`: `5000000000` is not a whole number from 1 up, or is too large",
+        ),
+        ("context_tokens = 0\n", "line 1, at `context_tokens`: `0` is not a whole number from 1 up"),
         ("model = \"gpt-5\"\n", "at `model`: `gpt-5` does not say whose model it is; did you mean `openai:gpt-5`?"),
         ("[planning_files]\nenabled = \"yes\"\n", "line 2, at `enabled`: invalid type"),
         ("[planning_files]\nfindings_every = -1\n", "line 2, at `findings_every`"),
@@ -24,7 +28,7 @@ fn wrong_settings_name_the_file_the_line_and_the_key() {
         ("[server]\norigins = [\"a.example\"]\n", "line 2, at `origins`: `a.example` is not an origin"),
         ("[server]\ngrace_seconds = 0\n", "line 2, at `grace_seconds`"),
         ("[server]\nlease_seconds = 0\n", "line 2, at `lease_seconds`"),
-        ("[server]\nlog_format = \"xml\"\n", "line 2, at `log_format`: unknown variant"),
+        ("[server]\nlog_format = \"xml\"\n", "line 2, at `log_format`: `xml` is none of `pretty`, `json`"),
         ("[server]\nbody_bytes = \"2 MB\"\n", "line 2, at `body_bytes`: invalid type"),
         ("[server]\ntoken = \"never in a file\"\n", "line 2, at `token`: unknown field `token`"),
         ("agents = []\n", "at `agents`: at least one agent"),
@@ -32,7 +36,8 @@ fn wrong_settings_name_the_file_the_line_and_the_key() {
     ] {
         let world = World::new();
         world.write("planwright.toml", text);
-        world.run("plan on").exits(2).complains("planwright.toml").complains(complaint);
+        let ran = world.run("plan on").exits(2).complains("planwright.toml").complains(complaint);
+        ran.never_complains("nonzero").never_complains("u32");
         assert!(!world.store().exists(), "{text}");
     }
 }
@@ -91,18 +96,18 @@ fn every_setting_has_a_variable_that_wins_over_the_file() {
     world.write("planwright.toml", "agents = [\"coder\"]\n[limits]\nplan_bytes = 5\nsteps = 5\n");
     world.run("plan on").done();
     for (name, value, complaint) in [
-        ("PLANWRIGHT_LIMITS_STEPS", "none", "PLANWRIGHT_LIMITS_STEPS: `none` is not a number from 1 up"),
+        ("PLANWRIGHT_LIMITS_STEPS", "none", "PLANWRIGHT_LIMITS_STEPS: `none` is not a whole number from 1 up"),
         ("PLANWRIGHT_LIMITS_PLAN_BYTES", "0", "PLANWRIGHT_LIMITS_PLAN_BYTES"),
         ("PLANWRIGHT_LIMITS_MESSAGE_BYTES", "-1", "PLANWRIGHT_LIMITS_MESSAGE_BYTES"),
         ("PLANWRIGHT_AGENTS", "planner,coder", "PLANWRIGHT_AGENTS"),
         ("PLANWRIGHT_MODEL", "openai:", "PLANWRIGHT_MODEL: The name of the model is missing after `openai:`"),
-        ("PLANWRIGHT_CONTEXT_TOKENS", "many", "PLANWRIGHT_CONTEXT_TOKENS: `many` is not a number from 1 up"),
-        ("PLANWRIGHT_PLAN_TOOLS", "none", "PLANWRIGHT_PLAN_TOOLS: `none` is neither `all` nor `read_only`"),
-        ("PLANWRIGHT_PLAN_ON_FAILURE", "x", "PLANWRIGHT_PLAN_ON_FAILURE: `x` is neither `stop` nor `go_on`"),
+        ("PLANWRIGHT_CONTEXT_TOKENS", "many", "PLANWRIGHT_CONTEXT_TOKENS: `many` is not a whole number from 1 up"),
+        ("PLANWRIGHT_PLAN_TOOLS", "none", "PLANWRIGHT_PLAN_TOOLS: `none` is none of `all`, `read_only`"),
+        ("PLANWRIGHT_PLAN_ON_FAILURE", "x", "PLANWRIGHT_PLAN_ON_FAILURE: `x` is none of `stop`, `go_on`"),
         (
             "PLANWRIGHT_PLAN_STANDING_APPROVAL",
             "all",
-            "PLANWRIGHT_PLAN_STANDING_APPROVAL: `all` is neither `off` nor `read_only`",
+            "PLANWRIGHT_PLAN_STANDING_APPROVAL: `all` is none of `off`, `read_only`",
         ),
         ("PLANWRIGHT_TURN_MODEL_CALLS", "0", "PLANWRIGHT_TURN_MODEL_CALLS"),
         ("PLANWRIGHT_TURN_TOOL_CALLS", "x", "PLANWRIGHT_TURN_TOOL_CALLS"),
@@ -119,7 +124,7 @@ fn every_setting_has_a_variable_that_wins_over_the_file() {
         ("PLANWRIGHT_SERVER_HOSTS", "a.example,b/c", "PLANWRIGHT_SERVER_HOSTS: `b/c` is not the name of a host"),
         ("PLANWRIGHT_SERVER_ORIGINS", "a.example", "PLANWRIGHT_SERVER_ORIGINS: `a.example` is not an origin"),
         ("PLANWRIGHT_SERVER_GRACE_SECONDS", "soon", "PLANWRIGHT_SERVER_GRACE_SECONDS"),
-        ("PLANWRIGHT_SERVER_LOG_FORMAT", "xml", "PLANWRIGHT_SERVER_LOG_FORMAT: `xml` is neither `pretty` nor `json`"),
+        ("PLANWRIGHT_SERVER_LOG_FORMAT", "xml", "PLANWRIGHT_SERVER_LOG_FORMAT: `xml` is none of `pretty`, `json`"),
         ("PLANWRIGHT_SERVER_BODY_BYTES", "0", "PLANWRIGHT_SERVER_BODY_BYTES"),
         ("PLANWRIGHT_SERVER_HEADER_BYTES", "x", "PLANWRIGHT_SERVER_HEADER_BYTES"),
         ("PLANWRIGHT_SERVER_HEADERS", "x", "PLANWRIGHT_SERVER_HEADERS"),
@@ -142,7 +147,7 @@ fn every_setting_has_a_variable_that_wins_over_the_file() {
         (
             "PLANWRIGHT_PLANNING_FILES_FINDINGS_EVERY",
             "-1",
-            "PLANWRIGHT_PLANNING_FILES_FINDINGS_EVERY: `-1` is not a number from 0 up",
+            "PLANWRIGHT_PLANNING_FILES_FINDINGS_EVERY: `-1` is not a whole number from 0 up",
         ),
         ("PLANWRIGHT_PLANNING_FILES_FINDINGS_CHARS", "x", "PLANWRIGHT_PLANNING_FILES_FINDINGS_CHARS"),
         ("PLANWRIGHT_PLANNING_FILES_MIN_WORDS", "x", "PLANWRIGHT_PLANNING_FILES_MIN_WORDS"),

@@ -89,7 +89,7 @@ fn mistakes_name_the_file_and_the_key() {
         ("[agents.cook]\nprompt = \"nowhere.md\"\n", "nowhere.md` cannot be read"),
         ("[agents.cook]\nprompt = \"cooks/empty.md\"\n", "cooks/empty.md` is empty"),
         ("[agents.cook]\nprompt = \" \"\n", "at `agents.cook.prompt`: it names no file"),
-        ("[agents.cook]\ninstructions = \" \"\n", "at `agents.cook.instructions`: there is nothing in it"),
+        ("[agents.cook]\ninstructions = \" \"\n", "at `agents.cook.instructions`: it is empty"),
         ("[agents.cook]\nprompt = \"cooks/cook.md\"\ninstructions = \"x\"\n", "at `agents.cook`: `prompt` and `instr"),
         ("[agents.cook]\n", "at `agents.cook`: a new agent needs `prompt`"),
         ("[agents.cook]\nabout = \"Cooks\"\n", "at `agents.cook`: a new agent needs `prompt`"),

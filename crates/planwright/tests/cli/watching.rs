@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Stdio};
+use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, Decision, EndedStep, Outcome, RunCommand};
@@ -12,7 +13,9 @@ use serde_json::{Value, json};
 
 use crate::world::{SESSION, World};
 
-/// Somebody in another process who carries plan 1 out, call by call.
+const CARRIER: &str = "the process that carries it out";
+
+/// Another process that carries plan 1 out, call by call.
 pub(crate) struct Carrier<'a> {
     world: &'a World,
 }
@@ -27,8 +30,18 @@ impl<'a> Carrier<'a> {
         self.world.with_engine(async |engine| engine.submit(&session, by, command).await.unwrap());
     }
 
-    /// A person says go; whoever does the steps is Planwright.
+    /// A person resumes the plan, and a process that lives carries it out.
     pub(crate) fn starts(&self) {
+        let session = SESSION.parse().unwrap();
+        self.world.with_engine(async |engine| {
+            let ledger = engine.ledger();
+            ledger.acquire_lease(&session, CARRIER, Duration::from_secs(3_600)).await.unwrap().unwrap();
+        });
+        self.starts_and_dies();
+    }
+
+    /// The process ends without another word.
+    pub(crate) fn starts_and_dies(&self) {
         let plan = self.world.plan(SESSION, 1).id.clone();
         self.submits(&Actor::person("grace", "web"), Command::Decide(Decision::Resume { plan }));
     }
@@ -243,13 +256,13 @@ fn a_cancelled_and_a_superseded_plan_end_the_watch() {
     world.run("plan revise 1 -- use a view").done();
     let seen = watch.ends(3);
     assert!(seen.contains("took its place") && seen.contains("Plan 1  SUPERSEDED"), "{seen}");
-    assert!(seen.contains("It was never carried out."), "{seen}");
+    assert!(seen.contains("It was not carried out."), "{seen}");
 }
 
 #[test]
 fn what_is_over_or_is_not_waited_for_is_told_at_once() {
     let world = approved();
-    let ran = world.run("plan watch --no-wait").exits(3).says("Plan 1  APPROVED").says("It was never carried out.");
+    let ran = world.run("plan watch --no-wait").exits(3).says("Plan 1  APPROVED").says("It was not carried out.");
     assert_eq!(ran.stderr, "");
     world.run("plan resume 1").done();
     world.run("plan watch 1").done().says("✔ 3/3").says("Plan 1  COMPLETED").says("Execution 1: 3 done");
@@ -267,7 +280,7 @@ fn an_uncertain_step_is_said_to_wait_for_a_person() {
     carrier.ends("s1", StepStatus::Uncertain, "the line broke");
     let line = watch.until("? 1/3");
     assert!(line.contains("uncertain after"), "{line}");
-    watch.until("It waits for a person: nobody knows whether step 1 was done.");
+    watch.until("It waits for a person: the result of step 1 is unknown.");
     carrier.finishes();
     let seen = watch.ends(3);
     assert!(seen.contains("0 done, 1 uncertain, 2 not begun"), "{seen}");
@@ -342,7 +355,7 @@ mod on_a_terminal {
         terminal.type_in("\u{3}");
         let (seen, code) = terminal.end();
         assert_eq!(code, 3, "{seen}");
-        assert!(seen.contains("Plan 1 is no longer watched; nothing was changed."), "{seen:?}");
+        assert!(seen.contains("Plan 1 is no longer watched; its execution is not changed."), "{seen:?}");
         assert_eq!(world.status(), "EXECUTING");
         assert_eq!(world.json("plan history 1")["items"].as_array().unwrap().len(), before);
     }

@@ -413,6 +413,20 @@ async fn there_reads(world: &mut World, session: String, number: u32, markdown: 
     assert_eq!(world.plan(number).await.markdown(), markdown);
 }
 
+#[then(expr = "the approval of plan {int} has only step {string}")]
+async fn approved_steps(world: &mut World, number: u32, id: String) {
+    let approval = world.plan(number).await.approval.expect("an approval");
+    let approved: Vec<_> = approval.approved.iter().map(ToString::to_string).collect();
+    assert_eq!(approved, [id]);
+}
+
+#[then(expr = "the approval of plan {int} skips {string}")]
+async fn skipped_steps(world: &mut World, number: u32, expected: String) {
+    let approval = world.plan(number).await.approval.expect("an approval");
+    let skipped: Vec<_> = approval.skipped.iter().map(|skipped| format!("{} {}", skipped.step, skipped.why)).collect();
+    assert_eq!(skipped.join(", "), expected);
+}
+
 #[when(expr = "in {string} the person approves the plan of {string}")]
 async fn approve_foreign(world: &mut World, session: String, other: String) {
     world.look_at(&other);

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod broken_log;
 mod logs;
 mod openapi;
 mod portable;

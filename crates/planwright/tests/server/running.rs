@@ -11,8 +11,8 @@ use crate::world::World;
 
 pub(crate) struct Running {
     child: Child,
-    /// Kept open: whoever writes to a closed pipe is ended by that.
-    _output: BufReader<ChildStdout>,
+    /// Kept open, so that the server can print when it stops.
+    _output: Option<BufReader<ChildStdout>>,
     /// `127.0.0.1:PORT`
     pub(crate) address: String,
     pub(crate) token: String,
@@ -62,7 +62,24 @@ impl Running {
         let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}{}", logged(world)));
         let address = ready["address"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
         let token = std::fs::read_to_string(world.path("token")).unwrap_or_default().trim().to_owned();
-        Self { child, _output: output, address, token }
+        Self { child, _output: Some(output), address, token }
+    }
+
+    /// For a server whose stdout cannot be read: its log tells where it listens.
+    pub(crate) fn from_log(world: &World, command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let started = |line: &str| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            (line["event"] == "server_started").then(|| line["address"].as_str().unwrap().to_owned())
+        };
+        let address = loop {
+            if let Some(address) = logged(world).lines().find_map(started) {
+                break address;
+            }
+            assert!(child.try_wait().unwrap().is_none(), "it ended: {}", logged(world));
+        };
+        let token = std::fs::read_to_string(world.path("token")).unwrap().trim().to_owned();
+        Self { child, _output: None, address, token }
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {

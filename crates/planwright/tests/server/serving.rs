@@ -35,7 +35,7 @@ fn a_plan_goes_its_whole_way_over_the_network_and_is_there_for_the_command_line(
 fn what_is_there_is_told_by_health_and_doctor() {
     let world = World::new();
     let server = Running::start(&world);
-    ran(world.command().args(["health", "--listen", &server.address])).done().says("can work");
+    ran(world.command().args(["health", "--listen", &server.address])).done().says("is ready");
     let looked =
         ran(world.command().env("PLANWRIGHT_SERVER_LISTEN", &server.address).args(["doctor", "--json"])).done();
     let looked = looked.json();

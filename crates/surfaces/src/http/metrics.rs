@@ -5,7 +5,7 @@
 mod names;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -31,6 +31,9 @@ const UPKEEP: Duration = Duration::from_secs(5);
 
 /// How long the store may take to count. After that the answer comes without its numbers.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Log lines that could not be written. The log belongs to the process, so all its servers tell the same number.
+pub static LOG_LINES_LOST: AtomicU64 = AtomicU64::new(0);
 
 const SECONDS: &[f64] =
     &[0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
@@ -117,6 +120,7 @@ impl Metrics {
         text.push_str(&self.parts.expiring.handle().render());
         let websockets = self.parts.websockets.load(Ordering::Relaxed);
         gauge(&mut text, names::WEBSOCKETS, websockets.max(0).unsigned_abs());
+        counter(&mut text, names::LOG_LINES_LOST, LOG_LINES_LOST.load(Ordering::Relaxed));
         gauge(&mut text, names::STORE_UP, u64::from(counts.is_some()));
         if let Some(StoreCounts { sessions, planning, turns, plans_ready, plans_executing }) = counts {
             gauge(&mut text, names::PLAN_MODE_ACTIVE, planning);
@@ -182,9 +186,17 @@ pub(super) async fn show(State(app): State<App>) -> impl IntoResponse {
 static METADATA: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, Some(module_path!()));
 
 fn gauge(text: &mut String, name: Name, value: u64) {
+    single_value(text, name, "gauge", value);
+}
+
+fn counter(text: &mut String, name: Name, value: u64) {
+    single_value(text, name, "counter", value);
+}
+
+fn single_value(text: &mut String, name: Name, kind: &str, value: u64) {
     use std::fmt::Write as _;
     let Name { name, help } = name;
-    let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n\n");
+    let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n\n");
 }
 
 /// Clients can send any method name; a label for each would grow without limit.

@@ -63,7 +63,7 @@ impl Agent {
             .collect();
         lines.extend(page.damaged.iter().map(|row| format!("- {} cannot be read: {}", row.what, row.reason)));
         if page.next.is_some() {
-            lines.push("- and older ones; `planwright sessions` lists them all".to_owned());
+            lines.push("- and older ones; `/switch KEY` finds them as well".to_owned());
         }
         lines.push("\n`/switch KEY` goes to another one, `/new` begins one.".to_owned());
         Ok(Answer::words(here, lines.join("\n")))

@@ -136,6 +136,7 @@ async fn a_step_that_needs_a_skipped_one_is_skipped_with_it_and_that_is_said() {
             let answer: serde_json::Value = serde_json::from_str(&answer.unwrap()).unwrap();
             let needs = [answer["step_id"].clone()];
             Reply::call("plan_add_step", json!({"description": "Test it", "agent": "tester", "needs": needs}))
+                .and_call("plan_add_step", json!({"description": "Announce it", "agent": "writer"}))
         }),
         Reply::call(
             "plan_set_metadata",
@@ -146,11 +147,18 @@ async fn a_step_that_needs_a_skipped_one_is_skipped_with_it_and_that_is_said() {
     .await;
     world.hear("/plan on build").await;
     assert!(matches!(world.say("Plan it").await.end, TurnEnd::PlanReady { .. }));
-    let all = world.hear("/plan approve skip 1").await;
-    assert!(all.refused(), "nothing would be left: {}", all.reply);
+    let none = world.hear("/plan approve only 2").await;
+    assert!(none.refused(), "step 2 needs step 1, so no step is left: {}", none.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
-    let answer = world.hear("/plan approve only 2").await;
-    assert!(answer.refused() || answer.reply.contains("needs step 1"), "{}", answer.reply);
+    let answer = world.hear("/plan approve skip 1").await;
+    assert!(!answer.refused(), "{}", answer.reply);
+    let decided = answer.decided.unwrap();
+    assert!(decided.contains("needs step 1"), "{decided}");
+    let plan = world.plan(1).await;
+    let approval = plan.approval.as_ref().unwrap();
+    let skipped: Vec<_> = approval.skipped.iter().map(|step| step.position).collect();
+    assert_eq!(skipped, [1, 2]);
+    assert_eq!(approval.approved, [plan.content.steps()[2].id.clone()]);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::View;
 use crate::failure::Failure;
+use crate::terminal::json;
 
 #[derive(Debug)]
 pub(in crate::chat) struct JsonView;
@@ -29,7 +30,7 @@ impl View for JsonView {
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{}", view(answer))?;
+        writeln!(stdout, "{}", json::line(&view(answer))?)?;
         Ok(stdout.flush()?)
     }
 }

@@ -1,4 +1,4 @@
-//! Rows that cannot be read are named, and never hide the others.
+//! Damaged rows are listed beside the others.
 
 use planwright_engine::ledger::DamagedRow;
 use serde_json::{Value, json};

@@ -48,7 +48,7 @@ pub(super) async fn revise(context: &Context, session: &SessionIdentity, argumen
     said(context, &revised).await
 }
 
-/// Goes on with it here, unless somebody else's agent works from the document.
+/// Continues the plan in this process, unless another program's agent works on the document.
 pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let choice = arguments.choice();

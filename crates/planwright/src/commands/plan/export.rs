@@ -39,11 +39,11 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
     Ok(Exit::Done)
 }
 
-/// All of it or nothing: the file appears under its name when it is complete.
+/// The file gets its name when it is complete.
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         if error.kind() == std::io::ErrorKind::AlreadyExists {
-            return Failure::usage(format!("{} is there already", path.display())).hint("`--force` writes over it");
+            return Failure::usage(format!("{} exists already", path.display())).hint("`--force` overwrites it");
         }
         Failure::unavailable(format!("{} cannot be written: {error}", path.display()))
     };

@@ -18,14 +18,16 @@ pub(super) async fn on(context: &Context, session: &SessionIdentity, style: Plan
     let opened = context.engine.open(session, &context.person).await?;
     let before = opened.snapshot.active().cloned();
     let snapshot = context.engine.enable_plan_mode(session, &context.person, style).await?.snapshot;
-    answer(context, &snapshot, |snapshot| {
+    let other = before.filter(|plan| snapshot.active().is_some_and(|active| active.id != plan.id));
+    let left = parked(context, other.as_ref()).await?;
+    let status = status_words(context, &snapshot).await?;
+    answer(context, &snapshot, || {
         let mut text = String::new();
         if !opened.events.is_empty() {
             text.push_str(&format!("New session {}\n", paint(&session.to_string(), BOLD)));
         }
-        let other = before.filter(|plan| snapshot.active().is_some_and(|active| active.id != plan.id));
-        text.push_str(&other.as_ref().map_or_else(String::new, |plan| parked(context, plan)));
-        text.push_str(&status_words(context, snapshot));
+        text.push_str(&left);
+        text.push_str(&status);
         let serve = context.invocation.command(["mcp", "--session", &session.to_string()]);
         text.push_str(&paint(&format!("An agent works on it through: {serve}"), DIM));
         text.push('\n');
@@ -33,42 +35,41 @@ pub(super) async fn on(context: &Context, session: &SessionIdentity, style: Plan
     })
 }
 
-/// A plan that is no longer the active one.
-fn parked(context: &Context, plan: &Plan) -> String {
-    // An empty plan is cancelled when another takes over; there is nothing to come back to, nor in a finished one.
-    if plan.is_empty() || plan.status.is_final() {
-        return String::new();
+/// A plan that is no longer the active one. An empty plan is cancelled when another takes its place, and a finished one
+/// needs nothing more.
+async fn parked(context: &Context, plan: Option<&Plan>) -> Result<String, Failure> {
+    match plan.filter(|plan| !plan.is_empty() && !plan.status.is_final()) {
+        Some(plan) => left_behind(context, plan).await,
+        None => Ok(String::new()),
     }
-    left_behind(context, plan)
 }
 
-fn left_behind(context: &Context, plan: &Plan) -> String {
-    format!("{}{}", card::line(plan), card::next(plan, Standing::Parked, &context.invocation))
+async fn left_behind(context: &Context, plan: &Plan) -> Result<String, Failure> {
+    let activity = context.engine.activity(&plan.session, plan).await?;
+    let next = card::next(plan, Standing::Parked, activity.as_ref(), &context.invocation);
+    Ok(format!("{}{next}", card::line(plan)))
 }
 
 pub(super) async fn off(context: &Context, session: &SessionIdentity) -> Outcome {
     let before = context.engine.snapshot(session).await?;
     let snapshot = context.engine.disable_plan_mode(session, &context.person).await?.snapshot;
-    answer(context, &snapshot, |snapshot| {
-        let parked = before.active().map_or_else(String::new, |plan| parked(context, plan));
-        format!("{}{parked}", status_words(context, snapshot))
-    })
+    let parked = parked(context, before.active()).await?;
+    let status = status_words(context, &snapshot).await?;
+    answer(context, &snapshot, || format!("{status}{parked}"))
 }
 
 pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcome {
     let before = context.engine.snapshot(session).await?;
     let snapshot = context.engine.finish_plan_work(session, &context.person).await?.snapshot;
     let left = match before.active() {
-        Some(plan) => Some(context.engine.plan(session, &plan.id).await?),
-        None => None,
+        Some(plan) => left_behind(context, context.engine.plan(session, &plan.id).await?.as_ref()).await?,
+        None => String::new(),
     };
-    answer(context, &snapshot, |snapshot| {
-        let left = left.as_deref().map_or_else(String::new, |plan| left_behind(context, plan));
-        format!("{}{left}", status_words(context, snapshot))
-    })
+    let status = status_words(context, &snapshot).await?;
+    answer(context, &snapshot, || format!("{status}{left}"))
 }
 
-/// What is being carried out is told also when the session works on another plan, or on none.
+/// Plans that are being carried out are shown, too, if another plan or none is active.
 pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outcome {
     let snapshot = context.engine.snapshot(session).await?;
     let opened = snapshot.opened()?;
@@ -93,7 +94,11 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outc
         let width = context.screen.width;
         let tell = |plan: &Plan, standing| {
             let words = markdown::render(&standing_now(plan, now, activity(plan)), width);
-            format!("{words}{}{}", card::progress(plan, width), card::next(plan, standing, &context.invocation))
+            format!(
+                "{words}{}{}",
+                card::progress(plan, width),
+                card::next(plan, standing, activity(plan), &context.invocation)
+            )
         };
         let active = snapshot.active().map_or_else(String::new, |plan| tell(plan, Standing::Active));
         let others: String = others.iter().map(|plan| format!("\n{}", tell(plan, Standing::Parked))).collect();
@@ -103,9 +108,9 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outc
     Ok(Exit::Done)
 }
 
-fn answer(context: &Context, snapshot: &Snapshot, words: impl FnOnce(&Snapshot) -> String) -> Outcome {
+fn answer(context: &Context, snapshot: &Snapshot, words: impl FnOnce() -> String) -> Outcome {
     let opened = snapshot.opened()?;
-    context.screen.answer(|| view(opened, snapshot), || words(snapshot))?;
+    context.screen.answer(|| view(opened, snapshot), words)?;
     Ok::<_, Failure>(Exit::Done)
 }
 
@@ -118,14 +123,15 @@ fn view(session: &Session, snapshot: &Snapshot) -> Value {
     })
 }
 
-fn status_words(context: &Context, snapshot: &Snapshot) -> String {
+async fn status_words(context: &Context, snapshot: &Snapshot) -> Result<String, Failure> {
     let mut text = mode_words(snapshot);
     if let Some(plan) = snapshot.active() {
+        let activity = context.engine.activity(&plan.session, plan).await?;
         text.push_str(&card::line(plan));
         text.push_str(&card::progress(plan, context.screen.width));
-        text.push_str(&card::next(plan, Standing::Active, &context.invocation));
+        text.push_str(&card::next(plan, Standing::Active, activity.as_ref(), &context.invocation));
     }
-    text
+    Ok(text)
 }
 
 fn mode_words(snapshot: &Snapshot) -> String {

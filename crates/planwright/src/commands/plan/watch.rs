@@ -1,11 +1,11 @@
-//! `plan watch`: follows a plan while somebody else carries it out. It changes nothing.
+//! `plan watch`: follows a plan while another process carries it out. It changes nothing.
 
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::engine::{ExecutionSum, Following, Happened, Happening, execution_sum};
+use planwright_engine::engine::{Activity, ExecutionSum, Following, Happened, Happening, execution_sum};
 use planwright_engine::step_counts::StepCounts;
 use planwright_surfaces::wire::{CountsView, ExecutionView, HappeningView};
 use serde_json::json;
@@ -14,12 +14,17 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::cli::WatchArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::invocation::Invocation;
 use crate::terminal::live::LiveLine;
 use crate::terminal::screen::Screen;
-use crate::terminal::watching::{self, Form};
+use crate::terminal::watch::{self, Form};
 
-/// How often it is looked at the session, and how often the line of what is under way is drawn.
+/// How often the journal is read and the redrawn line is drawn.
 const PACE: Duration = Duration::from_millis(200);
+/// Every so many ticks it is checked whether a process works on the plan.
+const ACTIVITY_TICKS: u64 = 5;
+/// After so many checks in a row that found no process, the plan counts as paused.
+const IDLE_LOOKS: u32 = 2;
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &WatchArgs) -> Outcome {
     let plan = match &arguments.plan {
@@ -28,18 +33,25 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
     };
     let mut following = context.engine.follow(session, &plan.id).await?;
     let mut view = View::new(context);
-    let outcome = watch(&mut following, &mut view, arguments).await;
-    // What comes after it, if only the prompt of the shell, begins on a line of its own.
+    let outcome = watch(context, &mut following, &mut view, arguments).await;
+    // Whatever is printed next, such as the prompt of the shell, begins on a line of its own.
     view.erase()?;
     outcome
 }
 
-async fn watch(following: &mut Following, view: &mut View<'_>, arguments: &WatchArgs) -> Outcome {
+async fn watch(context: &Context, following: &mut Following, view: &mut View<'_>, arguments: &WatchArgs) -> Outcome {
     view.begin(following)?;
     let plan = following.plan();
     let sum = execution_sum(plan, following.now());
     match plan.status {
-        PlanStatus::Executing => {}
+        PlanStatus::Executing => {
+            if context.engine.activity(&plan.session, plan).await? == Some(Activity::Paused) {
+                view.pause(plan)?;
+                if arguments.no_wait {
+                    return view.end(plan, &End { status: plan.status, sum });
+                }
+            }
+        }
         PlanStatus::Collecting | PlanStatus::Ready | PlanStatus::Approved if arguments.no_wait => {
             return view.end(plan, &End { status: plan.status, sum });
         }
@@ -53,23 +65,42 @@ async fn watch(following: &mut Following, view: &mut View<'_>, arguments: &Watch
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
+    let mut idle = 0;
+    for tick in 1_u64.. {
         tokio::select! {
             biased;
-            _ = &mut interrupted => return view.leave(following.plan()),
+            _ = &mut interrupted => break,
             _ = pace.tick() => {}
         }
         for happened in following.look().await? {
+            idle = 0;
             view.tell(&happened, following.plan())?;
             if let Some(end) = End::of(&happened) {
                 return view.end(following.plan(), &end);
             }
         }
+        // The end of a process is not in the journal.
+        if tick % ACTIVITY_TICKS == 0 {
+            let plan = following.plan();
+            match context.engine.activity(&plan.session, plan).await? {
+                Some(Activity::Paused) => idle += 1,
+                Some(Activity::Running) => {
+                    idle = 0;
+                    view.continue_after_pause()?;
+                }
+                Some(Activity::LeftTo(_)) | None => idle = 0,
+            }
+            // Between two processes no process holds the session for a moment.
+            if idle == IDLE_LOOKS {
+                view.pause(plan)?;
+            }
+        }
         view.tick(following)?;
     }
+    view.leave(following.plan())
 }
 
-/// How the execution that was watched ended, or why there will be none. Another one may have begun since.
+/// How the watched execution ended, or why there is none. Another one may have begun since.
 struct End {
     status: PlanStatus,
     sum: Option<ExecutionSum>,
@@ -92,7 +123,7 @@ impl End {
         Some(Self { status: happened.status, sum })
     }
 
-    /// Only what was carried out to its end is a success.
+    /// Only a completed plan is a success.
     fn exit(&self) -> Exit {
         match self.status {
             PlanStatus::Completed => Exit::Done,
@@ -108,21 +139,32 @@ impl End {
     }
 }
 
-/// Where it is told: to a person at a terminal, line by line, or to a program.
+/// Prints to a person's terminal, line by line to a pipe, or as JSON to a program.
 struct View<'a> {
     screen: &'a Screen,
     form: Form,
     line: LiveLine,
     ticks: usize,
-    /// Since when nothing new was told.
+    /// When the last line was printed.
     quiet: Instant,
+    invocation: &'a Invocation,
+    /// The person was told that no process works on the plan.
+    paused: bool,
 }
 
 impl<'a> View<'a> {
     fn new(context: &'a Context) -> Self {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let form = if io::stdout().is_terminal() && !dumb { Form::Live } else { Form::Lines };
-        Self { screen: &context.screen, form, line: LiveLine::default(), ticks: 0, quiet: Instant::now() }
+        Self {
+            screen: &context.screen,
+            form,
+            line: LiveLine::default(),
+            ticks: 0,
+            quiet: Instant::now(),
+            invocation: &context.invocation,
+            paused: false,
+        }
     }
 
     fn begin(&mut self, following: &Following) -> Result<(), Failure> {
@@ -138,22 +180,59 @@ impl<'a> View<'a> {
                 "execution": plan.execution.as_ref().map(ExecutionView::with_steps),
             }));
         }
-        self.write(&watching::beginning(plan, following.began(), self.form, self.form.width()))
+        self.write(&watch::beginning(plan, following.began(), self.form, self.form.width()))
     }
 
     fn wait(&mut self, status: PlanStatus) -> Result<(), Failure> {
         if self.screen.json || self.form == Form::Live {
             return Ok(());
         }
-        self.write(&format!("{}\n", watching::waiting_for(status)))
+        self.write(&format!("{}\n", watch::waiting_for(status)))
+    }
+
+    fn pause(&mut self, plan: &Plan) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.paused, true) {
+            return Ok(());
+        }
+        self.quiet = Instant::now();
+        if self.screen.json {
+            return self.screen.print_json_line(&json!({
+                "type": "paused",
+                "planId": plan.id,
+                "number": plan.number,
+                "counts": CountsView::from(plan.execution.as_ref().map(StepCounts::of).unwrap_or_default()),
+            }));
+        }
+        self.write(&watch::paused(plan, self.invocation, self.form.width()))
+    }
+
+    fn continue_after_pause(&mut self) -> Result<(), Failure> {
+        if !std::mem::replace(&mut self.paused, false) || self.screen.json {
+            return Ok(());
+        }
+        self.write(&watch::continued(self.form.width()))
     }
 
     fn tell(&mut self, happened: &Happened, plan: &Plan) -> Result<(), Failure> {
         self.quiet = Instant::now();
+        match &happened.what {
+            Happening::ExecutionPaused(_) if !self.screen.json => return self.pause(plan),
+            Happening::ExecutionPaused(_) => self.paused = true,
+            Happening::ExecutionResumed(_) | Happening::ExecutionBegan(_) | Happening::StepBegan { .. } => {
+                self.paused = false;
+            }
+            Happening::Changed
+            | Happening::Approved { .. }
+            | Happening::Rejected { .. }
+            | Happening::StepEnded { .. }
+            | Happening::ExecutionEnded(_)
+            | Happening::Cancelled { .. }
+            | Happening::Superseded { .. } => {}
+        }
         if self.screen.json {
             return self.screen.print_json_line(&HappeningView::from(happened));
         }
-        self.write(&watching::told(happened, plan, self.form, self.form.width()))
+        self.write(&watch::told(happened, plan, self.form, self.form.width()))
     }
 
     fn tick(&mut self, following: &Following) -> Result<(), Failure> {
@@ -161,7 +240,9 @@ impl<'a> View<'a> {
             return Ok(());
         }
         self.ticks += 1;
-        let line = watching::under_way(following.plan(), following.now(), self.quiet.elapsed(), self.ticks);
+        let activity = if self.paused { Activity::Paused } else { Activity::Running };
+        let (plan, now) = (following.plan(), following.now());
+        let line = watch::under_way(plan, Some(&activity), now, self.quiet.elapsed(), self.ticks);
         self.line.draw(&line)
     }
 
@@ -177,15 +258,15 @@ impl<'a> View<'a> {
                 "tookMs": end.sum.map(|sum| sum.took.as_millis()),
             }))?;
         } else {
-            self.write(&watching::summary(plan, end.status, end.sum.as_ref(), self.form.width()))?;
+            self.write(&watch::summary(plan, end.status, end.sum.as_ref(), self.form.width()))?;
         }
         Ok(end.exit())
     }
 
-    /// The person has seen enough; whoever carries the plan out does not notice.
+    /// The person stops watching, which does not change the execution.
     fn leave(&mut self, plan: &Plan) -> Outcome {
         if !self.screen.json {
-            self.write(&format!("Plan {} is no longer watched; nothing was changed.\n", plan.number))?;
+            self.write(&format!("Plan {} is no longer watched; its execution is not changed.\n", plan.number))?;
         }
         Ok(Exit::Refused)
     }

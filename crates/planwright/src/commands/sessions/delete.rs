@@ -1,4 +1,4 @@
-//! `sessions delete`: says what would be gone, asks, and removes it.
+//! `sessions delete`: says what is deleted, asks, and deletes it.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::terminal::palette::BOLD;
 use crate::terminal::text::{count, paint, shown_line};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asking {
-    First,
+pub(super) enum Confirmation {
+    Asked,
     NotNeeded,
 }
 
-pub(super) async fn run(context: &mut Context, named: &str, asking: Asking) -> Outcome {
+pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confirmation) -> Outcome {
     let named = named.trim();
     if named.is_empty() {
         return Err(Failure::usage("the key of the session is blank").hint(context.invocation.command(["sessions"])));
     }
     let session = context.enter(Some(named), Purpose::Use).await?;
-    if asking == Asking::First {
-        agree(context, &session).await?;
+    if confirmation == Confirmation::Asked {
+        confirm(context, &session).await?;
     }
     // Deleting needs no model.
     let agent = context.agent(Arc::new(RehearsalModel::default()));
@@ -36,21 +36,21 @@ pub(super) async fn run(context: &mut Context, named: &str, asking: Asking) -> O
     Ok(Exit::Done)
 }
 
-async fn agree(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {
-    let words = what_goes(&context.engine.session(session).await?);
+async fn confirm(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {
+    let words = what_is_deleted(&context.engine.session(session).await?);
     if !context.screen.interactive {
         let again = context.invocation.command(["sessions", "delete", &session.to_string(), "--yes"]);
-        return Err(Failure::usage(format!("nobody can be asked here, so session {session} was not deleted"))
+        return Err(Failure::usage(format!("there is no terminal to ask in, so session {session} was not deleted"))
             .hint(format!("to delete {words}: {again}")));
     }
-    context.screen.print(&format!("This deletes {words}. It cannot be taken back.\n"))?;
+    context.screen.print(&format!("This deletes {words}. It cannot be undone.\n"))?;
     if context.screen.confirm(&format!("Delete session {session}?"))? {
         return Ok(());
     }
     Err(Failure::declined(format!("Session {session} was not deleted.")))
 }
 
-fn what_goes(session: &Session) -> String {
+fn what_is_deleted(session: &Session) -> String {
     let topic = session.topic.as_deref().map_or_else(String::new, |topic| format!(" “{}”", shown_line(topic)));
     let plans = count(session.plans_made, "plan");
     format!("the conversation{topic}, {plans} and the files of {}", session.identity)

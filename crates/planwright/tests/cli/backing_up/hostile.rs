@@ -1,4 +1,4 @@
-//! Archives that are not as we make them: cut off, changed, or made to do harm. Nothing is written for any of them.
+//! Archives that were cut off, changed, or made to do harm. Nothing of them is written.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -55,7 +55,17 @@ impl Parts {
         let mut bytes = Vec::new();
         for (path, kind, content) in &self.0 {
             let mut header = tar::Header::new_gnu();
-            header.as_old_mut().name[..path.len()].copy_from_slice(path);
+            if path.len() > 100 {
+                header.set_entry_type(tar::EntryType::GNULongName);
+                header.set_size(path.len() as u64);
+                header.set_cksum();
+                bytes.extend_from_slice(header.as_bytes());
+                bytes.extend_from_slice(path);
+                bytes.resize(bytes.len().next_multiple_of(512), 0);
+                header = tar::Header::new_gnu();
+            }
+            let short = &path[..path.len().min(100)];
+            header.as_old_mut().name[..short.len()].copy_from_slice(short);
             header.set_entry_type(*kind);
             if *kind == tar::EntryType::Symlink {
                 header.set_link_name("/etc/passwd").unwrap();
@@ -88,10 +98,10 @@ fn an_archive_that_was_cut_off_is_refused_wherever_it_was_cut() {
     let cut = world.path("cut.tar");
     for tenth in 0..10 {
         std::fs::write(&cut, &whole[..whole.len() * tenth / 10]).unwrap();
-        refused(&cut, "The archive is not as it was made");
+        refused(&cut, "The archive is damaged");
     }
     std::fs::write(&cut, "not an archive at all").unwrap();
-    refused(&cut, "The archive is not as it was made");
+    refused(&cut, "The archive is damaged");
 }
 
 #[test]
@@ -145,7 +155,7 @@ fn an_archive_that_was_changed_is_refused() {
         &|parts| {
             parts.0.push((b"users/web-session-two/files/x".to_vec(), tar::EntryType::Regular, b"x".to_vec()));
         },
-        "after its end",
+        "continues after its manifest",
     );
     change(
         "another session's journal",
@@ -190,13 +200,101 @@ fn no_name_leads_out_of_the_folder() {
         let mut parts = Parts::of(&archive);
         parts.add(path, tar::EntryType::Regular, b"evil");
         parts.write(&hostile);
-        refused(&hostile, "does not belong into an archive");
+        refused(&hostile, "is not the name of a part of an archive");
     }
     for kind in [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Directory, tar::EntryType::Fifo] {
         let mut parts = Parts::of(&archive);
         parts.add("users/web-session-two/files/x", kind, b"");
         parts.write(&hostile);
         refused(&hostile, "is not a plain file");
+    }
+}
+
+/// A name that no file system takes is found before anything is written.
+#[test]
+fn a_name_that_is_too_long_is_refused() {
+    let world = lived_in();
+    let archive = backup(&world);
+    let hostile = world.path("hostile.tar");
+    for path in [
+        format!("users/web-session-two/files/{}", "x".repeat(256)),
+        format!("users/web-session-two/files/{}/x", "y".repeat(300)),
+        format!("users/web-session-two/files/{}", "deep/".repeat(20_000) + "x"),
+    ] {
+        let mut parts = Parts::of(&archive);
+        parts.add(&path, tar::EntryType::Regular, b"x");
+        parts.write(&hostile);
+        refused(&hostile, "The archive is damaged");
+    }
+}
+
+#[test]
+fn a_name_that_is_a_file_and_a_folder_is_refused() {
+    let world = lived_in();
+    let archive = backup(&world);
+    let hostile = world.path("hostile.tar");
+    for paths in [["files/a", "files/a/b"], ["files/a/b/c", "files/a"]] {
+        let mut parts = Parts::of(&archive);
+        for path in paths {
+            parts.add(&format!("users/web-session-two/{path}"), tar::EntryType::Regular, b"x");
+        }
+        parts.write(&hostile);
+        refused(&hostile, "`users/web-session-two/files/a` is a file and a folder");
+    }
+}
+
+/// Neither the files nor the chats of a session that is not in the archive are touched.
+#[test]
+fn nothing_is_restored_into_a_session_that_is_not_in_the_archive() {
+    let world = lived_in();
+    let mut parts = Parts::of(&backup(&world));
+    let file = "users/web-stranger1/files/planted";
+    parts.add(file, tar::EntryType::Regular, b"evil");
+    let text = String::from_utf8(parts.get("pointers.json").clone()).unwrap();
+    *parts.get("pointers.json") = text.replace("cli:session-three", "web:stranger1").into_bytes();
+    assert_ne!(text.as_bytes(), *parts.get("pointers.json"), "{text}");
+    parts.promise();
+    parts.write(&world.path("hostile.tar"));
+    let other = World::new();
+    other.agent_drafts("web:stranger1", crate::world::PLAN);
+    let restore = |extra: &[&str]| ran(other.command().arg("restore").arg(world.path("hostile.tar")).args(extra));
+    restore(&[]).exits(3).complains("Nothing was changed");
+    let report = restore(&["--merge", "--json"]).done().json();
+    assert_eq!((&report["sessions"], &report["pointers"]), (&json!(3), &json!(0)), "{report}");
+    assert_eq!(report["left"][0]["what"], file, "{report}");
+    assert!(!other.path(file).exists());
+    // In an empty store it is refused as well.
+    let empty = World::new();
+    ran(empty.command().arg("restore").arg(world.path("hostile.tar"))).exits(3).complains("not in the archive");
+    assert_eq!(empty.json("sessions")["sessions"], json!([]));
+}
+
+/// The program may use much less memory than these lines and names need.
+#[cfg(target_os = "linux")]
+#[test]
+fn reading_an_archive_needs_little_memory() {
+    const LENGTH: u64 = 4 << 30;
+    let world = World::new();
+    for (name, kind, why) in [
+        ("journals/web/session-two.jsonl", tar::EntryType::Regular, "is longer than"),
+        ("././@LongLink", tar::EntryType::GNULongName, "a name in it is too long"),
+        ("pax", tar::EntryType::XHeader, "a name in it is too long"),
+    ] {
+        let mut header = tar::Header::new_gnu();
+        header.set_path(name).unwrap();
+        header.set_entry_type(kind);
+        header.set_size(LENGTH);
+        header.set_cksum();
+        let path = world.path("large.tar");
+        std::fs::write(&path, header.as_bytes()).unwrap();
+        // A file with holes takes no room on disk.
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(512 + LENGTH + 1024).unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "ulimit -v 2000000; exec \"$0\" restore large.tar", env!("CARGO_BIN_EXE_planwright")]);
+        command.env("PLANWRIGHT_DATA", world.path("data")).current_dir(world.path(""));
+        ran(&mut command).exits(7).complains(why);
+        assert!(!world.path("data").exists());
     }
 }
 
@@ -211,8 +309,6 @@ fn files_are_not_written_through_links() {
     std::fs::create_dir_all(other.path("users")).unwrap();
     std::os::unix::fs::symlink(outside.path(), other.path("users/mcp-session-one")).unwrap();
     ran(other.command().arg("restore").arg(&archive)).exits(3).complains("Nothing was changed");
-    ran(other.command().arg("restore").arg(&archive).arg("--merge"))
-        .done()
-        .says("left as it is: users/mcp-session-one");
+    ran(other.command().arg("restore").arg(&archive).arg("--merge")).done().says("not restored: users/mcp-session-one");
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }

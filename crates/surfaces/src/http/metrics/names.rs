@@ -29,6 +29,9 @@ pub(super) const WEBSOCKETS: Name = name("websocket_connections", "Open WebSocke
 /// By `end`.
 pub(super) const TURNS: Name = name("turns_total", "Turns that ended in this process, by outcome.");
 
+pub(super) const LOG_LINES_LOST: Name =
+    name("log_lines_lost_count", "Log lines of this process that could not be written.");
+
 pub(super) const STORE_UP: Name = name("store_up", "Whether the store answered with the numbers below.");
 pub(super) const SESSIONS: Name = name("sessions", "Sessions in the store.");
 pub(super) const OPEN_TURNS: Name = name("open_turns", "Sessions with a turn that has not ended.");

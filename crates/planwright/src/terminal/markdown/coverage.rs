@@ -1,24 +1,24 @@
-//! Keeps account of what of a text was shown.
+//! Tracks which parts of a Markdown source were rendered, so that nothing of it stays hidden.
 
 use std::ops::Range;
 
-/// The parts of the source that were put on the screen.
+/// The ranges of the source that were rendered.
 #[derive(Debug, Default)]
-pub(super) struct Seen(Vec<Range<usize>>);
+pub(super) struct Coverage(Vec<Range<usize>>);
 
-impl Seen {
+impl Coverage {
     pub(super) fn add(&mut self, range: Range<usize>) {
         self.0.push(range);
     }
 
-    /// The lines that hold something beyond markup that was not shown.
+    /// The lines with text, beyond markup, that was not rendered.
     pub(super) fn missing<'a>(&mut self, source: &'a str) -> Vec<&'a str> {
         self.0.sort_by_key(|range| range.start);
         let mut lines: Vec<&str> = Vec::new();
         let mut position = 0;
         let mut look = |range: Range<usize>| {
             let Some(between) = source.get(range.clone()) else { return };
-            for (offset, _) in between.char_indices().filter(|(_, c)| says_something(*c)) {
+            for (offset, _) in between.char_indices().filter(|(_, c)| is_text(*c)) {
                 let line = line_around(source, range.start + offset);
                 if lines.last().is_none_or(|last| !std::ptr::eq(*last, line)) {
                     lines.push(line);
@@ -36,8 +36,8 @@ impl Seen {
     }
 }
 
-/// Digits may be the marker of a list; punctuation is what Markdown is made of.
-fn says_something(c: char) -> bool {
+/// Digits may be the marker of a list, and punctuation is markup.
+fn is_text(c: char) -> bool {
     !(c.is_whitespace() || c.is_ascii_digit() || c.is_ascii_punctuation())
 }
 

@@ -1,4 +1,4 @@
-//! A plan that is followed: what happens to it, each in a line, and the line that says what is under way.
+//! What `plan watch` prints: a line for each event of a plan, and the line that shows what is running.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use planwright_core::actor::Actor;
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_engine::clock::{between, lasted};
-use planwright_engine::engine::{ExecutionSum, Happened, Happening, StepAt};
+use planwright_engine::engine::{Activity, ExecutionSum, Happened, Happening, StepAt};
 use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 
@@ -16,8 +16,9 @@ use super::palette::{self, BOLD, DIM};
 use super::text::{Span, count, cut, fit, painted, shown_line};
 use super::{card, time};
 use crate::chat::lines::{MOST_LINES, marked, note};
+use crate::invocation::Invocation;
 
-/// The plan as it stands when the watch begins: its line, and what its execution did so far.
+/// The plan when the watch begins: its line, and what its execution did so far.
 pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: Form, width: usize) -> String {
     let mut text = card::line(plan);
     let Some(execution) = &plan.execution else { return text };
@@ -39,12 +40,12 @@ pub(crate) fn beginning(plan: &Plan, began: Option<&Actor>, form: Form, width: u
     text
 }
 
-/// Where it is shown.
+/// Where the watch prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// On a terminal: a step that is under way is in the line that is drawn anew.
+    /// On a terminal: the running step is in the last line, which is redrawn.
     Live,
-    /// In a pipe, where every line stays, and is one line however long it is.
+    /// In a pipe: every event is one line, however long it is.
     Lines,
 }
 
@@ -58,11 +59,11 @@ impl Form {
     }
 }
 
-/// Longer than any line: what is told of a step has room for [`MOST`] characters, twice.
+/// Longer than any line: the text of a step and its note have [`MOST`] characters each.
 const LONGEST: usize = 4 * MOST;
 const MOST: usize = 500;
 
-/// What stays on the screen of it.
+/// The line for an event; empty for events that only the redrawn line shows.
 pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -> String {
     match &happened.what {
         Happening::Changed => String::new(),
@@ -73,15 +74,8 @@ pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -
             note("▸", &format!("Rejected by {}{}", who(&happened.by), because(reason.as_deref())), width)
         }
         Happening::ExecutionBegan(sum) => note("▸", &began(happened, sum), width),
-        Happening::ExecutionPaused(sum) => {
-            let words = format!(
-                "Paused: {} of {} are done. `planwright plan resume {}` continues it, with `--stop` it ends.",
-                sum.counts.done,
-                count(sum.counts.total, "step"),
-                plan.number
-            );
-            note("⏸", &words, width)
-        }
+        // The caller tells it together with pauses that are not in the journal.
+        Happening::ExecutionPaused(_) => String::new(),
         Happening::ExecutionResumed(_) => note("▸", &format!("Resumed by {}.", who(&happened.by)), width),
         Happening::StepBegan { step, note, .. } => match form {
             Form::Live => String::new(),
@@ -104,7 +98,24 @@ pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -
     }
 }
 
-/// Executions of one plan are told apart by their numbers; what an earlier one did is not done again.
+/// No process works on the plan: how far it is, and how to continue or end it.
+pub(crate) fn paused(plan: &Plan, invocation: &Invocation, width: usize) -> String {
+    let counts = plan.execution.as_ref().map(StepCounts::of).unwrap_or_default();
+    let resume = invocation.plan(["resume", &plan.number.to_string()]);
+    let words = format!(
+        "Paused: no process works on it. {} of {} are done. `{resume}` continues it, `{resume} --stop` ends it.",
+        counts.done,
+        count(counts.total, "step"),
+    );
+    note("⏸", &words, width)
+}
+
+/// A process works on the plan again.
+pub(crate) fn continued(width: usize) -> String {
+    note("▸", "A process works on it again.", width)
+}
+
+/// Executions of a plan have numbers. What an earlier one did is not done again.
 fn began(happened: &Happened, sum: &ExecutionSum) -> String {
     let StepCounts { total, done, skipped, uncertain, .. } = sum.counts;
     let before: Vec<_> = [(done, "done"), (skipped, "skipped"), (uncertain, "uncertain")]
@@ -116,7 +127,7 @@ fn began(happened: &Happened, sum: &ExecutionSum) -> String {
     format!("Execution {} begun by {}: {}{before}.", sum.number, who(&happened.by), count(total, "step"))
 }
 
-/// What it came to, counted.
+/// The result, with counts.
 pub(crate) fn summary(plan: &Plan, status: PlanStatus, sum: Option<&ExecutionSum>, width: usize) -> String {
     let head = [
         Span::new(&format!("Plan {}", plan.number), BOLD),
@@ -131,16 +142,16 @@ pub(crate) fn summary(plan: &Plan, status: PlanStatus, sum: Option<&ExecutionSum
             let words = format!("Execution {}: {}, in {}", sum.number, sum.counts.words(), lasted(sum.took));
             note("Σ", &words, width)
         }
-        None => note("Σ", "It was never carried out.", width),
+        None => note("Σ", "It was not carried out.", width),
     });
     text
 }
 
-/// What is waited for before anything is carried out.
+/// What the watch waits for before an execution begins.
 pub(crate) fn waiting_for(status: PlanStatus) -> &'static str {
     match status {
-        PlanStatus::Collecting => "waiting: it is still being drafted",
-        PlanStatus::Ready => "waiting: it waits for a decision",
+        PlanStatus::Collecting => "waiting: it is being drafted",
+        PlanStatus::Ready => "waiting for a decision",
         PlanStatus::Approved => "waiting: it is approved and has not begun",
         PlanStatus::Executing
         | PlanStatus::Completed
@@ -151,8 +162,14 @@ pub(crate) fn waiting_for(status: PlanStatus) -> &'static str {
     }
 }
 
-/// `⠋ 2/5  write_file notes.md  3s`, not wider than the window.
-pub(crate) fn under_way(plan: &Plan, now: Timestamp, watched: Duration, ticks: usize) -> String {
+/// The redrawn line: `⠋ 2/5  write_file notes.md  3s`, not wider than the window.
+pub(crate) fn under_way(
+    plan: &Plan,
+    activity: Option<&Activity>,
+    now: Timestamp,
+    watched: Duration,
+    ticks: usize,
+) -> String {
     let execution = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
     let with = |status: StepStatus| {
         let runs = execution.map(|execution| execution.steps.as_slice()).unwrap_or_default();
@@ -160,6 +177,7 @@ pub(crate) fn under_way(plan: &Plan, now: Timestamp, watched: Duration, ticks: u
     };
     let total = execution.map_or(0, |execution| execution.steps.len());
     let (what, about, time) = match (with(StepStatus::InProgress).next(), with(StepStatus::Uncertain).next()) {
+        (_, None) if activity == Some(&Activity::Paused) => ("paused".to_owned(), String::new(), watched),
         (Some((position, run)), _) => {
             let beside = match with(StepStatus::InProgress).count() - 1 {
                 0 => String::new(),
@@ -195,7 +213,7 @@ fn waits_for_a_person(execution: &Execution, width: usize) -> String {
     let with = |status: StepStatus| execution.steps.iter().position(|run| run.status == status);
     match (with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
         (Some(index), None) => {
-            let words = format!("It waits for a person: nobody knows whether step {} was done.", index + 1);
+            let words = format!("It waits for a person: the result of step {} is unknown.", index + 1);
             note("▸", &words, width)
         }
         (Some(_) | None, _) => String::new(),
@@ -224,7 +242,7 @@ impl<'a> Line<'a> {
         if let Some(took) = self.took {
             words.push_str(&format!(" after {}", lasted(took)));
         }
-        // What went well has nothing to explain.
+        // A completed step needs no explanation.
         if let Some(note) = note.filter(|_| self.status != StepStatus::Completed) {
             words.push_str(&format!(": {}", shown_line(note)));
         }

@@ -1,4 +1,4 @@
-//! The files of the sessions. Links are never followed, neither when they are read nor when they are written.
+//! Reads and writes the sessions' files. Links are never followed.
 
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
@@ -9,68 +9,68 @@ use cap_std::fs::{Dir, DirBuilder, File, FileType, OpenOptions};
 use planwright_core::session::SessionIdentity;
 use sha2::{Digest as _, Sha256};
 
-use super::names::{FileName, UNFINISHED, WORKBOOK_NOTE, leads_down};
+use super::part_name::{FileName, UNFINISHED, WORKBOOK_NOTE, is_file_name};
 
-/// What is met in the folder.
-pub(super) enum Found {
+/// Something in a session's folder.
+pub(super) enum FolderItem {
     File(FileName, File),
     Unreadable(String, io::Error),
-    /// Something that cannot be taken along, and why.
+    /// Something that cannot be in an archive, and why.
     Other(String, &'static str),
 }
 
-/// Walks through the folders of all sessions. A folder that is not there has nothing in it.
-pub(super) fn walk(users: &Path, found: &mut impl FnMut(Found) -> io::Result<()>) -> io::Result<()> {
+/// Visits everything in the folders of all sessions. A missing folder counts as empty.
+pub(super) fn walk(users: &Path, found: &mut impl FnMut(FolderItem) -> io::Result<()>) -> io::Result<()> {
     let root = match Dir::open_ambient_dir(users, ambient_authority()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         root => root?,
     };
     for name in sorted(&root)? {
-        // What is not a session's folder is not ours.
+        // Other folders do not belong to Planwright.
         let Some(session) = name.as_deref().and_then(SessionIdentity::from_folder_name) else { continue };
         let Ok(own) = root.open_dir_nofollow(session.folder_name()) else { continue };
         let taken = |first: &String| first != UNFINISHED && first != WORKBOOK_NOTE;
         for first in sorted(&own)?.into_iter().flatten().filter(taken) {
-            meet(&own, &session, vec![first], found)?;
+            visit(&own, &session, vec![first], found)?;
         }
     }
     Ok(())
 }
 
-fn meet(
+fn visit(
     folder: &Dir,
     session: &SessionIdentity,
     steps: Vec<String>,
-    found: &mut impl FnMut(Found) -> io::Result<()>,
+    found: &mut impl FnMut(FolderItem) -> io::Result<()>,
 ) -> io::Result<()> {
     let Some(last) = steps.last() else { return Ok(()) };
     let shown = || format!("users/{}/{}", session.folder_name(), steps.join("/"));
     let kind = match folder.symlink_metadata(last) {
-        // It was removed meanwhile.
+        // It was removed since the folder was listed.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         metadata => metadata?.file_type(),
     };
     if kind.is_dir() {
         let inner = folder.open_dir_nofollow(last)?;
         for name in sorted(&inner)? {
-            match name.filter(|name| leads_down(name)) {
-                Some(name) => meet(&inner, session, [steps.clone(), vec![name]].concat(), found)?,
-                None => found(Found::Other(shown(), "a name in it cannot be written everywhere"))?,
+            match name.filter(|name| is_file_name(name)) {
+                Some(name) => visit(&inner, session, [steps.clone(), vec![name]].concat(), found)?,
+                None => found(FolderItem::Other(shown(), "a name in it is not valid on every system"))?,
             }
         }
         return Ok(());
     }
     if !kind.is_file() {
-        return found(Found::Other(shown(), kind_words(kind)));
+        return found(FolderItem::Other(shown(), kind_words(kind)));
     }
     let file = match open(folder, last) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return found(Found::Unreadable(shown(), error)),
+        Err(error) => return found(FolderItem::Unreadable(shown(), error)),
         Ok(file) => file,
     };
     match FileName::new(session.clone(), steps.clone()) {
-        Some(name) => found(Found::File(name, file)),
-        None => found(Found::Other(shown(), "it is not where files of a session are")),
+        Some(name) => found(FolderItem::File(name, file)),
+        None => found(FolderItem::Other(shown(), "it is outside of the folders for files")),
     }
 }
 
@@ -92,18 +92,18 @@ fn open(folder: &Dir, name: &str) -> io::Result<File> {
     folder.open_with(name, OpenOptions::new().read(true).follow(FollowSymlinks::No))
 }
 
-/// What is at the place where a file is to be.
+/// What exists under the name of a file that is to be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TargetState {
     Free,
-    /// The very same file.
+    /// A file with the same content.
     Same,
     /// Something else.
     Taken,
 }
 
-pub(super) fn look(users: &Path, name: &FileName, sha256: &str) -> io::Result<Place> {
-    let look = || -> io::Result<Place> {
+pub(super) fn inspect(users: &Path, name: &FileName, sha256: &str) -> io::Result<TargetState> {
+    let inspect = || -> io::Result<TargetState> {
         let root = Dir::open_ambient_dir(users, ambient_authority())?;
         let mut folder = root.open_dir_nofollow(name.session.folder_name())?;
         for step in name.folders() {
@@ -111,15 +111,15 @@ pub(super) fn look(users: &Path, name: &FileName, sha256: &str) -> io::Result<Pl
         }
         let metadata = folder.symlink_metadata(name.name())?;
         if !metadata.is_file() {
-            return Ok(Place::Taken);
+            return Ok(TargetState::Taken);
         }
-        Ok(if hash(open(&folder, name.name())?)? == sha256 { Place::Same } else { Place::Taken })
+        Ok(if hash(open(&folder, name.name())?)? == sha256 { TargetState::Same } else { TargetState::Taken })
     };
-    match look() {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Place::Free),
-        // A link or a file where a folder should be.
-        Err(error) if is_in_the_way(&error) => Ok(Place::Taken),
-        looked => looked,
+    match inspect() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(TargetState::Free),
+        // A link or a file is where a folder has to be.
+        Err(error) if is_in_the_way(&error) => Ok(TargetState::Taken),
+        inspected => inspected,
     }
 }
 
@@ -139,13 +139,13 @@ fn hash(mut file: impl io::Read) -> io::Result<String> {
     }
 }
 
-/// Writes a file, whole or not at all. It must have this hash.
+/// Writes a file with this hash. Readers see the whole file or none.
 pub(super) fn write(users: &Path, name: &FileName, content: &mut impl io::Read, sha256: &str) -> io::Result<()> {
     let root = Dir::open_ambient_dir(users, ambient_authority())?;
-    let own = enter(&root, &name.session.folder_name())?;
-    let unfinished = enter(&own, UNFINISHED)?;
+    let own = open_or_make(&root, &name.session.folder_name())?;
+    let unfinished = open_or_make(&own, UNFINISHED)?;
     const NAME: &str = "restoring";
-    // What an interrupted one left.
+    // An interrupted restore may have left it.
     let _ = unfinished.remove_file(NAME);
     let mut file = unfinished.open_with(NAME, OpenOptions::new().write(true).create_new(true))?;
     let mut hash = Sha256::new();
@@ -167,13 +167,13 @@ pub(super) fn write(users: &Path, name: &FileName, content: &mut impl io::Read, 
     }
     let mut folder = own;
     for step in name.folders() {
-        folder = enter(&folder, step)?;
+        folder = open_or_make(&folder, step)?;
     }
     unfinished.rename(NAME, &folder, name.name())
 }
 
-/// Only for the person whose files these are.
-fn enter(folder: &Dir, name: &str) -> io::Result<Dir> {
+/// Opens a folder, and makes it if it is missing, for its owner only.
+fn open_or_make(folder: &Dir, name: &str) -> io::Result<Dir> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -1,14 +1,18 @@
-//! What the parts of an archive are called. A name that is not one of these is refused, so that no archive can write
-//! anywhere else.
+//! The names of the parts of an archive. Any other name is refused, so that no archive can make a restore write outside of
+//! the sessions' folders.
 
 use std::fmt;
 
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 
-/// Files that are not whole yet are kept here, and nobody needs them.
+/// The folder for files that are being written. It is not backed up.
 pub(super) const UNFINISHED: &str = "unfinished";
-/// Which versions of a workbook were last written to its files. It is found out again from the files themselves.
+/// The file that notes which versions of a workbook were last written to its files. It is not backed up: it is made again
+/// from the files.
 pub(super) const WORKBOOK_NOTE: &str = "plan.json";
+
+/// The longest name of a file or folder that common file systems can store.
+const NAME_BYTES: usize = 255;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PartName {
@@ -18,7 +22,7 @@ pub(super) enum PartName {
     File(FileName),
 }
 
-/// A file of a session, by the folders that lead to it from the session's own.
+/// A file of a session, by its path from the session's folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileName {
     pub(super) session: SessionIdentity,
@@ -27,9 +31,11 @@ pub(super) struct FileName {
 }
 
 impl FileName {
-    /// `None` unless every step leads down, by a name that is the same everywhere.
+    /// `None` unless every step is a valid name in a folder. Files lie in a folder of the session's folder, such as
+    /// `files`, and never in the folders and files that Planwright keeps there for itself.
     pub(super) fn new(session: SessionIdentity, mut steps: Vec<String>) -> Option<Self> {
-        if steps.len() < 2 || steps[0] == UNFINISHED || !steps.iter().all(|step| leads_down(step)) {
+        let reserved = |first: &String| first == UNFINISHED || first == WORKBOOK_NOTE;
+        if steps.len() < 2 || steps.first().is_some_and(reserved) || !steps.iter().all(|step| is_file_name(step)) {
             return None;
         }
         let name = steps.pop()?;
@@ -43,10 +49,20 @@ impl FileName {
     pub(super) fn name(&self) -> &str {
         &self.name
     }
+
+    /// The folders that this file is in, as if they were files: none of them can be one.
+    pub(super) fn parents(&self) -> impl Iterator<Item = Self> {
+        (0..self.folders.len()).map(|depth| Self {
+            session: self.session.clone(),
+            folders: self.folders[..depth].to_vec(),
+            name: self.folders[depth].clone(),
+        })
+    }
 }
 
-pub(super) fn leads_down(step: &str) -> bool {
-    !step.is_empty() && step != "." && step != ".." && !step.contains(['/', '\\', '\0'])
+/// Whether a file or folder can have this name on any system.
+pub(super) fn is_file_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= NAME_BYTES && name != "." && name != ".." && !name.contains(['/', '\\', '\0'])
 }
 
 impl PartName {
@@ -66,7 +82,7 @@ impl PartName {
             }
             _ => return None,
         };
-        // There is one way to write each name.
+        // Each name has exactly one spelling.
         (name.to_string() == text).then_some(name)
     }
 }
@@ -94,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn names_are_parsed_and_written_the_same() {
         for text in [
             "manifest.json",
             "pointers.json",
@@ -102,13 +118,14 @@ mod tests {
             "journals/legacy/1.jsonl",
             "users/web-+ab_9/files/notes.md",
             "users/cli-k3yk3y8x/files/a b/c…/.hidden",
+            &format!("users/web-k3yk3y8x/files/{}", "x".repeat(255)),
         ] {
             assert_eq!(PartName::parse(text).unwrap_or_else(|| panic!("{text}")).to_string(), text);
         }
     }
 
     #[test]
-    fn nothing_else_is_a_name() {
+    fn other_names_are_refused() {
         for text in [
             "",
             "/manifest.json",
@@ -129,6 +146,9 @@ mod tests {
             "users/web-k3yk3y8x/files//a",
             "users/web-k3yk3y8x/files/a\\..\\b",
             "users/web-k3yk3y8x/unfinished/a",
+            "users/web-k3yk3y8x/plan.json/a",
+            &format!("users/web-k3yk3y8x/files/{}", "x".repeat(256)),
+            &format!("users/web-k3yk3y8x/files/{}/a", "é".repeat(128)),
             "users/web-AB/files/a",
             "users/../files/a",
             "users/nobody/files/a",

@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// SIGINT, SIGTERM and, for a server that somebody started in a terminal, the end of that terminal. Elsewhere SIGHUP
-/// changes nothing: there is nothing to read again while it runs.
+/// SIGINT, SIGTERM and, for a server that was started in a terminal, SIGHUP. Elsewhere SIGHUP is ignored: the server has
+/// no settings that it could read again while it runs.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(super) struct Signals {
@@ -25,7 +25,7 @@ impl Signals {
         })
     }
 
-    /// Ready when the server is to end.
+    /// Completes when the server has to stop.
     pub(super) async fn next(&mut self) {
         loop {
             tokio::select! {

@@ -1,6 +1,6 @@
-//! A service manager is told when the server is ready and when it stops, if one is waiting to hear it.
+//! Tells systemd when the server is ready and when it stops, if `NOTIFY_SOCKET` is set.
 
-/// Whoever cannot be told is not waited for.
+/// Sends a state such as `READY=1`. A failure is logged and otherwise ignored.
 #[cfg(unix)]
 pub(super) fn notify(state: &str) {
     use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -16,11 +16,11 @@ pub(super) fn notify(state: &str) {
         Ok(())
     };
     if let Err(error) = send() {
-        tracing::warn!(event = "not_notified", %error, "the service manager cannot be told");
+        tracing::warn!(event = "not_notified", %error, "the service manager could not be notified");
     }
 }
 
-/// A name that begins with `@` is not one of a file.
+/// A name that begins with `@` is in the abstract namespace, not in the file system.
 #[cfg(target_os = "linux")]
 fn abstract_name(path: &std::ffi::OsStr) -> Option<std::io::Result<std::os::unix::net::SocketAddr>> {
     use std::os::linux::net::SocketAddrExt as _;

@@ -1,5 +1,5 @@
-//! An archive read from its beginning to its end. Nothing of it is believed before all of it is known to be whole: every
-//! name, every hash, every journal.
+//! Reads a whole archive before anything of it is used: every name, every hash and every journal. An archive is not
+//! trusted, so reading it never needs more memory than its longest valid line.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
@@ -8,17 +8,23 @@ use hex::FromHex;
 use jiff::Timestamp;
 use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FORMAT, Manifest, Part};
-use super::names::{FileName, PartName};
-use super::{Line, Pointer};
+use super::part_name::{FileName, PartName};
+use super::{JournalLine, LINE_BYTES, Pointer};
 use crate::failure::Failure;
 
-/// An archive that is whole.
+/// The longest manifest or list of pointers.
+const JSON_BYTES: u64 = 256 << 20;
+/// The longest name of a part.
+const HEADER_BYTES: u64 = 64 << 10;
+
+/// An archive in which everything is valid.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedArchive {
     pub(crate) manifest: Manifest,
     pub(super) sessions: BTreeMap<SessionIdentity, CheckedJournal>,
     pub(super) pointers: Vec<Pointer>,
@@ -30,38 +36,39 @@ pub(super) struct CheckedJournal {
     pub(super) end: Head,
     /// When the last entry was written.
     pub(super) last_active: Timestamp,
-    pub(super) content: Span,
+    pub(super) content: ByteRange,
 }
 
 #[derive(Debug)]
 pub(super) struct CheckedFile {
     pub(super) sha256: String,
-    pub(super) content: Span,
+    pub(super) content: ByteRange,
 }
 
-/// Where the content of a part is in the archive.
+/// Where the content of a part is in the archive file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
+pub(super) struct ByteRange {
     from: u64,
     bytes: u64,
 }
 
-impl Span {
+impl ByteRange {
     pub(super) fn read<'a, R: Read + Seek>(&self, archive: &'a mut R) -> Result<io::Take<&'a mut R>, Failure> {
         archive.seek(SeekFrom::Start(self.from)).map_err(|error| unreadable(&error))?;
         Ok(archive.take(self.bytes))
     }
 }
 
-pub(crate) fn check(archive: &mut (impl Read + Seek)) -> Result<Checked, Failure> {
+pub(crate) fn check(archive: &mut (impl Read + Seek)) -> Result<CheckedArchive, Failure> {
+    check_headers(archive)?;
     let (mut parts, mut sessions, mut files) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let (mut manifest, mut pointers) = (None, None);
     each_part(archive, |name, from, content| {
         if manifest.is_some() {
-            return Err(damaged("there is something after its end"));
+            return Err(damaged("it continues after its manifest"));
         }
-        let mut content = Hashing { from: content, hash: Sha256::new(), bytes: 0 };
-        let (mut end, mut last_active) = (Head::START, Timestamp::MIN);
+        let mut content = HashingReader { from: content, hash: Sha256::new(), bytes: 0 };
+        let (mut end, mut last_active, mut snapshot) = (Head::START, Timestamp::MIN, None);
         match &name {
             PartName::Manifest => {
                 manifest = Some(read_manifest(&mut content)?);
@@ -70,16 +77,22 @@ pub(crate) fn check(archive: &mut (impl Read + Seek)) -> Result<Checked, Failure
             PartName::Pointers => pointers = Some(read_json(&name, &mut content)?),
             PartName::Journal(session) => read_journal(session, &mut content, |sealed| {
                 let broken = |damage| damaged(format!("the journal of session {session}: {damage}"));
-                last_active = end.check(session, &sealed).map_err(broken)?.at;
+                let entry = end.check(session, &sealed).map_err(broken)?;
+                let snapshot = snapshot.get_or_insert_with(|| Snapshot::new(session.clone()));
+                snapshot.apply(&entry.event, &entry.context(), entry.seq);
+                last_active = entry.at;
                 Ok(())
             })?,
             PartName::File(_) => {}
         }
         let part = content.finish()?;
-        let content = Span { from, bytes: part.bytes };
+        let content = ByteRange { from, bytes: part.bytes };
         match &name {
             PartName::Journal(session) if end == Head::START => {
                 return Err(damaged(format!("the journal of session {session} is empty")));
+            }
+            PartName::Journal(session) if snapshot.as_ref().is_none_or(|snapshot| snapshot.session.is_none()) => {
+                return Err(damaged(format!("the journal of session {session} does not open a session")));
             }
             PartName::Journal(session) => {
                 sessions.insert(session.clone(), CheckedJournal { end, last_active, content });
@@ -97,10 +110,32 @@ pub(crate) fn check(archive: &mut (impl Read + Seek)) -> Result<Checked, Failure
     let manifest = manifest.ok_or_else(|| damaged("it has no end: it was cut off"))?;
     compare(&parts, &manifest)?;
     let pointers = pointers.ok_or_else(|| damaged("pointers.json is missing"))?;
-    Ok(Checked { manifest, sessions, pointers, files })
+    let is_file = |folder: &FileName| files.contains_key(folder);
+    if let Some(clash) = files.keys().flat_map(FileName::parents).find(is_file) {
+        return Err(damaged(format!("{} is a file and a folder", quoted(&clash.to_string()))));
+    }
+    Ok(CheckedArchive { manifest, sessions, pointers, files })
 }
 
-/// Reads every part in its order, with where it begins. Only files by the names we give them can be in an archive.
+/// Long names come in headers of their own, which the tar library reads into memory.
+fn check_headers<R: Read + Seek>(archive: &mut R) -> Result<(), Failure> {
+    archive.seek(SeekFrom::Start(0)).map_err(|error| unreadable(&error))?;
+    let mut tar = tar::Archive::new(archive);
+    for entry in tar.entries_with_seek().map_err(|error| unreadable(&error))?.raw(true) {
+        let entry = entry.map_err(|error| unreadable(&error))?;
+        let kind = entry.header().entry_type();
+        let extends_the_next = kind.is_gnu_longname()
+            || kind.is_gnu_longlink()
+            || kind.is_pax_local_extensions()
+            || kind.is_pax_global_extensions();
+        if extends_the_next && entry.size() > HEADER_BYTES {
+            return Err(damaged("a name in it is too long"));
+        }
+    }
+    Ok(())
+}
+
+/// Calls `part` for each part, in the order of the archive, with the offset of its content.
 fn each_part<R: Read + Seek>(
     archive: &mut R,
     mut part: impl FnMut(PartName, u64, &mut dyn Read) -> Result<(), Failure>,
@@ -116,14 +151,14 @@ fn each_part<R: Read + Seek>(
         }
         let name = PartName::parse(&text)
             .filter(|_| text.as_bytes() == path)
-            .ok_or_else(|| damaged(format!("{} does not belong into an archive", quoted(&text))))?;
+            .ok_or_else(|| damaged(format!("{} is not the name of a part of an archive", quoted(&text))))?;
         let from = entry.raw_file_position();
         part(name, from, &mut entry)?;
     }
     Ok(())
 }
 
-/// Gives every entry of a journal, unchecked.
+/// Calls `entry` for each entry of a journal, before it is checked.
 pub(super) fn read_journal(
     session: &SessionIdentity,
     content: &mut dyn Read,
@@ -133,11 +168,18 @@ pub(super) fn read_journal(
     let mut text = Vec::new();
     loop {
         text.clear();
-        if lines.read_until(b'\n', &mut text).map_err(|error| unreadable(&error))? == 0 {
+        let mut line = lines.by_ref().take(LINE_BYTES + 1);
+        let read = line.read_until(b'\n', &mut text).map_err(|error| unreadable(&error))?;
+        if read == 0 {
             return Ok(());
         }
+        if read as u64 > LINE_BYTES {
+            return Err(damaged(format!(
+                "a line in the journal of session {session} is longer than {LINE_BYTES} bytes"
+            )));
+        }
         let broken = || damaged(format!("the journal of session {session} cannot be read"));
-        let Line { seq, hash, body } = serde_json::from_slice(&text).map_err(|_| broken())?;
+        let JournalLine { seq, hash, body } = serde_json::from_slice(&text).map_err(|_| broken())?;
         let hash = EntryHash(FromHex::from_hex(&hash).map_err(|_| broken())?);
         entry(SealedEntry { seq, body, hash })?;
     }
@@ -161,7 +203,20 @@ fn read_manifest(content: &mut dyn Read) -> Result<Manifest, Failure> {
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(name: &PartName, content: &mut dyn Read) -> Result<T, Failure> {
-    serde_json::from_reader(BufReader::new(content)).map_err(|_| damaged(format!("{name} cannot be read")))
+    read_short_json(name, content, JSON_BYTES)
+}
+
+fn read_short_json<T: serde::de::DeserializeOwned>(
+    name: &PartName,
+    content: &mut dyn Read,
+    most: u64,
+) -> Result<T, Failure> {
+    let mut content = content.take(most + 1);
+    let read = serde_json::from_reader(BufReader::new(&mut content));
+    if content.limit() == 0 {
+        return Err(damaged(format!("{name} is longer than {most} bytes")));
+    }
+    read.map_err(|_| damaged(format!("{name} cannot be read")))
 }
 
 fn compare(found: &BTreeMap<String, Part>, manifest: &Manifest) -> Result<(), Failure> {
@@ -178,22 +233,22 @@ fn compare(found: &BTreeMap<String, Part>, manifest: &Manifest) -> Result<(), Fa
     Ok(())
 }
 
-/// What is read, counted and hashed on the way.
-struct Hashing<'a> {
+/// Counts and hashes what is read through it.
+struct HashingReader<'a> {
     from: &'a mut dyn Read,
     hash: Sha256,
     bytes: u64,
 }
 
-impl Hashing<'_> {
+impl HashingReader<'_> {
     fn finish(mut self) -> Result<Part, Failure> {
-        // Whoever read it may have stopped at what they understood.
+        // The reader before may have stopped at the end of a JSON value.
         io::copy(&mut self, &mut io::sink()).map_err(|error| unreadable(&error))?;
         Ok(Part { bytes: self.bytes, sha256: hex::encode(self.hash.finalize()) })
     }
 }
 
-impl Read for Hashing<'_> {
+impl Read for HashingReader<'_> {
     fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(piece)?;
         self.hash.update(&piece[..read]);
@@ -203,10 +258,22 @@ impl Read for Hashing<'_> {
 }
 
 fn damaged(why: impl std::fmt::Display) -> Failure {
-    Failure::damaged(format!("The archive is not as it was made: {why}. Nothing was changed."))
-        .hint("another copy of it, or an older one, is the way back")
+    Failure::damaged(format!("The archive is damaged: {why}. Nothing was changed."))
+        .hint("use another copy of it, or an older archive")
 }
 
 fn unreadable(error: &io::Error) -> Failure {
     damaged(format!("it cannot be read to its end ({error})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_that_never_ends_is_refused() {
+        let mut endless = (&b"\""[..]).chain(io::repeat(b'x'));
+        let refused = read_short_json::<String>(&PartName::Pointers, &mut endless, 1_000).unwrap_err();
+        assert!(refused.message().contains("pointers.json is longer than 1000 bytes"), "{refused:?}");
+    }
 }

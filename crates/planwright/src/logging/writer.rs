@@ -1,0 +1,394 @@
+//! Writes log lines to stderr from a thread of its own.
+//!
+//! Logging must never fail or delay the work that is logged: stderr may be a closed pipe, a pipe that is not read, or a
+//! file on a full disk. Lines wait in a bounded queue. A line that does not fit or cannot be written is dropped and
+//! counted, and the count is written to the log as soon as the log can be written again.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use planwright_surfaces::http::{HealthSource, LOG_LINES_LOST};
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::LogFormat;
+use super::json::lost_lines_json;
+
+/// How many bytes of lines wait at most.
+const QUEUE_BYTES: usize = 2 << 20;
+
+/// How often a log that cannot be written is tried again when nothing new is logged.
+const RETRY_EVERY: Duration = Duration::from_secs(1);
+
+const TOO_SLOW: &str = "stderr does not take lines as fast as they are logged";
+
+/// Makes the writers that `tracing` formats its lines into. A cheap handle; clones share the queue.
+#[derive(Debug, Clone)]
+pub(crate) struct LogWriter {
+    shared: Arc<Shared>,
+}
+
+/// Tells how the log is doing and lets the program wait for it at its end. Clones share the queue.
+#[derive(Debug, Clone)]
+pub(crate) struct LogHandle {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    /// Something is in the queue, or the program ends.
+    filled: Condvar,
+    /// Everything in the queue is written or dropped.
+    emptied: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    lines: VecDeque<Vec<u8>>,
+    bytes: usize,
+    /// A line has been taken out and is being written.
+    writing: bool,
+    closed: bool,
+    lost: Lost,
+}
+
+#[derive(Debug, Default)]
+struct Lost {
+    /// Since the process started.
+    total: u64,
+    /// Not yet told in the log.
+    untold: u64,
+    /// Why the last line was lost; `None` once the log works again.
+    reason: Option<String>,
+}
+
+impl Lost {
+    fn add(&mut self, reason: String) {
+        LOG_LINES_LOST.fetch_add(1, Ordering::Relaxed);
+        self.total += 1;
+        self.untold += 1;
+        self.reason = Some(reason);
+    }
+}
+
+/// Starts the thread that writes to `sink`. The notice about lost lines is written in `format`.
+pub(super) fn start(mut sink: impl Write + Send + 'static, format: LogFormat) -> io::Result<(LogWriter, LogHandle)> {
+    let shared = Arc::new(Shared::default());
+    let of_thread = Arc::clone(&shared);
+    std::thread::Builder::new().name("log".to_owned()).spawn(move || of_thread.write_lines(&mut sink, format))?;
+    Ok((LogWriter { shared: Arc::clone(&shared) }, LogHandle { shared }))
+}
+
+/// Where log lines go. The lock of [`std::io::stderr`] is not taken: a write that blocks would hold it, and block
+/// everything else that writes there.
+pub(super) fn stderr_sink() -> Box<dyn Write + Send> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd as _;
+        if let Ok(own) = io::stderr().as_fd().try_clone_to_owned() {
+            return Box::new(std::fs::File::from(own));
+        }
+    }
+    Box::new(io::stderr())
+}
+
+impl Shared {
+    /// A panic elsewhere does not end the log.
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, line: Vec<u8>) {
+        let mut queue = self.queue();
+        if queue.closed || queue.bytes + line.len() > QUEUE_BYTES {
+            queue.lost.add(TOO_SLOW.to_owned());
+            return;
+        }
+        queue.bytes += line.len();
+        queue.lines.push_back(line);
+        self.filled.notify_one();
+    }
+
+    fn write_lines(&self, sink: &mut impl Write, format: LogFormat) {
+        // A line that was written in part must not run into the next one.
+        let mut line_is_open = false;
+        let mut queue = self.queue();
+        loop {
+            let notice = (queue.lost.untold > 0).then(|| notice(format, &queue.lost));
+            let told = queue.lost.untold;
+            let line = queue.lines.pop_front();
+            if notice.is_none() && line.is_none() {
+                self.emptied.notify_all();
+                if queue.closed {
+                    return;
+                }
+                queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            queue.bytes -= line.as_ref().map_or(0, Vec::len);
+            queue.writing = true;
+            drop(queue);
+
+            let mut result = Ok(());
+            let mut notice_written = false;
+            if let Some(notice) = &notice {
+                result = write_whole(sink, notice.as_bytes(), &mut line_is_open);
+                notice_written = result.is_ok();
+            }
+            if let (Ok(()), Some(line)) = (&result, &line) {
+                result = write_whole(sink, line, &mut line_is_open);
+            }
+
+            queue = self.queue();
+            queue.writing = false;
+            if notice_written {
+                queue.lost.untold -= told;
+                if queue.lost.untold == 0 {
+                    queue.lost.reason = None;
+                }
+            }
+            match result {
+                Ok(()) => {}
+                Err(error) if line.is_some() => queue.lost.add(error.to_string()),
+                Err(error) => {
+                    queue.lost.reason = Some(error.to_string());
+                    self.emptied.notify_all();
+                    if queue.closed {
+                        return;
+                    }
+                    if queue.lines.is_empty() {
+                        let waited = self.filled.wait_timeout(queue, RETRY_EVERY);
+                        queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn write_whole(sink: &mut impl Write, line: &[u8], line_is_open: &mut bool) -> io::Result<()> {
+    if *line_is_open {
+        write_all(sink, b"\n", line_is_open)?;
+    }
+    write_all(sink, line, line_is_open)
+}
+
+fn write_all(sink: &mut impl Write, mut bytes: &[u8], line_is_open: &mut bool) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match sink.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                *line_is_open = bytes[written - 1] != b'\n';
+                bytes = &bytes[written..];
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Another program may have made the pipe that it shares with this one non-blocking.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(20)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn notice(format: LogFormat, lost: &Lost) -> String {
+    let reason = lost.reason.as_deref().unwrap_or_default();
+    let at = jiff::Timestamp::now();
+    match format {
+        LogFormat::Json => lost_lines_json(at, lost.untold, reason),
+        LogFormat::Pretty => {
+            format!("{at:.6}  WARN planwright: {} log lines were lost: {reason}\n", lost.untold)
+        }
+    }
+}
+
+impl LogHandle {
+    /// How many lines were lost since the process started.
+    #[cfg(test)]
+    fn lines_lost(&self) -> u64 {
+        self.shared.queue().lost.total
+    }
+
+    /// What is wrong with the log now, as a sentence for an operator.
+    fn problem(&self) -> Option<String> {
+        let queue = self.shared.queue();
+        let reason = queue.lost.reason.as_ref()?;
+        Some(format!("The log cannot be written ({} lines are lost): {reason}.", queue.lost.total))
+    }
+
+    /// Ends the log: waits until every line is written, but not longer than `patience`. A log that is not read must not
+    /// keep the program from ending.
+    pub(crate) fn finish(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let mut queue = self.shared.queue();
+        queue.closed = true;
+        self.shared.filled.notify_all();
+        while queue.writing || !queue.lines.is_empty() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.shared.emptied.wait_timeout(queue, left);
+            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl HealthSource for LogHandle {
+    fn problems(&self) -> Vec<String> {
+        self.problem().into_iter().collect()
+    }
+}
+
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = LineWriter;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        LineWriter { shared: Arc::clone(&self.shared), line: Vec::new() }
+    }
+}
+
+/// Collects one line and puts it into the queue when it is dropped.
+#[derive(Debug)]
+pub(crate) struct LineWriter {
+    shared: Arc<Shared>,
+    line: Vec<u8>,
+}
+
+impl Write for LineWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LineWriter {
+    fn drop(&mut self) {
+        if !self.line.is_empty() {
+            self.shared.push(std::mem::take(&mut self.line));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+
+    /// Reports each write and waits to be told its result, so that a test decides what happens when.
+    struct ScriptedSink {
+        written: Sender<String>,
+        results: Receiver<io::Result<usize>>,
+    }
+
+    impl Write for ScriptedSink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.written.send(String::from_utf8(bytes.to_vec()).unwrap()).unwrap();
+            // The test ends without waiting for this thread.
+            let result = self.results.recv().unwrap_or(Ok(bytes.len()));
+            result.map(|written| written.min(bytes.len()))
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Log {
+        writer: LogWriter,
+        handle: LogHandle,
+        written: Receiver<String>,
+        results: Sender<io::Result<usize>>,
+    }
+
+    fn log(format: LogFormat) -> Log {
+        let (to_test, written) = channel();
+        let (results, from_test) = channel();
+        let (writer, handle) = start(ScriptedSink { written: to_test, results: from_test }, format).unwrap();
+        Log { writer, handle, written, results }
+    }
+
+    impl Log {
+        fn line(&self, text: &str) {
+            self.writer.make_writer().write_all(text.as_bytes()).unwrap();
+        }
+
+        /// What the thread tries to write now.
+        fn tries(&self) -> String {
+            self.written.recv().unwrap()
+        }
+
+        fn succeeds(&self) {
+            self.results.send(Ok(usize::MAX)).unwrap();
+        }
+
+        fn fails(&self) {
+            self.results.send(Err(io::ErrorKind::StorageFull.into())).unwrap();
+        }
+    }
+
+    #[test]
+    fn lost_lines_are_counted_and_told_when_the_log_can_be_written_again() {
+        let log = log(LogFormat::Pretty);
+        log.line("one\n");
+        assert_eq!(log.tries(), "one\n");
+        log.fails();
+        assert!(log.tries().ends_with("1 log lines were lost: no storage space\n"));
+        assert_eq!(log.handle.lines_lost(), 1);
+        assert!(log.handle.problem().unwrap().contains("no storage space"));
+        // The thread tries again by itself.
+        log.fails();
+        assert!(log.tries().contains("1 log lines were lost"));
+        log.succeeds();
+        log.line("two\n");
+        assert_eq!(log.tries(), "two\n");
+        assert_eq!((log.handle.lines_lost(), log.handle.problem()), (1, None));
+        log.succeeds();
+    }
+
+    #[test]
+    fn a_sink_that_blocks_holds_nobody_up() {
+        let log = log(LogFormat::Json);
+        log.line("first\n");
+        assert_eq!(log.tries(), "first\n");
+        let large = "x".repeat(QUEUE_BYTES / 2);
+        for _ in 0..5 {
+            log.line(&large);
+        }
+        assert_eq!(log.handle.lines_lost(), 3);
+        assert!(log.handle.problem().unwrap().contains(TOO_SLOW));
+        log.succeeds();
+        let notice: serde_json::Value = serde_json::from_str(&log.tries()).unwrap();
+        assert_eq!((&notice["event"], &notice["lines"]), (&"log_lines_lost".into(), &3.into()));
+        // The thread is in the middle of a write that does not end, and the program ends all the same.
+        log.handle.finish(Duration::ZERO);
+    }
+
+    #[test]
+    fn the_end_waits_for_what_was_logged() {
+        let log = log(LogFormat::Pretty);
+        log.line("last words\n");
+        log.succeeds();
+        log.handle.finish(Duration::from_secs(600));
+        assert_eq!(log.written.try_recv().unwrap(), "last words\n");
+    }
+
+    #[test]
+    fn half_a_line_does_not_run_into_the_next_one() {
+        let log = log(LogFormat::Pretty);
+        log.line("one line\n");
+        log.results.send(Ok(3)).unwrap();
+        log.fails();
+        assert_eq!((log.tries().as_str(), log.tries().as_str()), ("one line\n", " line\n"));
+        assert_eq!(log.tries(), "\n");
+        log.succeeds();
+        assert!(log.tries().contains("1 log lines were lost"));
+    }
+}
