@@ -1,6 +1,6 @@
 # Two commands: `make run` shows the product, `make test` proves it. Both install what is missing.
 
-.PHONY: run chat tour test check bench fuzz simulate clean help
+.PHONY: run chat tour test check bench fuzz simulate chaos clean help
 
 CARGO ?= cargo
 
@@ -48,6 +48,16 @@ SIMULATE_SECONDS ?= 60
 simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SECONDS=600; SEED=… repeats one run
 	PLANWRIGHT_SIMULATE_SECONDS=$(SIMULATE_SECONDS) PLANWRIGHT_SIMULATE_SEED=$(SEED) PLANWRIGHT_SIMULATE_ACTS=$(ACTS) \
 		$(CARGO) test --release -p planwright-engine --test simulation what_must_hold -- --nocapture
+
+CHAOS_SECONDS ?= 120
+
+CHAOS_ROUND ?= 30
+
+CHAOS_SEED = $(if $(SEED),$(SEED),$(shell date +%s))
+
+chaos: toolchain ## Kill, freeze and starve servers under load (docs/chaos.md): make chaos CHAOS_SECONDS=600; SEED=… repeats one run
+	PLANWRIGHT_CHAOS_SECONDS=$(CHAOS_SECONDS) PLANWRIGHT_CHAOS_SEED=$(CHAOS_SEED) PLANWRIGHT_CHAOS_ROUND=$(CHAOS_ROUND) \
+		PLANWRIGHT_CHAOS_STORE=$(CHAOS_STORE) scripts/with-postgres $(CARGO) test -p planwright --test chaos under_faults -- --nocapture
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

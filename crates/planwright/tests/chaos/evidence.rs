@@ -94,7 +94,9 @@ pub(crate) async fn verify(settings: &Settings) -> Verified {
 pub(crate) fn files(data: &Path, sessions: &[String]) -> BTreeMap<(String, String), String> {
     let mut files = BTreeMap::new();
     for session in sessions {
-        let Ok(folder) = std::fs::read_dir(data.join("users").join(format!("web-{session}")).join("files")) else { continue };
+        let Ok(folder) = std::fs::read_dir(data.join("users").join(format!("web-{session}")).join("files")) else {
+            continue;
+        };
         for file in folder.flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
             let content = std::fs::read_to_string(file.path()).unwrap_or_else(|error| format!("({error})"));

@@ -15,17 +15,26 @@ use crate::stores::{Disk, FullDisk, Store, StoreKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// SIGKILL, and a start after a while.
-    Kill { server: usize },
+    Kill {
+        server: usize,
+    },
     /// SIGTERM, and a start after a while.
-    Terminate { server: usize },
+    Terminate {
+        server: usize,
+    },
     /// SIGSTOP, and SIGCONT when the lease has run out.
-    Freeze { server: usize },
+    Freeze {
+        server: usize,
+    },
     /// The server runs with a log that cannot be written.
-    Log { server: usize, log: Log },
+    Log {
+        server: usize,
+        log: Log,
+    },
     FullDisk,
     /// SIGQUIT for PostgreSQL, and a start after a while.
     RestartStore,
-    /// PostgreSQL is killed, and its standby takes over.
+    /// PostgreSQL is killed, and its standby takes over. The second time there is none, and it is started again.
     PromoteStandby,
 }
 
@@ -152,18 +161,16 @@ impl Target {
             Fault::RestartStore => {
                 let Store::Postgres(postgres) = &self.store else { return };
                 let postgres = postgres.lock().await;
-                postgres.kill();
+                tokio::task::block_in_place(|| postgres.kill());
                 wait.await;
-                postgres.start_again();
+                tokio::task::block_in_place(|| postgres.start_again());
             }
             Fault::PromoteStandby => {
                 let Store::Postgres(postgres) = &self.store else { return };
                 let mut postgres = postgres.lock().await;
-                if postgres.has_standby() {
-                    postgres.kill();
-                    wait.await;
-                    postgres.promote();
-                }
+                tokio::task::block_in_place(|| postgres.kill());
+                wait.await;
+                tokio::task::block_in_place(|| postgres.promote_or_start_again());
             }
         }
     }
@@ -177,7 +184,13 @@ impl Target {
 
     async fn run_without_log(&self, server: &mut Server, log: Log, lasts: Duration) {
         let condition = format!(" with a log that is {log:?}");
-        let started = server.try_start(log).await;
+        let begin = tokio::time::Instant::now();
+        let mut started = server.try_start(log).await;
+        while started.is_err() && begin.elapsed() < Duration::from_secs(20) {
+            // The store may be away, or the disk full.
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            started = server.try_start(log).await;
+        }
         self.recorder.probe(format!("server {}{condition} starts ({started:?})", server.index()), started.is_ok());
         let Some(address) = server.address() else { return };
         tokio::time::sleep(lasts).await;

@@ -115,7 +115,8 @@ async fn read(stream: &mut TcpStream) -> std::io::Result<Option<(String, Value)>
 fn note(path: &str, request: &Value) -> ModelCall {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let place = messages.iter().rposition(|message| message["role"] == "user").unwrap_or_default();
-    let text = messages.get(place).and_then(|message| message["content"].as_str()).unwrap_or_default().trim().to_owned();
+    let text =
+        messages.get(place).and_then(|message| message["content"].as_str()).unwrap_or_default().trim().to_owned();
     let results = messages.iter().skip(place).filter(|message| message["role"] == "tool").count();
     ModelCall {
         process: path.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned(),

@@ -18,7 +18,7 @@ use crate::stores::{Disk, FullDisk, Store, StoreKind};
 
 const SESSIONS: usize = 8;
 /// Longer than any timer in a server that could begin something.
-const QUIET: Duration = Duration::from_secs(5);
+const QUIET: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
@@ -114,8 +114,10 @@ impl Round {
         }
         // Kept for a look at what happened.
         let folder = logs.keep();
-        let _ = std::fs::write(folder.join("journals.json"), serde_json::to_string(&evidence.journals).unwrap_or_default());
-        let _ = std::fs::write(folder.join("history.txt"), format!("{:#?}\n{:#?}", evidence.history, evidence.model_calls));
+        let _ =
+            std::fs::write(folder.join("journals.json"), serde_json::to_string(&evidence.journals).unwrap_or_default());
+        let _ =
+            std::fs::write(folder.join("history.txt"), format!("{:#?}\n{:#?}", evidence.history, evidence.model_calls));
         let _ = writeln!(report, "Logs, journals and history: {}", folder.display());
         let _ = writeln!(report, "Again: {}", self.command());
         Err(report)

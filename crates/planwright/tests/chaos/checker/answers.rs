@@ -22,7 +22,8 @@ pub(super) fn check(evidence: &Evidence, violations: &mut Violations) {
     }
     for (session, frames) in &evidence.history.frames {
         let entries = evidence.journals.get(session).map(Vec::as_slice).unwrap_or_default();
-        let stored = entries.iter().map(|entry| (entry["seq"].as_u64().unwrap_or(0), entry["type"].as_str().unwrap_or("")));
+        let stored =
+            entries.iter().map(|entry| (entry["seq"].as_u64().unwrap_or(0), entry["type"].as_str().unwrap_or("")));
         let told = frames.iter().map(|(seq, kind)| (*seq, kind.as_str()));
         if let Some((told, stored)) = told.clone().zip(stored).find(|(told, stored)| told != stored) {
             let what = format!("{session}: the client was told {told:?} where the journal has {stored:?}");

@@ -16,9 +16,10 @@ pub(super) fn check(evidence: &Evidence, violations: &mut Violations) {
                 violations.add(Rule::ModelCalls, what);
             }
         }
-        let calls = evidence.model_calls.iter().filter(|call| {
-            call.marker.as_ref().is_some_and(|marker| marker.session == *session)
-        });
+        let calls = evidence
+            .model_calls
+            .iter()
+            .filter(|call| call.marker.as_ref().is_some_and(|marker| marker.session == *session));
         let (failed, made): (Vec<_>, Vec<_>) = calls.partition(|call| call.failed);
         let replies: usize = turns.iter().map(|turn| turn.replies).sum();
         let resumed: usize = turns.iter().map(|turn| turn.resumed).sum();

@@ -88,9 +88,11 @@ fn check_order_of_entries(evidence: &Evidence, violations: &mut Violations) {
 fn check_unknown_turns(evidence: &Evidence, violations: &mut Violations) {
     for (session, entries) in &evidence.journals {
         for turn in journal::turns(entries).iter().filter(|turn| !turn.document) {
-            let sent = evidence.history.requests.iter().any(|request| {
-                request.session == *session && request.act == Act::Say { text: turn.text.clone() }
-            });
+            let sent = evidence
+                .history
+                .requests
+                .iter()
+                .any(|request| request.session == *session && request.act == Act::Say { text: turn.text.clone() });
             if !sent {
                 violations.add(Rule::NothingTwice, format!("{session}: no client sent {:?}", turn.text));
             }

@@ -8,7 +8,8 @@ pub(super) fn check(evidence: &Evidence, violations: &mut Violations) {
     for request in &evidence.history.requests {
         if request.acknowledged().is_none() {
             let last = request.attempts.last();
-            let what = format!("{}: {:?} was never acknowledged; the last attempt: {last:?}", request.session, request.act);
+            let what =
+                format!("{}: {:?} was never acknowledged; the last attempt: {last:?}", request.session, request.act);
             violations.add(Rule::Settled, what);
         }
     }
