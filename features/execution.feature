@@ -87,6 +87,7 @@ Feature: Approval and execution
     Given the document "# Move\n\n- [ ] pack\n- [ ] load" is ready
     And the model calls "plan_progress" with '{"step": 1, "status": "done", "evidence": "12 boxes"}'
     And the model answers "The rest later."
+    And the model answers "Tomorrow."
     When the person types "/plan approve"
     Then step 1 of plan 1 is COMPLETED with the evidence "12 boxes"
     And step 2 of plan 1 is PENDING
@@ -177,6 +178,40 @@ Feature: Approval and execution
     Then plan 1 is COMPLETED
     And the model was asked 1 time
     And the model's instructions say "# You are the tester"
+
+  # A turn that ended is ended
+
+  Scenario: An agent that reports nothing is reminded once of the open steps, and then a person decides
+    Given the document "- [ ] pack\n- [ ] load" is ready
+    And the model answers "Which boxes?"
+    And the model answers "I still do not know."
+    When the person types "/plan approve"
+    Then the model was asked 2 times
+    And the model was once sent "Open steps:"
+    And plan 1 is EXECUTING
+    When the person types "/plan status"
+    Then the person reads "It is **paused**"
+    And the person reads "`/plan resume 1` continues it"
+    And the model was asked 0 times
+
+  Scenario: A paused plan continues when a person resumes it
+    Given the document "- [ ] pack" is ready
+    And the model answers "Which boxes?"
+    And the model answers "I still do not know."
+    When the person types "/plan approve"
+    Given the model reports "done"
+    And the model answers "Packed."
+    When the person types "/plan resume 1"
+    Then plan 1 is COMPLETED
+
+  Scenario: A paused plan ends where it is when a person stops it
+    Given the document "- [ ] pack\n- [ ] load" is ready
+    And the model reports "done"
+    And the model answers "One is done."
+    And the model answers "What next?"
+    When the person types "/plan approve"
+    And the person types "/plan resume 1 stop"
+    Then plan 1 is PARTIALLY_COMPLETED
 
   Scenario: The work on a document that is stopped goes on with what is open
     Given the document "- [ ] one\n- [ ] two" is ready

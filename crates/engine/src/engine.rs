@@ -1,15 +1,15 @@
 //! The use cases: everything a surface may ask for, the same for all of them.
 
 mod activity;
+mod audit_log;
 mod following;
 mod history;
 mod importing;
 mod inbox;
 mod messages;
 mod observing;
-mod reading;
-mod telling;
-mod verifying;
+mod queries;
+mod verify;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -33,12 +33,14 @@ use crate::workbook::Copies;
 
 pub use activity::Activity;
 pub use following::{ExecutionSum, Following, Happened, Happening, StepAt, execution_sum};
-pub use history::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
+pub use history::{
+    DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion, VersionAuthor,
+};
 pub use importing::{ImportReport, ImportedItem, SkippedItem};
 pub use inbox::{Waiting, WaitingFor};
 pub use messages::{Message, MessageCall, MessageRole};
 pub use observing::Observer;
-pub use verifying::{ChainReport, VerifyReport};
+pub use verify::{ChainReport, VerifyReport};
 
 /// A cheap handle on the plan engine; clones share everything.
 #[derive(Debug, Clone)]
@@ -111,7 +113,7 @@ impl Engine {
             Ok(committed) => {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.tell(&session, &committed.events);
-                telling::tell(&session, committed);
+                audit_log::log_committed(&session, committed);
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }

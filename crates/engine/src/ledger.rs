@@ -1,6 +1,6 @@
 //! The port to the store: the journal of every session, and what is read from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{ConversationKey, Session, SessionIdentity, TransportChat};
 use planwright_core::snapshot::{CommandContext, Snapshot};
 
+use crate::version_index::VersionIndexEntry;
+
 /// A command on its way into a session's journal.
 #[derive(Debug, Clone)]
 pub struct Submission {
@@ -33,18 +35,18 @@ pub struct Submission {
 /// What a submission has to do with the lease of its session, in the same transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leasing {
-    /// Nothing: it may be submitted by anybody at any time.
+    /// Nothing: any caller may submit it at any time.
     None,
-    /// Takes the lease, or extends what this owner has. While somebody else has it, nothing is done and the answer is
+    /// Takes the lease, or extends what this owner has. While another owner has it, nothing is done and the answer is
     /// [`LedgerError::Leased`]; if the command is refused, nothing is taken.
     Take { owner: String, ttl: Duration },
-    /// Refused if the session has meanwhile been leased to somebody else.
+    /// Refused if the session has meanwhile been leased to another owner.
     Held(Lease),
     /// The same, and the lease is given back with it.
     LetGo(Lease),
 }
 
-/// What a submission came to, once it is on disk.
+/// The outcome of a submission, once it is on disk.
 #[derive(Debug, Clone)]
 pub struct Committed {
     /// The events it led to; none if there was nothing to change.
@@ -105,17 +107,19 @@ pub struct DamagedRow {
 pub enum LedgerError {
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Somebody else works on the session and has not run out of time.
-    #[error("somebody else is working on session {} right now", .0.session)]
+    /// Another owner holds the lease of the session, and it has not expired.
+    #[error("another process is working on session {} right now", .0.session)]
     Leased(Lease),
     /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// Another process has upgraded the store, before this one opened it or while it was working with it.
     #[error(
-        "the store was written by a newer Planwright (schema {found}, this program knows up to {known}); use that version"
+        "the store was upgraded by a newer Planwright (schema {found}; this program knows schema {known}); nothing was \
+         stored. Restart with the new program"
     )]
     TooNew { found: u32, known: u32 },
-    #[error("{what} is damaged and was left as it is: {reason}; `planwright verify` tells more")]
+    #[error("{what} is damaged and was left as it is: {reason}; run `planwright verify` for details")]
     Damaged { what: String, reason: String },
     #[error("the store failed: {0}")]
     Internal(String),
@@ -161,8 +165,16 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>>;
 
-    /// The sessions, the most recently active first. `after` is the `next` of the page before.
+    /// The sessions, the most recently active first. `after` is the `next` of the page before. Sessions change places
+    /// while others are written, so this is for people who read one page; use [`Self::walk_sessions`] to visit them all.
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// The sessions in an order that never changes, for callers that visit every one of them. `after` is the `next` of the
+    /// page before. A session that exists during the whole walk is returned exactly once.
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
+
+    /// The number of sessions, readable or not.
+    async fn count_sessions(&self) -> LedgerResult<u64>;
 
     /// The sessions that have this key, one per channel at most.
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>>;
@@ -191,8 +203,23 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The entries from `from` on that are about no plan: what was said and done in the conversation, in order.
     async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>>;
 
-    /// Every entry about one plan, in order.
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>>;
+    /// Every entry about one plan, in order. An entry that cannot be read is named in its place.
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>>;
+
+    /// The entry that made this version of a plan, found without reading the other versions.
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>>;
+
+    /// Which entry made which version of the plans of a session, for comparison with the journal.
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>>;
 
     /// The stored form of all plans of a session, for comparison with the journal.
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)>;
@@ -200,12 +227,12 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Entries and plans whose session has no row, named; a few are enough.
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
 
-    /// Takes the session for `owner`, or extends what it has, unless somebody else holds it and it has not run out.
+    /// Takes the session for `owner`, or extends what it has, unless another owner holds it and it has not expired.
     async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
     -> LedgerResult<Option<Lease>>;
 
-    /// Keeps the lease for `ttl` from now on and says whether it is still there: neither given back nor taken by somebody
-    /// else. One that ran out meanwhile and that nobody took is.
+    /// Keeps the lease for `ttl` from now on. Returns false if it was released or taken by another owner; a lease that
+    /// expired and that no other owner took is kept.
     async fn renew_lease(&self, lease: &Lease, ttl: Duration) -> LedgerResult<bool>;
 
     /// The lease that some process holds and that has not run out.
@@ -221,6 +248,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// The session that was last chosen on a transport and is still there.
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;
 
-    /// Chooses a session that is there on a transport.
+    /// Chooses an existing session on a transport.
     async fn point(&self, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()>;
 }

@@ -5,6 +5,7 @@
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`view`]: plans and sessions as JSON for people's programs
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
+//! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
@@ -18,6 +19,7 @@ pub mod server_ledger;
 pub mod tokens;
 pub mod toolbox;
 pub mod tools;
+pub mod version_index;
 pub mod view;
 mod who;
 pub mod workbook;

@@ -1,5 +1,5 @@
-//! The port to the store for processes that stay: what others write, what they left undone, what waits for people, and
-//! what clients may send twice.
+//! The port to the store for long-running processes: changes by other processes, unfinished work, plans that wait for
+//! people, and requests that clients may send twice.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::ledger::{Lease, Ledger, LedgerResult, Page, PlanSummary};
 pub enum Change {
     /// To this session; it may also be gone.
     Session(SessionIdentity),
-    /// It is not known where: whatever is followed has to be looked at.
+    /// It is not known where: every followed session has to be read.
     Anywhere,
 }
 
@@ -43,7 +43,7 @@ pub struct Unfinished {
 
 /// How much there is, over all sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Census {
+pub struct StoreCounts {
     pub sessions: u64,
     /// Sessions in which plan work is on.
     pub planning: u64,
@@ -59,11 +59,11 @@ pub struct StoreFacts {
     /// `SQLite 3.50.4`, `PostgreSQL 15.18`
     pub kind: String,
     pub schema: u32,
-    /// Whether what other processes write is told at once, and not only looked for.
+    /// Whether changes by other processes are announced at once, instead of being polled.
     pub told_by_others: bool,
 }
 
-/// What a client calls its request, and what it asks for. Both are hashes: neither tells what was sent.
+/// What a client calls its request, and what it asks for. Both are hashes and do not reveal what was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedRequest {
     pub key: String,
@@ -75,7 +75,7 @@ pub struct ClaimedRequest {
 pub enum Claim {
     /// It is new, and from now on it is known.
     New,
-    /// It was begun, and nobody has answered yet: somebody is at it, or ended in the middle of it.
+    /// It was begun and has no answer yet: a process is working on it, or died in the middle of it.
     Begun {
         at: Timestamp,
     },
@@ -94,8 +94,8 @@ pub struct StoredAnswer {
 /// The ledger as one of several processes that share it.
 #[async_trait]
 pub trait ServerLedger: Ledger {
-    /// What is written from now on, whoever writes it: in this process at once, elsewhere within 200 milliseconds. Whoever
-    /// reads too slowly is told so and has to look at everything it follows.
+    /// What any process writes from now on: at once for this process, within 200 milliseconds for others. A receiver that
+    /// reads too slowly gets an error and has to read every session it follows.
     fn changes(&self) -> broadcast::Receiver<Change>;
 
     /// The plans in one of these statuses, over all sessions, the one that changed last first. `after` is the `next` of
@@ -111,10 +111,14 @@ pub trait ServerLedger: Ledger {
     /// execution that is not paused, and no process that holds the session. `after` is the `next` of the page before.
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>>;
 
-    async fn census(&self) -> LedgerResult<Census>;
+    async fn counts(&self) -> LedgerResult<StoreCounts>;
 
     /// Whether the store can be read and written now.
     async fn check(&self) -> LedgerResult<StoreFacts>;
+
+    /// Whether the store takes a write now: it fails when the disk is full, the store is read-only or the last writes
+    /// failed. Cheap enough for a readiness probe: the outcome of a real write is reused for a few seconds.
+    async fn check_writable(&self) -> LedgerResult<()>;
 
     /// Notes that this request is being carried out, unless it is known already. What is older than `keep` is forgotten.
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim>;
@@ -122,10 +126,10 @@ pub trait ServerLedger: Ledger {
     /// Keeps the answer to a request that was claimed.
     async fn keep_answer(&self, key: &str, answer: &StoredAnswer) -> LedgerResult<()>;
 
-    /// Forgets a request that came to nothing, so that it may be sent again.
+    /// Forgets a request that changed nothing, so that it may be sent again.
     async fn forget_claim(&self, key: &str) -> LedgerResult<()>;
 
-    /// Writes a whole session back from its journal, exactly as it was sealed. Refused if the session is there, or if the
+    /// Writes a whole session back from its journal, exactly as it was sealed. Refused if the session exists, or if the
     /// entries are not an unbroken journal from its beginning.
     async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()>;
 

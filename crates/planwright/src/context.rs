@@ -10,6 +10,7 @@ use planwright_core::plan::Plan;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::engine::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::Model;
 use planwright_engine::server_ledger::ServerLedger;
@@ -234,14 +235,17 @@ impl Context {
 
     /// Who wrote what the plan says now, and when. Unknown where the journal cannot be read: the plan itself can.
     pub(crate) async fn source_of(&self, plan: &Plan) -> Result<Option<Source>, Failure> {
-        let history = match self.engine.history(&plan.session, &plan.id).await {
+        let imported = plan.origin.is_some() && plan.version <= 1;
+        let author = match self.engine.version_author(plan).await {
             Err(LedgerError::Damaged { .. }) => return Ok(None),
             read => read?,
         };
-        let version = history.versions.last().map(|version| (version.by.clone(), version.at));
-        let begun = || history.items.first().map(|item| (item.by.clone(), item.at));
-        let imported = plan.origin.is_some() && history.versions.len() <= 1;
-        Ok(version.or_else(begun).map(|(by, at)| Source { by, at, imported }))
+        if let Some(VersionAuthor { by, at }) = author {
+            return Ok(Some(Source { by, at, imported }));
+        }
+        // A draft without a version was written by the one who began it.
+        let history = self.engine.history(&plan.session, &plan.id).await?;
+        Ok(history.items.into_iter().next().map(|item| Source { by: item.by, at: item.at, imported }))
     }
 }
 

@@ -1,17 +1,17 @@
-//! What was written, told to everybody in this process who follows it.
+//! Announces to the tasks of this process which sessions were written to.
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::server_ledger::Change;
 use tokio::sync::broadcast;
 
-/// How far a reader may fall behind before it is told to look at everything.
+/// How many changes a receiver may fall behind before it has to read every session.
 const KEPT: usize = 4096;
 
-/// A cheap handle; clones tell the same readers.
+/// A cheap handle; clones send to the same receivers.
 #[derive(Debug, Clone)]
-pub(crate) struct Teller(broadcast::Sender<Change>);
+pub(crate) struct ChangeBroadcaster(broadcast::Sender<Change>);
 
-impl Teller {
+impl ChangeBroadcaster {
     pub(crate) fn new() -> Self {
         Self(broadcast::Sender::new(KEPT))
     }
@@ -20,8 +20,8 @@ impl Teller {
         self.0.subscribe()
     }
 
-    /// Tells of each session once, if anybody listens.
-    pub(crate) fn tell(&self, mut sessions: Vec<SessionIdentity>) {
+    /// Announces each session once, if there are receivers.
+    pub(crate) fn notify(&self, mut sessions: Vec<SessionIdentity>) {
         if self.0.receiver_count() == 0 {
             return;
         }
@@ -32,8 +32,8 @@ impl Teller {
         }
     }
 
-    /// Tells that it is not known what was written.
-    pub(crate) fn tell_anywhere(&self) {
+    /// Announces that something was written, and that it is not known where.
+    pub(crate) fn notify_unknown(&self) {
         let _ = self.0.send(Change::Anywhere);
     }
 }

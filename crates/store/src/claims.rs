@@ -1,4 +1,4 @@
-//! What both stores make of a request that a client has named before.
+//! How both stores answer a request that a client has named before.
 
 use std::time::Duration;
 
@@ -19,15 +19,15 @@ pub(crate) fn cutoff(now: Timestamp, keep: Duration) -> i64 {
 
 /// What is stored of a request.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct ClaimRow {
     pub(crate) fingerprint: String,
     pub(crate) at: i64,
     pub(crate) status: Option<i64>,
     pub(crate) body: Option<String>,
 }
 
-impl Known {
-    /// What it means for whoever sends it again.
+impl ClaimRow {
+    /// The answer to a client that sends it again.
     pub(crate) fn claim(self, request: &ClaimedRequest) -> LedgerResult<Claim> {
         let what = || format!("the claimed request {}", request.key);
         if self.fingerprint != request.fingerprint {

@@ -24,7 +24,7 @@ pub(crate) fn plan_from_text(what: impl FnOnce() -> String, text: &str) -> Ledge
 }
 
 /// A session as it is stored, and what of it has columns of its own, where it can be found and counted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SessionState {
     pub(crate) text: String,
     pub(crate) turn_open: bool,
@@ -124,6 +124,18 @@ pub(crate) fn orphaned_runs(plan: &str) -> DamagedRow {
     DamagedRow { what, reason: "the plan's row is missing".to_owned() }
 }
 
+/// The same error for another caller that waits for the same work.
+pub(crate) fn copy_error(error: &LedgerError) -> LedgerError {
+    match error {
+        LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),
+        LedgerError::Leased(lease) => LedgerError::Leased(lease.clone()),
+        LedgerError::Unavailable(words) => LedgerError::Unavailable(words.clone()),
+        LedgerError::TooNew { found, known } => LedgerError::TooNew { found: *found, known: *known },
+        LedgerError::Damaged { what, reason } => LedgerError::damaged(what.clone(), reason),
+        LedgerError::Internal(words) => LedgerError::Internal(words.clone()),
+    }
+}
+
 /// Puts a row on the page, or its damage beside it.
 pub(crate) fn note<T>(page: &mut Page<T>, read: LedgerResult<T>) -> LedgerResult<()> {
     match set_damage_aside(read)? {
@@ -133,7 +145,7 @@ pub(crate) fn note<T>(page: &mut Page<T>, read: LedgerResult<T>) -> LedgerResult
     Ok(())
 }
 
-/// Tells a damaged row, which costs nothing but itself, from every other error.
+/// Separates a damaged row, which must not fail the others, from every other error.
 pub(crate) fn set_damage_aside<T>(read: LedgerResult<T>) -> LedgerResult<Result<T, DamagedRow>> {
     match read {
         Ok(item) => Ok(Ok(item)),

@@ -2,37 +2,40 @@
 //!
 //! - [`Location`]: where the data is
 //! - [`open`]: the ledger there, its schema brought up to date
-//! - [`look`]: what is there, without working there
-//! - `carry_out`: what both do with a command, once the session's state is in hand
-//! - `changes`: what was written, told to everybody who follows it
-//! - `runs`: how the steps of a plan went, in rows of their own
-//! - `leasing`: who may write while somebody works on the session
-//! - `overview`, `claims`, `restoring`: all sessions together, what clients send twice, sessions that come back
-//! - `transport`: what a pointer may be named after
+//! - [`inspect`]: the state of a store, without opening it for work
+//! - `apply_command`: what both do with a command, once the session is loaded
+//! - `changes`: announces which sessions were written to
+//! - `plan_rows`: a plan as it is stored, with the outcomes of its steps in rows of their own
+//! - `leasing`: which process may write to a session
+//! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
+//! - `version_backfill`, `write_health`: versions of older journals, and whether writes succeed
+//! - `transport`: valid names of transports
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
 
-mod carry_out;
+mod apply_command;
 mod changes;
 mod claims;
 mod encode;
+mod inspect;
 mod leasing;
 mod location;
-mod looking;
 mod overview;
+mod plan_rows;
 mod postgres;
-mod restoring;
-mod runs;
+mod restore;
 mod sqlite;
 mod transport;
+mod version_backfill;
+mod write_health;
 
 use std::sync::Arc;
 
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::server_ledger::ServerLedger;
 
+pub use inspect::{Inspection, Pooler, inspect};
 pub use location::Location;
-pub use looking::{Looked, look};
 pub use postgres::PostgresLedger;
 pub use sqlite::SqliteLedger;
 

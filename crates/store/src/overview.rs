@@ -2,7 +2,7 @@
 
 use planwright_core::plan::PlanStatus;
 
-/// The plans that wait for somebody, or that somebody works on, as the index on them says it: a database uses it for
+/// The plans that wait for a person or a process, in the words of the index on them: a database uses the index for
 /// those who ask in the same words.
 macro_rules! in_hand {
     () => {

@@ -1,37 +1,39 @@
 //! The ledger in a PostgreSQL database, which any number of machines may share.
 //!
-//! - `connect`, `connection`: what the URL says; a pool for readers, a connection of its own for each writer
-//! - `schema`, `moving`: migrations
-//! - `lanes`: the writers, and what they do when the database goes away
+//! - `target`, `statement`: what the URL says, whether a pooler is in between, and how statements are sent
+//! - `schema`, `data_migrations`: migrations
+//! - `writer_pool`, `writer_connection`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
-//! - `readers`, `overview`: everything that only looks, at one session and at all of them
-//! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the database is well
-//! - `changes`: what is written, told to this process and to others
-//! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
+//! - `readers`, `overview`: what is read of one session and over all of them
+//! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the database
+//! - `changes`: announces which sessions were written to
+//! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
 //!
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
-//! without being it can take its place.
+//! without being it can take its session.
 
 mod batch;
 mod changes;
-mod checking;
 mod claims;
-mod connect;
-mod connection;
-mod deleting;
+mod data_migrations;
+mod delete;
 mod errors;
-mod lanes;
+mod health;
+pub(crate) mod inspect;
 mod leases;
-pub(crate) mod looking;
-mod moving;
 mod overview;
 mod pointers;
 mod readers;
-mod restoring;
+mod restore;
 mod rows;
 mod schema;
+mod statement;
+mod target;
+mod writer_connection;
+mod writer_pool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -47,42 +49,45 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
-use crate::restoring::go_through;
+use crate::restore::replay_journal;
+use crate::write_health::WriteHealth;
 use changes::Changes;
-use connect::Target;
-use lanes::Lanes;
 use readers::Readers;
-use restoring::Restoring;
+use restore::RestoreConnection;
+use target::Target;
+use writer_pool::WriterPool;
 
 #[derive(Debug)]
 pub struct PostgresLedger {
-    lanes: Lanes,
+    writers: WriterPool,
     readers: Readers,
     changes: Changes,
-    restoring: Restoring,
+    restoring: RestoreConnection,
 }
 
 impl PostgresLedger {
     /// Reaches the database and brings its schema up to date.
     pub async fn open(url: &str) -> LedgerResult<Self> {
-        let target = Target::parse(url)?;
-        let client = target.connect().await.map_err(|failure| failure.to_error())?;
-        schema::migrate(&client).await.map_err(|failure| failure.to_error())?;
-        let changes = Changes::new(&client, &target).await.map_err(|failure| failure.to_error())?;
-        let lanes = Lanes::start(&target, &changes);
-        let restoring = Restoring::new(&target, &changes);
-        Ok(Self { lanes, readers: Readers::new(&target)?, changes, restoring })
+        let target = Target::find(url).await?;
+        let client = target.connect().await.map_err(|error| error.to_error())?;
+        schema::migrate(&client).await.map_err(|error| error.to_error())?;
+        let changes = Changes::new(&client, &target).await.map_err(|error| error.to_error())?;
+        let health = Arc::<WriteHealth>::default();
+        let writers = WriterPool::start(&target, &changes, &health);
+        let restoring = RestoreConnection::new(&target, &changes);
+        Ok(Self { writers, readers: Readers::new(&target, &health)?, changes, restoring })
     }
 }
 
 #[async_trait]
 impl Ledger for PostgresLedger {
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
-        self.lanes.submit(submission).await
+        self.writers.submit(submission).await
     }
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
@@ -91,6 +96,14 @@ impl Ledger for PostgresLedger {
 
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
         self.readers.sessions(after, limit).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.readers.walk_sessions(after, limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.readers.count_sessions().await
     }
 
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
@@ -126,8 +139,25 @@ impl Ledger for PostgresLedger {
         self.readers.conversation(session, from, limit).await
     }
 
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         self.readers.plan_journal(session, plan).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        self.readers.version_entry(session, plan, version).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        self.readers.version_index(session).await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
@@ -159,7 +189,7 @@ impl Ledger for PostgresLedger {
         leases::release(&self.readers, lease).await
     }
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
-        deleting::delete(&self.readers, &self.changes, lease).await
+        delete::delete(&self.readers, &self.changes, lease).await
     }
 
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {
@@ -190,12 +220,16 @@ impl ServerLedger for PostgresLedger {
         overview::unfinished(&self.readers, after, limit).await
     }
 
-    async fn census(&self) -> LedgerResult<Census> {
-        overview::census(&self.readers).await
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
+        overview::counts(&self.readers).await
     }
 
     async fn check(&self) -> LedgerResult<StoreFacts> {
-        checking::check(&self.lanes, &self.readers, &self.changes).await
+        health::check(&self.writers, &self.readers, &self.changes).await
+    }
+
+    async fn check_writable(&self) -> LedgerResult<()> {
+        health::check_writable(&self.writers, &self.readers).await
     }
 
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
@@ -211,7 +245,7 @@ impl ServerLedger for PostgresLedger {
     }
 
     async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
-        self.restoring.restore(&self.readers, &go_through(session, entries)?).await
+        self.restoring.restore(&self.readers, &replay_journal(session, entries)?).await
     }
 
     async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {

@@ -2,33 +2,34 @@
 //!
 //! - `connection`: the settings every connection has, and the schema
 //! - `writer`: the thread that commits many callers' work at once
-//! - `submitting`: one command inside the writer's transaction
-//! - `cache`: sessions the writer keeps in memory
-//! - `changes`: what other processes write
-//! - `leases`, `pointers`, `deleting`: who works on a session, where it was chosen last, and its end
-//! - `runs`: how the steps of plans went
-//! - `reading`, `overview`: everything that only looks, at one session and at all of them
-//! - `claims`, `restoring`, `checking`: what clients send twice, sessions that come back, and whether the file is well
+//! - `submit`: one command inside the writer's transaction
+//! - `session_cache`: sessions the writer keeps in memory
+//! - `changes`: changes by other processes
+//! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
+//! - `executions`: the outcomes of plans' steps
+//! - `readers`: connections for reading; `queries`, `overview`: what is read of one session and over all of them
+//! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the file
 
 mod changes;
-mod checking;
 mod claims;
 mod connection;
-mod deleting;
+mod delete;
 mod errors;
+mod executions;
+mod health;
+pub(crate) mod inspect;
 mod leases;
-pub(crate) mod looking;
 mod overview;
 mod pointers;
-mod reading;
-mod restoring;
+mod queries;
+mod readers;
+mod restore;
 mod rows;
-mod runs;
 mod session_cache;
-mod submitting;
+mod submit;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -46,15 +47,16 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
-use crate::changes::Teller;
-use crate::restoring::go_through;
+use crate::changes::ChangeBroadcaster;
+use crate::restore::replay_journal;
 use crate::transport;
 use changes::Changes;
-use reading::Readers;
+use readers::Readers;
 use writer::Writer;
 
 #[derive(Debug)]
@@ -64,26 +66,26 @@ pub struct SqliteLedger {
     changes: Changes,
 }
 
-/// What can go wrong inside a transaction: an answer of ours, or SQLite's own trouble.
+/// An error inside a transaction: an answer of this store, or an error of SQLite.
 #[derive(Debug)]
-enum Fault {
+enum TransactionError {
     Ledger(LedgerError),
     Sqlite(rusqlite::Error),
 }
 
-impl From<LedgerError> for Fault {
+impl From<LedgerError> for TransactionError {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error)
     }
 }
 
-impl From<Refusal> for Fault {
+impl From<Refusal> for TransactionError {
     fn from(refusal: Refusal) -> Self {
         Self::Ledger(refusal.into())
     }
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for TransactionError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
@@ -101,9 +103,9 @@ impl SqliteLedger {
             }
             make_private(&path);
             let connection = connection::open(&path)?;
-            let teller = Teller::new();
-            let writer = Writer::start(connection, path.clone(), teller.clone())?;
-            Ok(Self { writer, readers: Readers::new(path.clone()), changes: Changes::new(path, teller) })
+            let broadcaster = ChangeBroadcaster::new();
+            let writer = Writer::start(connection, path.clone(), broadcaster.clone())?;
+            Ok(Self { writer, readers: Readers::new(path.clone()), changes: Changes::new(path, broadcaster) })
         };
         tokio::task::spawn_blocking(open)
             .await
@@ -111,8 +113,8 @@ impl SqliteLedger {
     }
 }
 
-/// What people say to an agent is nobody else's business. A file that is there keeps the rights it has; one that cannot be
-/// made here is explained when it is opened.
+/// A new file can be read by its owner only. An existing file keeps its permissions. If the file cannot be made here,
+/// opening it reports why.
 fn make_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -129,31 +131,39 @@ impl Ledger for SqliteLedger {
 
     async fn session(&self, session: &SessionIdentity) -> LedgerResult<Option<StoredSession>> {
         let session = session.clone();
-        self.readers.glance(move |connection| reading::session(connection, &session)).await
+        self.readers.read_inline(move |connection| queries::session(connection, &session)).await
     }
 
     async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        self.readers.read(move |connection| reading::sessions(connection, after, limit)).await
+        self.readers.read(move |connection| queries::sessions(connection, after, limit)).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.readers.read(move |connection| queries::walk_sessions(connection, after, limit)).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.readers.read(queries::count_sessions).await
     }
 
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let key = key.clone();
-        self.readers.read(move |connection| reading::sessions_with_key(connection, &key)).await
+        self.readers.read(move |connection| queries::sessions_with_key(connection, &key)).await
     }
 
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         let (session, plan) = (session.clone(), plan.cloned());
-        self.readers.glance(move |connection| reading::snapshot(connection, &session, plan.as_ref())).await
+        self.readers.read_inline(move |connection| queries::snapshot(connection, &session, plan.as_ref())).await
     }
 
     async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
         let (session, reference) = (session.clone(), reference.clone());
-        self.readers.read(move |connection| reading::candidates(connection, &session, &reference)).await
+        self.readers.read(move |connection| queries::candidates(connection, &session, &reference)).await
     }
 
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
         let plan = plan.clone();
-        self.readers.glance(move |connection| reading::session_of(connection, &plan)).await
+        self.readers.read_inline(move |connection| queries::session_of(connection, &plan)).await
     }
 
     async fn plans(
@@ -163,31 +173,50 @@ impl Ledger for SqliteLedger {
         limit: u32,
     ) -> LedgerResult<Page<PlanSummary>> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::plans(connection, &session, before, limit)).await
+        self.readers.read(move |connection| queries::plans(connection, &session, before, limit)).await
     }
 
     async fn journal(&self, session: &SessionIdentity, after: u64, limit: u32) -> LedgerResult<Vec<SealedEntry>> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::journal(connection, &session, after, limit)).await
+        self.readers.read(move |connection| queries::journal(connection, &session, after, limit)).await
     }
 
     async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::conversation(connection, &session, from, limit)).await
+        self.readers.read(move |connection| queries::conversation(connection, &session, from, limit)).await
     }
 
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         let (session, plan) = (session.clone(), plan.clone());
-        self.readers.read(move |connection| reading::plan_journal(connection, &session, &plan)).await
+        self.readers.read(move |connection| queries::plan_journal(connection, &session, &plan)).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        let (session, plan) = (session.clone(), plan.clone());
+        self.readers.read_inline(move |connection| queries::version_entry(connection, &session, &plan, version)).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        let session = session.clone();
+        self.readers.read(move |connection| queries::version_index(connection, &session)).await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         let session = session.clone();
-        self.readers.read(move |connection| reading::stored_plans(connection, &session)).await
+        self.readers.read(move |connection| queries::stored_plans(connection, &session)).await
     }
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
-        self.readers.read(reading::orphans).await
+        self.readers.read(queries::orphans).await
     }
 
     async fn acquire_lease(
@@ -251,12 +280,16 @@ impl ServerLedger for SqliteLedger {
         self.readers.read(move |connection| overview::unfinished(connection, after, limit)).await
     }
 
-    async fn census(&self) -> LedgerResult<Census> {
-        self.readers.read(overview::census).await
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
+        self.readers.read(overview::counts).await
     }
 
     async fn check(&self) -> LedgerResult<StoreFacts> {
-        checking::check(&self.writer, &self.readers).await
+        health::check(&self.writer, &self.readers).await
+    }
+
+    async fn check_writable(&self) -> LedgerResult<()> {
+        health::check_writable(&self.writer).await
     }
 
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
@@ -275,7 +308,7 @@ impl ServerLedger for SqliteLedger {
     }
 
     async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
-        let restored = go_through(session, entries)?;
+        let restored = replay_journal(session, entries)?;
         self.writer.ask(move |state| state.restore(&restored)).await
     }
 

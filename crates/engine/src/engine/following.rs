@@ -115,6 +115,7 @@ impl Engine {
         let mut replay = Replay::new(session, plan);
         // Entries that were written since are read again, and told, at the first look.
         for entry in self.ledger.plan_journal(session, plan).await? {
+            let entry = entry.map_err(|row| LedgerError::damaged(row.what, row.reason))?;
             if entry.seq <= stored.head.seq {
                 replay.take_in(entry);
             }
@@ -122,13 +123,14 @@ impl Engine {
         if replay.snapshot.plan(plan).is_none() {
             return Err(no_plan(session, plan).into());
         }
+        let began = replay.execution_began_by().cloned();
         Ok(Following {
             engine: self.clone(),
             plan: plan.clone(),
             opened_at: stored.session.opened_at,
             head: stored.head,
             snapshot: replay.snapshot,
-            began: replay.history.executions.last().and_then(|execution| execution.by.clone()),
+            began,
         })
     }
 

@@ -1,21 +1,22 @@
 //! What happened to a plan: every version, decision and execution, read from the journal.
 
-mod replaying;
+mod replay;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::ids::PlanId;
+use planwright_core::plan::content::Document;
 use planwright_core::plan::diff::{PlanDiff, Version, diff};
 use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanContent, PlanStatus};
+use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanContent, PlanStatus, PlanStyle};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
 
 use super::Engine;
-use crate::ledger::LedgerResult;
+use crate::ledger::{DamagedRow, LedgerError, LedgerResult};
 
-pub(super) use replaying::Replay;
+pub(super) use replay::Replay;
 
 #[derive(Debug, Clone, Default)]
 pub struct History {
@@ -24,6 +25,9 @@ pub struct History {
     pub decisions: Vec<PlanDecision>,
     /// Every one, the latest last.
     pub executions: Vec<PlanExecution>,
+    /// Entries that cannot be read. What follows from the entries after the first of them is not known: versions, decisions
+    /// and executions end there, items do not.
+    pub damaged: Vec<DamagedRow>,
 }
 
 /// One thing that happened.
@@ -72,7 +76,7 @@ pub enum DecisionMade {
     Cancelled {
         reason: Option<String>,
     },
-    /// What becomes of a step that nobody knew the end of, or that a person reported on.
+    /// A person settled a step whose result was unknown, or reported on one.
     Settled {
         position: Option<usize>,
         status: StepStatus,
@@ -109,7 +113,20 @@ pub struct ExecutionEnd {
     pub by: Option<Actor>,
 }
 
-impl PlanVersion {
+/// Who wrote the current version of a plan, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionAuthor {
+    pub by: Actor,
+    pub at: Timestamp,
+}
+
+/// What one version of a plan says.
+struct VersionContent {
+    title: Option<String>,
+    content: PlanContent,
+}
+
+impl VersionContent {
     fn as_version(&self) -> Version<'_> {
         Version { title: self.title.as_deref(), content: &self.content }
     }
@@ -118,26 +135,38 @@ impl PlanVersion {
 impl Engine {
     /// The agent of another program that drafted the plan, and therefore does its work; `None` if it was ours.
     pub async fn drafted_elsewhere(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
-        let history = self.history(&plan.session, &plan.id).await?;
-        let written = history.versions.into_iter().next_back().map(|version| version.by);
-        Ok(written.filter(|by| is_elsewhere(&by.through)))
+        let author = self.version_author(plan).await?;
+        Ok(author.map(|author| author.by).filter(|by| is_elsewhere(&by.through)))
+    }
+
+    /// `None` if the plan has no version yet.
+    pub async fn version_author(&self, plan: &Plan) -> LedgerResult<Option<VersionAuthor>> {
+        if plan.version == 0 {
+            return Ok(None);
+        }
+        if let Some(entry) = self.ledger.version_entry(&plan.session, &plan.id, plan.version).await? {
+            return Ok(Some(VersionAuthor { by: entry.by, at: entry.at }));
+        }
+        let versions = self.replay_versions(plan).await?;
+        Ok(versions.into_iter().next_back().map(|version| VersionAuthor { by: version.by, at: version.at }))
     }
 
     pub async fn history(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<History> {
         let mut replay = Replay::new(session, plan);
         for entry in self.ledger.plan_journal(session, plan).await? {
-            replay.take_in(entry);
+            match entry {
+                Ok(entry) => replay.take_in(entry),
+                Err(damaged) => replay.note_damage(damaged),
+            }
         }
-        Ok(replay.history)
+        Ok(replay.finish())
     }
 
     /// The difference between two versions of one plan; by default the last two. A plan with one version is
     /// compared with the one it took the place of.
     pub async fn diff_versions(&self, plan: &Plan, from: Option<u32>, to: Option<u32>) -> LedgerResult<PlanDiff> {
-        let versions = self.history(&plan.session, &plan.id).await?.versions;
-        let last = u32::try_from(versions.len()).unwrap_or(u32::MAX);
-        let to = to.unwrap_or(last);
-        let newer = version(plan, &versions, to)?;
+        let to = to.unwrap_or(plan.version);
+        let newer = self.version_content(plan, to).await?;
         let from = match (from, &plan.supersedes) {
             (Some(from), _) => from,
             (None, Some(earlier)) if to <= 1 => {
@@ -150,7 +179,41 @@ impl Engine {
             let nothing = PlanContent::empty(plan.style());
             return Ok(diff(Version { title: None, content: &nothing }, newer.as_version()));
         }
-        Ok(diff(version(plan, &versions, from)?.as_version(), newer.as_version()))
+        Ok(diff(self.version_content(plan, from).await?.as_version(), newer.as_version()))
+    }
+
+    /// A version of a document is one entry of the journal. In the other styles many entries lead to a version, so it is
+    /// replayed.
+    async fn version_content(&self, plan: &Plan, number: u32) -> LedgerResult<VersionContent> {
+        if !(1..=plan.version).contains(&number) {
+            return Err(no_version(plan, number).into());
+        }
+        let entry = match plan.style() {
+            PlanStyle::Document => self.ledger.version_entry(&plan.session, &plan.id, number).await?,
+            PlanStyle::Collect | PlanStyle::Build => None,
+        };
+        match entry.map(|entry| entry.event) {
+            Some(Event::Plan { event: PlanEvent::ContentSet { markdown, title }, .. }) => {
+                Ok(VersionContent { title, content: PlanContent::Document(Document { markdown }) })
+            }
+            Some(Event::Session(SessionEvent::PlanImported { plan, .. })) => {
+                Ok(VersionContent { title: plan.title, content: plan.content })
+            }
+            Some(_) | None => {
+                let versions = self.replay_versions(plan).await?;
+                let found = versions.into_iter().find(|version| version.version == number);
+                let version = found.ok_or_else(|| no_version(plan, number))?;
+                Ok(VersionContent { title: version.title, content: version.content })
+            }
+        }
+    }
+
+    async fn replay_versions(&self, plan: &Plan) -> LedgerResult<Vec<PlanVersion>> {
+        let history = self.history(&plan.session, &plan.id).await?;
+        match history.damaged.into_iter().next() {
+            Some(row) => Err(LedgerError::damaged(row.what, row.reason)),
+            None => Ok(history.versions),
+        }
     }
 
     /// The difference between what two plans say now.
@@ -172,15 +235,13 @@ fn whole(plan: &Plan) -> Version<'_> {
     Version { title: plan.title.as_deref(), content: &plan.content }
 }
 
-fn version<'a>(plan: &Plan, versions: &'a [PlanVersion], number: u32) -> Result<&'a PlanVersion, Refusal> {
-    versions.iter().find(|version| version.version == number).ok_or_else(|| {
-        let there = match versions.len() {
-            0 => "it has none yet".to_owned(),
-            1 => "it has only version 1".to_owned(),
-            last => format!("it has versions 1 to {last}"),
-        };
-        Refusal::not_found(format!("Plan {} has no version {number}; {there}.", plan.number))
-    })
+fn no_version(plan: &Plan, number: u32) -> Refusal {
+    let there = match plan.version {
+        0 => "it has none yet".to_owned(),
+        1 => "it has only version 1".to_owned(),
+        last => format!("it has versions 1 to {last}"),
+    };
+    Refusal::not_found(format!("Plan {} has no version {number}; {there}.", plan.number))
 }
 
 /// Protocols behind which other programs have agents of their own.

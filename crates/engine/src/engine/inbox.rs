@@ -9,10 +9,10 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 
 use super::Engine;
-use crate::ledger::{LedgerResult, Page};
+use crate::ledger::{DamagedRow, LedgerError, LedgerResult, Page};
 use crate::server_ledger::{PlanAnywhere, ServerLedger};
 
-/// A plan that does not go on until a person says something.
+/// A plan that waits for a person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     pub session: SessionIdentity,
@@ -27,7 +27,7 @@ pub struct Waiting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitingFor {
     Approval,
-    /// What becomes of a step that nobody knows the end of. Positions count from 1.
+    /// The result of a step is unknown. `position` is its 1-based index within the plan.
     UncertainStep {
         position: usize,
         description: String,
@@ -38,7 +38,7 @@ pub enum WaitingFor {
 }
 
 impl Engine {
-    /// The one that changed last first. `after` is the `next` of the page before.
+    /// The plan that changed last comes first. `after` is the `next` of the page before.
     pub async fn inbox(
         &self,
         everywhere: &dyn ServerLedger,
@@ -52,10 +52,15 @@ impl Engine {
             let page = everywhere.plans_anywhere(&statuses, after, room).await?;
             found.damaged.extend(page.damaged);
             for listed in page.items {
-                found.items.extend(self.waiting(listed).await?);
+                match self.waiting(listed).await {
+                    Ok(waiting) => found.items.extend(waiting),
+                    // A plan that cannot be read does not hide the others.
+                    Err(LedgerError::Damaged { what, reason }) => found.damaged.push(DamagedRow { what, reason }),
+                    Err(error) => return Err(error),
+                }
             }
             (found.next, after) = (page.next, page.next);
-            // Most plans that are being carried out wait for nobody, and a page is filled up.
+            // Most executing plans wait for no decision, so the page is filled up with the next ones.
             if found.next.is_none() || found.items.len() >= limit as usize {
                 return Ok(found);
             }
@@ -65,7 +70,7 @@ impl Engine {
     async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
         let PlanAnywhere { session, plan, active } = listed;
         let plan = match self.plan(&session, &plan.id).await {
-            // It was deleted with its session meanwhile.
+            // Its session was deleted meanwhile.
             Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
             plan => plan?,
         };

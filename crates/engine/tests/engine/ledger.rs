@@ -1,6 +1,6 @@
 //! A store that stops answering at a chosen moment, as if its process were asleep.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::watch;
 
 pub(crate) struct Hanging {
@@ -107,8 +108,33 @@ impl Ledger for Hanging {
         self.inner.conversation(session, from, limit).await
     }
 
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         self.inner.plan_journal(session, plan).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        self.inner.version_entry(session, plan, version).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        self.inner.version_index(session).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.inner.walk_sessions(after, limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.inner.count_sessions().await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {

@@ -1,6 +1,6 @@
 //! The store as one process reaches it: everything takes a while, and anything may be the last thing it does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 
 use crate::process::Process;
 use crate::random::Random;
@@ -105,6 +106,18 @@ impl Ledger for ProcessLedger {
         self.operate("sessions", "", look).await
     }
 
+    async fn walk_sessions(&self, _: Option<u64>, _: u32) -> LedgerResult<Page<StoredSession>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let items = state.sessions.values().map(|kept| kept.stored()).collect();
+            Ok(Page { items, damaged: Vec::new(), next: None })
+        };
+        self.operate("walk sessions", "", look).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.operate("count sessions", "", |state, _| Ok(state.sessions.len() as u64)).await
+    }
+
     async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let look = |state: &mut State, _: &mut Random| {
             Ok(state.sessions.keys().filter(|session| session.conversation == *key).cloned().collect())
@@ -173,12 +186,39 @@ impl Ledger for ProcessLedger {
         self.operate("conversation", &session.to_string(), look).await
     }
 
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         let look = |state: &mut State, _: &mut Random| {
             let entries = state.kept(session).map(|kept| kept.entries.as_slice()).unwrap_or_default();
-            Ok(entries.iter().filter(|entry| entry.event.plan() == Some(plan)).cloned().collect())
+            Ok(entries.iter().filter(|entry| entry.event.plan() == Some(plan)).cloned().map(Ok).collect())
         };
         self.operate("plan journal", &session.to_string(), look).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let entries = state.kept(session).map(|kept| kept.entries.as_slice()).unwrap_or_default();
+            let made = |made: &VersionIndexEntry| made.plan == *plan && made.version == version;
+            let found = version_index(session, entries).into_iter().find(made);
+            Ok(found.and_then(|made| entries.iter().find(|entry| entry.seq == made.seq)).cloned())
+        };
+        self.operate("version entry", &session.to_string(), look).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        let look = |state: &mut State, _: &mut Random| {
+            let entries = state.kept(session).map(|kept| kept.entries.as_slice()).unwrap_or_default();
+            Ok(version_index(session, entries))
+        };
+        self.operate("version index", &session.to_string(), look).await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
@@ -251,4 +291,10 @@ fn summary(plan: &Plan) -> PlanSummary {
         title: plan.display_title(),
         updated_at: plan.updated_at,
     }
+}
+
+fn version_index(session: &SessionIdentity, entries: &[Entry]) -> BTreeSet<VersionIndexEntry> {
+    let mut snapshot = Snapshot::new(session.clone());
+    let made = |entry: &Entry| apply_and_index(&mut snapshot, &entry.event, &entry.stamp(), entry.seq);
+    entries.iter().filter_map(made).collect()
 }

@@ -54,23 +54,16 @@ pub(crate) async fn make<W: Write>(
     writing.finish().map_err(unwritable)
 }
 
-/// Every session there is. Pages move when sessions come and go, so they are looked through until nothing is new.
+/// Every session, and the rows of sessions that cannot be read.
 async fn sessions(ledger: &dyn ServerLedger) -> Result<(BTreeSet<SessionIdentity>, Vec<Named>), Failure> {
-    let mut found = BTreeSet::new();
+    let (mut found, mut damaged, mut after) = (BTreeSet::new(), Vec::new(), None);
     loop {
-        let mut damaged = Vec::new();
-        let (before, mut after) = (found.len(), None);
-        loop {
-            let page = ledger.sessions(after, PAGE).await?;
-            found.extend(page.items.into_iter().map(|stored| stored.session.identity));
-            damaged.extend(page.damaged.into_iter().map(Named::from));
-            match page.next {
-                Some(next) => after = Some(next),
-                None => break,
-            }
-        }
-        if found.len() == before {
-            return Ok((found, damaged));
+        let page = ledger.walk_sessions(after, PAGE).await?;
+        found.extend(page.items.into_iter().map(|stored| stored.session.identity));
+        damaged.extend(page.damaged.into_iter().map(Named::from));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return Ok((found, damaged)),
         }
     }
 }

@@ -96,7 +96,7 @@ impl<'a> Restoring<'a> {
     async fn refuse_strangers(&self) -> Result<(), Failure> {
         let mut after = None;
         loop {
-            let page = self.ledger.sessions(after, 500).await?;
+            let page = self.ledger.walk_sessions(after, 500).await?;
             let mut found = page.items.iter().map(|stored| &stored.session.identity);
             if let Some(stranger) = found.find(|session| !self.checked.sessions.contains_key(session)) {
                 return Err(in_the_way(&format!("session {stranger}"), "it is not in the archive"));

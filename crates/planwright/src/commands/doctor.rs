@@ -1,4 +1,4 @@
-//! `planwright doctor`: looks at everything Planwright stands on, and changes none of it.
+//! `planwright doctor`: checks everything Planwright depends on, and changes none of it.
 //!
 //! - `places`: the data folder, the files of the sessions, the token, the clock
 //! - `store`: whether it opens, answers, and what its newest journals say
@@ -21,7 +21,7 @@ use crate::terminal::palette::{BOLD, DIM, ERROR, GOOD, WARNING};
 use crate::terminal::screen::Screen;
 use crate::terminal::text::{pad, paint, shown_line};
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -37,7 +37,7 @@ struct Check {
 #[serde(rename_all = "lowercase")]
 enum State {
     Fine,
-    /// It works, and somebody should know.
+    /// It works, and the operator should know about it.
     Notice,
     Wrong,
 }
@@ -98,11 +98,11 @@ fn configuration(settings: &Settings) -> Check {
     if settings.file.exists() {
         Check::fine("configuration", format!("{file} is valid"))
     } else {
-        Check::fine("configuration", format!("there is no {file}; the usual settings hold"))
+        Check::fine("configuration", format!("{file} does not exist; the defaults are used"))
     }
 }
 
-/// Damage is told before everything else, then what is the reader's to correct.
+/// Damage comes first, then what the reader can correct.
 fn worst(checks: &[Check]) -> Exit {
     let found = |exit: Exit| checks.iter().any(|check| check.exit == exit);
     let first = [Exit::Damaged, Exit::Usage].into_iter().find(|exit| found(*exit));

@@ -43,7 +43,13 @@ fn view(report: &VerifyReport) -> Value {
             })
         })
         .collect();
-    json!({ "whole": report.is_whole(), "sessions": chains, "damaged": damaged::view(&report.damaged) })
+    json!({
+        "whole": report.is_whole(),
+        "checked": report.checked,
+        "total": report.total,
+        "sessions": chains,
+        "damaged": damaged::view(&report.damaged),
+    })
 }
 
 fn words(report: &VerifyReport) -> String {
@@ -54,12 +60,18 @@ fn words(report: &VerifyReport) -> String {
     text.push_str(&damaged::words(&report.damaged));
     let entries: u64 = report.chains.iter().map(|chain| chain.entries).sum();
     let whole = report.chains.iter().filter(|chain| chain.is_whole()).count();
-    let sessions = report.chains.len() + report.damaged.len();
+    let VerifyReport { checked, total, .. } = report;
+    // Sessions that are opened during the check come on top of those that were there before.
+    let of_all = format!("{checked} of {}", count((*total).max(*checked), "session"));
     if report.is_whole() {
-        let words = format!("Every journal is whole: {}, {}.", count(sessions, "session"), count(entries, "entry"));
+        let words = format!("Every journal is whole: {of_all} checked, {}.", count(entries, "entry"));
         text.push_str(&paint(&words, GOOD));
     } else {
-        text.push_str(&format!("{whole} of {} whole. Nothing was changed.", count(sessions, "session")));
+        if !report.is_complete() {
+            let words = "Some sessions were not checked, because others were opened and deleted meanwhile.";
+            text.push_str(&format!("{} {words} Run it again.\n", paint("incomplete:", ERROR)));
+        }
+        text.push_str(&format!("{of_all} checked, {whole} whole. Nothing was changed."));
     }
     text.push('\n');
     text

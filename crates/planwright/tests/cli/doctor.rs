@@ -45,13 +45,29 @@ fn where_nothing_is_yet_everything_is_fine_and_nothing_is_made() {
     let data = world.path("not/yet");
     let looked = doctor(&world, &[("PLANWRIGHT_DATA", data.to_str().unwrap())]).done();
     says(&looked, "data folder", "fine", "not there yet");
-    says(&looked, "store", "fine", "not there yet");
+    says(&looked, "store", "fine", "does not exist yet");
     says(&looked, "token", "fine", "not there yet");
     says(&looked, "model", "notice", "rehearsal");
     says(&looked, "server", "fine", "nothing listens at 127.0.0.1:1");
-    says(&looked, "configuration", "fine", "the usual settings hold");
+    says(&looked, "configuration", "fine", "the defaults are used");
     assert!(!data.exists() && !world.path("not").exists());
     world.run("doctor").done().says("✔ configuration").says("! model");
+}
+
+/// In front of a database, and with the server's own address for announcements.
+#[test]
+fn a_connection_pooler_is_named() {
+    let pooler = std::env::var("PLANWRIGHT_TEST_PGBOUNCER").expect("`scripts/with-postgres` starts a PgBouncer");
+    let world = World::new();
+    let database = |url: &str| ran(world.command().env("PLANWRIGHT_DATABASE", url).args(["plan", "on"]));
+    database(&pooler).done();
+    let looked = doctor(&world, &[("PLANWRIGHT_DATABASE", &pooler)]);
+    says(&looked, "store", "fine", "reads and writes");
+    says(&looked, "pooler", "notice", "a connection pooler is in front of the database");
+    let (_, folder) = pooler.split_once("host=").unwrap();
+    let listening = format!("{pooler}&listen_host={}&listen_port=5432", folder.split('&').next().unwrap());
+    let looked = doctor(&world, &[("PLANWRIGHT_DATABASE", &listening)]);
+    says(&looked, "pooler", "fine", "changes are announced by the server");
 }
 
 #[test]
@@ -61,7 +77,7 @@ fn a_store_in_use_is_looked_into() {
     let before = everything(&world);
     let looked = doctor(&world, &[]).done();
     says(&looked, "store", "fine", "SQLite 3.");
-    says(&looked, "journals", "fine", "1 session looked at and whole");
+    says(&looked, "journals", "fine", "1 session checked and whole");
     says(&looked, "disk", "fine", "MiB are free");
     says(&looked, "token", "fine", "only you can read it");
     says(&looked, "time", "fine", "was written at");
@@ -123,7 +139,7 @@ fn what_others_may_read_is_told() {
     assert!(checks(&looked)["token"]["hint"].as_str().unwrap().contains("token rotate"));
     open("token", 0o600);
     open("", 0o755);
-    says(&doctor(&world, &[]).done(), "data folder", "notice", "can be looked at by other users");
+    says(&doctor(&world, &[]).done(), "data folder", "notice", "can be read by other users");
 }
 
 #[test]

@@ -5,9 +5,10 @@ use crate::world::{PLAN, SESSION, World};
 #[test]
 fn a_whole_store_is_whole() {
     let world = World::with_plan();
-    world.run("verify").done().says("Every journal is whole: 1 session, 4 entries");
+    world.run("verify").done().says("Every journal is whole: 1 of 1 session checked, 4 entries");
     let report = world.json("verify");
     assert_eq!(report["whole"], true);
+    assert_eq!((&report["checked"], &report["total"]), (&1.into(), &1.into()));
     assert_eq!(report["sessions"][0]["damage"], serde_json::Value::Null);
 }
 
@@ -30,7 +31,7 @@ fn the_first_damaged_entry_of_each_session_is_named() {
         .exits(7)
         .says("damaged: mcp:session-one")
         .says("entry 4 does not match its hash")
-        .says("1 of 2 sessions");
+        .says("2 of 2 sessions checked, 1 whole");
     let report = world.run("verify --json").exits(7).json();
     assert_eq!(report["whole"], false);
 }
@@ -99,9 +100,15 @@ fn a_plan_whose_journal_cannot_be_read_is_shown_all_the_same() {
     world.run("plan show").done().says("drafted ");
     let store = Connection::open(world.store()).unwrap();
     assert_eq!(store.execute("UPDATE journal SET body = '{' WHERE body LIKE '%plan_created%'", []).unwrap(), 1);
-    world.run("plan show").done().says("copy the rows").never_says("drafted ");
+    // The entry that made the current version is whole, so its author is known.
+    world.run("plan show").done().says("copy the rows").says("drafted ");
     world.run("plan approve").exits(2).says("copy the rows");
-    world.run("plan history").exits(7).complains("hint: planwright verify\n");
+    // The whole entries are listed, and the damaged one is named beside them.
+    world.run("plan history").exits(7).says("damaged: journal entry ");
+    let history = world.run("plan history --json").exits(7).json();
+    assert_eq!(history["damaged"].as_array().unwrap().len(), 1);
+    let items: Vec<_> = history["items"].as_array().unwrap().iter().map(|item| &item["type"]).collect();
+    assert!(items.iter().any(|kind| *kind == "content_set"), "{history}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Many callers' commands in one transaction: everything they need is read at once, decided in memory, and written at
-//! once. A refused command has written nothing, so it fails nobody else.
+//! once. A refused command has written nothing, so it does not fail the others.
 
-mod loading;
-mod place;
-mod restoring;
-mod writing;
+mod load;
+mod restore;
+mod session;
+mod write;
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,15 +17,15 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission};
 
 use super::changes::Changes;
-use super::connection::Connection;
-use super::errors::Failure;
-use crate::carry_out::{carry_out, needs_active_plan};
-use place::Place;
-pub(super) use restoring::restore;
+use super::errors::DatabaseError;
+use super::writer_connection::WriterConnection;
+use crate::apply_command::{apply_command, needs_active_plan};
+pub(super) use restore::restore;
+use session::BatchSession;
 
-/// What a batch came to.
 pub(super) struct Outcomes {
-    pub(super) told: Vec<LedgerResult<Committed>>,
+    /// The outcome of each submission. `None` if another transaction holds its session, so that nothing was done.
+    pub(super) of_each: Vec<Option<LedgerResult<Committed>>>,
     /// How large the plans were that it had to read.
     pub(super) loaded: usize,
 }
@@ -33,29 +33,29 @@ pub(super) struct Outcomes {
 /// Carries all of them out in one transaction. The outcomes may be told once this has returned; a failure means that
 /// nothing is stored, or, if the connection broke, that it is not known.
 pub(super) async fn commit(
-    connection: &Connection,
+    connection: &WriterConnection,
     changes: &Changes,
     submissions: &[&Submission],
-) -> Result<Outcomes, Failure> {
-    let mut batch = loading::load(connection, submissions).await?;
+) -> Result<Outcomes, DatabaseError> {
+    let mut batch = load::load(connection, submissions).await?;
     // A command that panics leaves the batch half done, so all of it is given up; one at a time, it fails alone.
-    let told =
-        catch_unwind(AssertUnwindSafe(|| submissions.iter().map(|submission| batch.carry_out(submission)).collect()))
+    let of_each =
+        catch_unwind(AssertUnwindSafe(|| submissions.iter().map(|submission| batch.submit(submission)).collect()))
             .map_err(|_| {
-            LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned())
-        })?;
+                LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned())
+            })?;
     if batch.changes_nothing() {
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
-        writing::write(connection, &batch).await?;
+        write::write(connection, &batch).await?;
         changes.commit(&connection.client, batch.written()).await?;
     }
-    Ok(Outcomes { told, loaded: batch.loaded })
+    Ok(Outcomes { of_each, loaded: batch.loaded })
 }
 
 /// Everything the commands need, and what they come to.
 struct Batch<'a> {
-    places: BTreeMap<&'a SessionIdentity, Place>,
+    sessions: BTreeMap<&'a SessionIdentity, BatchSession>,
     /// Requests that were carried out before, in this batch or long ago.
     done: HashMap<&'a RequestId, Done>,
     /// The row ids of the sessions in which plans were found.
@@ -77,65 +77,72 @@ struct NewEntry<'a> {
     seq: u64,
     plan: Option<PlanId>,
     request: Option<&'a RequestId>,
+    /// The version of its plan that the entry made, if it made one.
+    version: Option<u32>,
     body: String,
     hash: [u8; 32],
 }
 
 impl<'a> Batch<'a> {
     fn changes_nothing(&self) -> bool {
-        self.entries.is_empty() && self.places.values().all(|place| place.lease_runs.is_none())
+        self.entries.is_empty() && self.sessions.values().all(|session| session.lease_runs.is_none())
     }
 
     /// The sessions whose journals grow.
     fn written(&self) -> Vec<SessionIdentity> {
-        let written = self.places.iter().filter(|(_, place)| place.last_active.is_some());
+        let written = self.sessions.iter().filter(|(_, session)| session.last_active.is_some());
         written.map(|(session, _)| (*session).clone()).collect()
     }
 
+    fn submit(&mut self, submission: &'a Submission) -> Option<LedgerResult<Committed>> {
+        let busy = self.sessions.get(&submission.session).is_some_and(|session| session.busy);
+        (!busy).then(|| self.carry_out(submission))
+    }
+
     fn carry_out(&mut self, submission: &'a Submission) -> LedgerResult<Committed> {
-        let place = self
-            .places
+        let session = self
+            .sessions
             .get_mut(&submission.session)
-            .ok_or_else(|| LedgerError::Internal(format!("session {} was not laid out", submission.session)))?;
-        place.check_readable()?;
+            .ok_or_else(|| LedgerError::Internal(format!("session {} was not loaded", submission.session)))?;
+        session.check_readable()?;
         let request = &submission.stamp.request;
         if let Some(done) = self.done.get(request) {
-            return done.answer(place, submission);
+            return done.answer(session, submission);
         }
-        place.admit(submission)?;
+        session.admit(submission)?;
         if needs_active_plan(&submission.command) {
-            place.check_active()?;
+            session.check_active()?;
         }
         if let Some(subject) = submission.command.subject() {
-            place.check_plan(subject)?;
+            session.check_plan(subject)?;
             if matches!(submission.command, Command::Import(_)) {
-                self.homes.get(subject).map_or(Ok(()), |home| place.check_home(subject, *home))?;
+                self.homes.get(subject).map_or(Ok(()), |home| session.check_home(subject, *home))?;
             }
         }
-        let prepared = carry_out(&mut place.snapshot, &mut place.head, submission)?;
-        let snapshot = place.desk_after(submission, &prepared.events);
-        let seq = place.head.seq;
-        if prepared.events.is_empty() {
-            let lease = place.settle(submission);
-            return Ok(Committed { events: prepared.events, seq, snapshot, lease });
+        let applied = apply_command(&mut session.snapshot, &mut session.head, submission)?;
+        let snapshot = session.snapshot_after(submission, &applied.events);
+        let seq = session.head.seq;
+        if applied.events.is_empty() {
+            let lease = session.settle(submission);
+            return Ok(Committed { events: applied.events, seq, snapshot, lease });
         }
-        let session_id = place.note(&prepared, submission)?;
-        let lease = place.settle(submission);
+        let session_id = session.note(&applied, submission)?;
+        let lease = session.settle(submission);
         let mut first = Some(request);
-        for (entry, event) in prepared.entries.into_iter().zip(&prepared.events) {
+        for ((entry, event), version) in applied.entries.into_iter().zip(&applied.events).zip(applied.versions) {
             let (plan, request) = (event.plan().cloned(), first.take());
             let (seq, body, hash) = (entry.seq, entry.body, entry.hash.0);
-            self.entries.push(NewEntry { session_id, seq, plan, request, body, hash });
+            self.entries.push(NewEntry { session_id, seq, plan, request, version, body, hash });
         }
-        self.done.insert(request, Done { session_id, last: seq, events: Ok(prepared.events.clone()) });
-        Ok(Committed { events: prepared.events, seq, snapshot, lease })
+        self.done.insert(request, Done { session_id, last: seq, events: Ok(applied.events.clone()) });
+        Ok(Committed { events: applied.events, seq, snapshot, lease })
     }
 }
 
 impl Done {
     /// The outcome of the first time.
-    fn answer(&self, place: &mut Place, submission: &Submission) -> LedgerResult<Committed> {
-        if place.id != Some(self.session_id) {
+    fn answer(&self, session: &mut BatchSession, submission: &Submission) -> LedgerResult<Committed> {
+        if session.id != Some(self.session_id) {
             let request = &submission.stamp.request;
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
         }
@@ -143,8 +150,8 @@ impl Done {
             Ok(events) => Ok(Committed {
                 events: events.clone(),
                 seq: self.last,
-                snapshot: place.desk_after(submission, events),
-                lease: place.settle_again(submission),
+                snapshot: session.snapshot_after(submission, events),
+                lease: session.settle_again(submission),
             }),
             Err(damaged) => Err(LedgerError::damaged(damaged.what.clone(), &damaged.reason)),
         }

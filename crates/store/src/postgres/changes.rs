@@ -1,9 +1,9 @@
-//! What is written, told: in this process at once, to others by `NOTIFY` where the database has it.
+//! Announces which sessions were written to: to this process at once, to others by `NOTIFY` where the database has it.
 //!
 //! A notification is sent behind the commit, in the same round trip, and is no part of it: PostgreSQL lets no two
 //! transactions that notify be flushed to disk at the same time.
 
-mod listening;
+mod listener;
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
@@ -18,24 +18,25 @@ use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 use tokio_postgres::{Client, Error};
 
-use super::connect::Target;
-use super::errors::{Failure, Remedy, words};
-use crate::changes::Teller;
+use super::errors::{DatabaseError, RetryPolicy, words};
+use super::statement;
+use super::target::Target;
+use crate::changes::ChangeBroadcaster;
 
 /// PostgreSQL takes less than 8,000 bytes at once.
 const MOST_BYTES: usize = 7_900;
 
-/// A cheap handle; clones tell the same readers.
+/// A cheap handle; clones send to the same receivers.
 #[derive(Debug, Clone)]
 pub(super) struct Changes(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     target: Target,
-    teller: Teller,
+    broadcaster: ChangeBroadcaster,
     /// Where this schema's changes are announced; `None` if the database has no such thing.
     channel: Option<String>,
-    /// Tells what this process has announced from what others have.
+    /// Distinguishes the announcements of this process from those of others.
     own_name: String,
     runtime: Handle,
     listening: OnceLock<Listening>,
@@ -51,11 +52,11 @@ impl Drop for Listening {
 }
 
 impl Changes {
-    /// Finds out whether the database can tell others.
-    pub(super) async fn new(client: &Client, target: &Target) -> Result<Self, Failure> {
+    /// Finds out whether the database has `LISTEN` and `NOTIFY`.
+    pub(super) async fn new(client: &Client, target: &Target) -> Result<Self, DatabaseError> {
         let shared = Shared {
             target: target.clone(),
-            teller: Teller::new(),
+            broadcaster: ChangeBroadcaster::new(),
             channel: find_channel(client).await?,
             own_name: format!("{:016x}", RandomState::new().hash_one(std::process::id())),
             runtime: Handle::current(),
@@ -64,12 +65,12 @@ impl Changes {
         Ok(Self(Arc::new(shared)))
     }
 
-    /// Whether other processes are told at once.
+    /// Whether other processes get announcements at once.
     pub(super) fn reach_others(&self) -> bool {
-        self.0.channel.is_some()
+        self.0.channel.is_some() && self.0.target.can_listen()
     }
 
-    /// Tells apart what processes do at the same time.
+    /// Distinguishes this process from all others.
     pub(super) fn own_name(&self) -> &str {
         &self.0.own_name
     }
@@ -77,13 +78,13 @@ impl Changes {
     /// The first thing that is told is [`Change::Anywhere`], once the listening has begun: what others wrote until then is
     /// not known.
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
-        let Shared { target, teller, channel, own_name, .. } = &*self.0;
-        let changes = teller.subscribe();
+        let Shared { target, broadcaster, channel, own_name, .. } = &*self.0;
+        let changes = broadcaster.subscribe();
         self.0.listening.get_or_init(|| {
-            let listener = listening::Listener {
+            let listener = listener::Listener {
                 target: target.clone(),
-                teller: teller.clone(),
-                channel: channel.clone(),
+                broadcaster: broadcaster.clone(),
+                channel: channel.clone().filter(|_| target.can_listen()),
                 own_name: own_name.clone(),
             };
             Listening(self.0.runtime.spawn(listener.run()).abort_handle())
@@ -91,36 +92,36 @@ impl Changes {
         changes
     }
 
-    /// Ends the transaction and tells everybody of the sessions it wrote to.
-    pub(super) async fn commit(&self, client: &Client, sessions: Vec<SessionIdentity>) -> Result<(), Failure> {
+    /// Commits the transaction and announces the sessions it wrote to.
+    pub(super) async fn commit(&self, client: &Client, sessions: Vec<SessionIdentity>) -> Result<(), DatabaseError> {
         match self.announcement(&sessions) {
             None => client.batch_execute("COMMIT").await?,
             Some(announcement) => {
                 let mut answers = pin!(client.simple_query_raw(&format!("COMMIT; {announcement}")).await?);
                 answers.next().await.transpose()?;
-                // What is committed stays so. Those who are not told will find it when they look.
+                // The commit has succeeded. Processes that miss the announcement find the change when they poll.
                 while let Some(answer) = answers.next().await {
                     if let Err(error) = answer {
-                        not_told(&error);
+                        log_unannounced(&error);
                         break;
                     }
                 }
             }
         }
-        self.tell_here(sessions);
+        self.notify_here(sessions);
         Ok(())
     }
 
-    /// Tells everybody in this process of sessions to which something was committed.
-    pub(super) fn tell_here(&self, sessions: Vec<SessionIdentity>) {
-        self.0.teller.tell(sessions);
+    /// Announces sessions to this process.
+    pub(super) fn notify_here(&self, sessions: Vec<SessionIdentity>) {
+        self.0.broadcaster.notify(sessions);
     }
 
-    /// Tells all other processes.
-    pub(super) async fn tell_others(&self, client: &Client, sessions: &[SessionIdentity]) {
+    /// Announces sessions to all other processes.
+    pub(super) async fn notify_others(&self, client: &Client, sessions: &[SessionIdentity]) {
         let Some(announcement) = self.announcement(sessions) else { return };
         if let Err(error) = client.batch_execute(&announcement).await {
-            not_told(&error);
+            log_unannounced(&error);
         }
     }
 
@@ -136,30 +137,32 @@ impl Changes {
     }
 }
 
-fn not_told(error: &Error) {
-    tracing::warn!(error = %words(error), "other processes could not be told of a change");
+fn log_unannounced(error: &Error) {
+    tracing::warn!(error = %words(error), "a change could not be announced to other processes");
 }
 
 /// Notifications go to the whole database, so those of each schema have a name of their own.
-async fn find_channel(client: &Client) -> Result<Option<String>, Failure> {
+async fn find_channel(client: &Client) -> Result<Option<String>, DatabaseError> {
     let name = "SELECT 'planwright_' || md5(coalesce(current_schema(), ''))";
     let attempt = async {
-        let channel: String = client.query_one(name, &[]).await?.try_get(0)?;
+        let rows = statement::query(client, name, &[]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let channel: String = row.try_get(0)?;
         let attempt = format!("LISTEN {channel}; UNLISTEN {channel}; SELECT pg_notify('{channel}', '')");
         client.batch_execute(&attempt).await?;
-        Ok(channel)
+        Ok(Some(channel))
     };
-    match attempt.await.map_err(Failure::Database) {
-        Ok(channel) => Ok(Some(channel)),
-        Err(failure) if failure.remedy() == Remedy::Reconnect => Err(failure),
+    match attempt.await.map_err(DatabaseError::Database) {
+        Ok(channel) => Ok(channel),
+        Err(failure) if failure.retry_policy() == RetryPolicy::Reconnect => Err(failure),
         Err(failure) => {
-            tracing::info!(error = %failure.to_error(), "the database tells nobody of changes; they are looked for");
+            tracing::info!(error = %failure.to_error(), "the database has no LISTEN; changes are polled");
             Ok(None)
         }
     }
 }
 
-/// Who tells, and the names of the sessions, in as many pieces as it takes.
+/// The name of this process and those of the sessions, in as many payloads as they need.
 fn payloads(own_name: &str, sessions: &[SessionIdentity]) -> Vec<String> {
     let mut payloads: Vec<String> = Vec::new();
     for session in sessions {
@@ -175,10 +178,10 @@ fn payloads(own_name: &str, sessions: &[SessionIdentity]) -> Vec<String> {
     payloads
 }
 
-/// The sessions that somebody else has written to; `None` if the payload cannot be understood.
-fn heard(own_name: &str, payload: &str) -> Option<Vec<SessionIdentity>> {
+/// The sessions that another process has written to; `None` if the payload cannot be parsed.
+fn parse_payload(own_name: &str, payload: &str) -> Option<Vec<SessionIdentity>> {
     let mut words = payload.split_ascii_whitespace();
-    if words.next().is_none_or(|teller| teller == own_name) {
+    if words.next().is_none_or(|broadcaster| broadcaster == own_name) {
         return Some(Vec::new());
     }
     words.map(|name| name.parse().ok()).collect()
@@ -195,11 +198,11 @@ mod tests {
             let sessions: Vec<SessionIdentity> = (0..count).map(longest).collect();
             let payloads = payloads("me", &sessions);
             assert!(payloads.iter().all(|payload| payload.len() < 8_000));
-            let all = payloads.iter().flat_map(|payload| heard("you", payload).unwrap());
+            let all = payloads.iter().flat_map(|payload| parse_payload("you", payload).unwrap());
             assert_eq!(all.collect::<Vec<_>>(), sessions);
-            assert!(payloads.iter().all(|payload| heard("me", payload).unwrap().is_empty()));
+            assert!(payloads.iter().all(|payload| parse_payload("me", payload).unwrap().is_empty()));
         }
-        assert_eq!(heard("me", ""), Some(Vec::new()));
-        assert_eq!(heard("me", "you and nonsense"), None);
+        assert_eq!(parse_payload("me", ""), Some(Vec::new()));
+        assert_eq!(parse_payload("me", "you and nonsense"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What went wrong with the database: whether trying again helps, and words that say what to do.
+//! Errors of the database: whether trying again helps, and messages that say what to do.
 
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -9,65 +9,73 @@ use planwright_engine::ledger::LedgerError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-/// Why a piece of work did not come about.
+use crate::encode;
+
+/// Why a piece of work failed.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum DatabaseError {
     Database(Error),
     /// The answer did not come in time; it may have been done all the same.
     TimedOut,
-    /// There is no connection, in words.
+    /// No connection could be made; the message says why.
     Unreachable(String),
     /// A session was deleted while others were about to write to it.
     Overtaken,
-    /// It is not the database's fault.
+    /// Another transaction holds the session.
+    SessionBusy,
+    /// The database did what it was asked; the outcome is an error.
     Ledger(LedgerError),
 }
 
-/// What to do about a failure.
+/// What to do about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Remedy {
+pub(super) enum RetryPolicy {
     /// Others were in the way; at once again.
     Again,
     /// The connection is of no use any more. Whether the work was done is not known.
     Reconnect,
-    /// Nobody can store anything now.
+    /// Another transaction holds a row that is needed; again, later and apart from other work.
+    Busy,
+    /// The store takes no writes now.
     Wait,
-    /// It is about this piece of work, not about the database.
+    /// This piece of work failed, not the database.
     None,
 }
 
-impl From<Error> for Failure {
+impl From<Error> for DatabaseError {
     fn from(error: Error) -> Self {
         Self::Database(error)
     }
 }
 
-impl From<LedgerError> for Failure {
+impl From<LedgerError> for DatabaseError {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error)
     }
 }
 
-impl Failure {
-    pub(super) fn remedy(&self) -> Remedy {
+impl DatabaseError {
+    pub(super) fn retry_policy(&self) -> RetryPolicy {
         match self {
-            Self::Database(error) => remedy(error),
-            Self::TimedOut | Self::Unreachable(_) => Remedy::Reconnect,
-            Self::Overtaken => Remedy::Again,
-            Self::Ledger(_) => Remedy::None,
+            Self::Database(error) => retry_policy(error),
+            Self::TimedOut | Self::Unreachable(_) => RetryPolicy::Reconnect,
+            Self::Overtaken => RetryPolicy::Again,
+            Self::SessionBusy => RetryPolicy::Busy,
+            Self::Ledger(LedgerError::TooNew { .. }) => RetryPolicy::Wait,
+            Self::Ledger(_) => RetryPolicy::None,
         }
     }
 
-    /// What to tell whoever wanted something written in `session`. A journal or a numbering that goes on past what the
+    /// The error for a caller that writes to `session`. A journal or a numbering that continues past what the
     /// session's row says has been tampered with; an id that is taken is simply taken.
     pub(super) fn to_error_in(&self, session: &SessionIdentity) -> LedgerError {
         let constraint = match self {
             Self::Database(error) => error.as_db_error().and_then(|error| error.constraint()),
-            Self::TimedOut | Self::Unreachable(_) | Self::Overtaken | Self::Ledger(_) => None,
+            Self::TimedOut | Self::Unreachable(_) | Self::Overtaken | Self::SessionBusy | Self::Ledger(_) => None,
         };
         let damaged = |reason| LedgerError::damaged(format!("session {session}"), reason);
         match constraint {
-            Some("journal_pkey") => damaged("its journal goes on past the end that its row names"),
+            Some("journal_pkey") => damaged("its journal continues past the end that its row names"),
             Some("plan_number") => damaged("it has more plans than its row says"),
             Some("plan_pkey") => Refusal::conflict("A plan with this id is here already.").into(),
             Some("journal_request") => Refusal::conflict("This request was made in another session.").into(),
@@ -83,41 +91,39 @@ impl Failure {
             Self::Overtaken => {
                 LedgerError::Unavailable("the session is being deleted right now; nothing was stored".to_owned())
             }
-            Self::Ledger(error) => again(error),
+            Self::SessionBusy => LedgerError::Unavailable(
+                "another program holds the session for too long; nothing was stored".to_owned(),
+            ),
+            Self::Ledger(error) => encode::copy_error(error),
         }
     }
 }
 
-/// An error for each of those who wait for the same work.
-fn again(error: &LedgerError) -> LedgerError {
-    match error {
-        LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),
-        LedgerError::Leased(lease) => LedgerError::Leased(lease.clone()),
-        LedgerError::Unavailable(words) => LedgerError::Unavailable(words.clone()),
-        LedgerError::TooNew { found, known } => LedgerError::TooNew { found: *found, known: *known },
-        LedgerError::Damaged { what, reason } => LedgerError::damaged(what.clone(), reason),
-        LedgerError::Internal(words) => LedgerError::Internal(words.clone()),
-    }
-}
-
-fn remedy(error: &Error) -> Remedy {
+fn retry_policy(error: &Error) -> RetryPolicy {
     let Some(code) = error.code() else {
         // What the driver itself cannot encode or decode says nothing about the connection.
-        return if error.is_closed() || is_io(error) { Remedy::Reconnect } else { Remedy::None };
+        return if error.is_closed() || is_io(error) { RetryPolicy::Reconnect } else { RetryPolicy::None };
     };
     match code.code() {
-        "40001" | "40P01" => Remedy::Again,
+        "40001" | "40P01" => RetryPolicy::Again,
+        "55P03" => RetryPolicy::Busy,
         // The server is going down, coming up, or has ended this connection.
-        "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => Remedy::Reconnect,
-        code if code.starts_with("08") => Remedy::Reconnect,
+        "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => RetryPolicy::Reconnect,
+        code if code.starts_with("08") => RetryPolicy::Reconnect,
         // Out of disk, memory or connections; read-only; damaged.
-        code if code.starts_with("53") || code.starts_with("58") || code == "25006" => Remedy::Wait,
-        _ => Remedy::None,
+        code if code.starts_with("53") || code.starts_with("58") || code == "25006" => RetryPolicy::Wait,
+        _ => RetryPolicy::None,
     }
 }
 
 fn is_io(error: &Error) -> bool {
     error.source().is_some_and(|source| source.is::<std::io::Error>())
+}
+
+/// Whether a statement names something that the database does not have, as after an upgrade of the schema.
+pub(super) fn is_undefined(error: &DatabaseError) -> bool {
+    let undefined = [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_COLUMN, SqlState::UNDEFINED_FUNCTION];
+    matches!(error, DatabaseError::Database(error) if error.code().is_some_and(|code| undefined.contains(code)))
 }
 
 pub(super) fn is_undefined_table(error: &Error) -> bool {
@@ -133,9 +139,13 @@ pub(super) fn is_already_made(error: &Error) -> bool {
 pub(super) fn translate(error: &Error) -> LedgerError {
     let words = words(error);
     let Some(code) = error.code() else {
-        return match remedy(error) {
-            Remedy::Reconnect => LedgerError::Unavailable(format!("the connection to the database broke: {words}")),
-            Remedy::Again | Remedy::Wait | Remedy::None => LedgerError::Internal(words),
+        return match retry_policy(error) {
+            RetryPolicy::Reconnect => {
+                LedgerError::Unavailable(format!("the connection to the database broke: {words}"))
+            }
+            RetryPolicy::Again | RetryPolicy::Busy | RetryPolicy::Wait | RetryPolicy::None => {
+                LedgerError::Internal(words)
+            }
         };
     };
     match code.code() {
@@ -148,10 +158,10 @@ pub(super) fn translate(error: &Error) -> LedgerError {
         "42501" => LedgerError::Unavailable(format!("the database user lacks a permission ({words})")),
         "40001" | "40P01" => LedgerError::Unavailable(format!("too many others write at the same time ({words})")),
         "23505" => LedgerError::Refused(Refusal::conflict("The store already holds something with this id.")),
-        _ => match remedy(error) {
-            Remedy::Reconnect => LedgerError::Unavailable(format!("the database ended the connection: {words}")),
-            Remedy::Wait => LedgerError::Unavailable(words),
-            Remedy::Again | Remedy::None => LedgerError::Internal(words),
+        _ => match retry_policy(error) {
+            RetryPolicy::Reconnect => LedgerError::Unavailable(format!("the database ended the connection: {words}")),
+            RetryPolicy::Wait => LedgerError::Unavailable(words),
+            RetryPolicy::Again | RetryPolicy::Busy | RetryPolicy::None => LedgerError::Internal(words),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Who works on a session, by the database's clock, which is the same for every machine.
+//! Leases, by the database's clock, which is the same for every machine.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use deadpool_postgres::Transaction;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, LedgerError, LedgerResult};
-use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
-use super::errors::Failure;
+use super::errors::DatabaseError;
 use super::readers::{Readers, get};
+use super::statement::{Parameter, PooledClient as _, StatementMode};
 use crate::leasing::Holder;
 
-/// Nobody holds a session longer without saying so again.
+/// A lease has to be renewed within this time.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 pub(super) async fn acquire(
@@ -25,7 +25,7 @@ pub(super) async fn acquire(
     let micros = micros(ttl);
     let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
     let rows =
-        readers.query(include_str!("sql/acquire_lease.sql"), &[&conversation, &channel, &owner, &micros]).await?;
+        readers.write(include_str!("sql/acquire_lease.sql"), &[&conversation, &channel, &owner, &micros]).await?;
     if let Some(row) = rows.first() {
         let fence: i64 = row.try_get(0).map_err(|error| LedgerError::Internal(error.to_string()))?;
         return Ok(Some(Lease { session: session.clone(), owner: owner.to_owned(), fence: fence.unsigned_abs() }));
@@ -39,8 +39,8 @@ pub(super) async fn acquire(
 pub(super) async fn renew(readers: &Readers, lease: &Lease, ttl: Duration) -> LedgerResult<bool> {
     let (conversation, channel) = (lease.session.conversation.as_str(), lease.session.channel.as_str());
     let fence = i64::try_from(lease.fence).unwrap_or(i64::MAX);
-    let values: [&(dyn ToSql + Sync); 5] = [&conversation, &channel, &lease.owner, &fence, &micros(ttl)];
-    Ok(!readers.query(include_str!("sql/renew_lease.sql"), &values).await?.is_empty())
+    let values: [&dyn Parameter; 5] = [&conversation, &channel, &lease.owner, &fence, &micros(ttl)];
+    Ok(!readers.write(include_str!("sql/renew_lease.sql"), &values).await?.is_empty())
 }
 
 /// The lease that some process holds and that has not run out.
@@ -56,16 +56,19 @@ pub(super) async fn current(readers: &Readers, session: &SessionIdentity) -> Led
 pub(super) async fn release(readers: &Readers, lease: &Lease) -> LedgerResult<()> {
     let (conversation, channel) = (lease.session.conversation.as_str(), lease.session.channel.as_str());
     let fence = i64::try_from(lease.fence).unwrap_or(i64::MAX);
-    readers.query(include_str!("sql/release_lease.sql"), &[&conversation, &channel, &lease.owner, &fence]).await?;
+    readers.write(include_str!("sql/release_lease.sql"), &[&conversation, &channel, &lease.owner, &fence]).await?;
     Ok(())
 }
 
-/// Who has the session whose row this transaction has locked.
-pub(super) async fn holder(transaction: &Transaction<'_>, session_id: i64) -> Result<Option<Holder>, Failure> {
+/// The holder of the lease of a session whose row this transaction has locked.
+pub(super) async fn holder(
+    transaction: &Transaction<'_>,
+    mode: StatementMode,
+    session_id: i64,
+) -> Result<Option<Holder>, DatabaseError> {
     let sql = "SELECT owner, fence, expires_at > clock_timestamp() AS running FROM lease WHERE session_id = $1";
-    let statement = transaction.prepare_cached(sql).await?;
-    let row = transaction.query_opt(&statement, &[&session_id]).await?;
-    Ok(row.as_ref().map(holder_of).transpose()?)
+    let rows = transaction.query_as(mode, sql, &[&session_id]).await?;
+    Ok(rows.first().map(holder_of).transpose()?)
 }
 
 pub(super) fn holder_of(row: &Row) -> Result<Holder, Error> {

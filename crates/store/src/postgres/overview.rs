@@ -1,9 +1,9 @@
-//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+//! Queries over all sessions: the plans that wait, unfinished work, and counts.
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, LedgerError, LedgerResult, Page};
-use planwright_engine::server_ledger::{Census, PlanAnywhere, Unfinished};
+use planwright_engine::server_ledger::{PlanAnywhere, StoreCounts, Unfinished};
 use tokio_postgres::{Error, Row};
 
 use super::readers::{Readers, get, select_sessions, small, sound};
@@ -20,7 +20,8 @@ pub(super) async fn plans_anywhere(
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
     let offset = after.unwrap_or(0);
-    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
+    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
+    // damaged time is brought into the range of what the database can print, so that it does not fail the whole list.
     let sql = format!(
         r#"SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
                execution.steps, execution.updated_at AS changed_at, execution.pause,
@@ -28,8 +29,8 @@ pub(super) async fn plans_anywhere(
            FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
            WHERE {wanted}
            ORDER BY coalesce(rtrim(execution.updated_at, 'Z'),
-               to_char(to_timestamp(greatest(plan.updated_at, 0) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
-               || '.' || lpad((greatest(plan.updated_at, 0) % 1000000)::text, 6, '0')) COLLATE "C" DESC, plan.id DESC
+               to_char(to_timestamp(least(greatest(plan.updated_at, 0), 253402300799000000) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
+               || '.' || lpad((least(greatest(plan.updated_at, 0), 253402300799000000) % 1000000)::text, 6, '0')) COLLATE "C" DESC, plan.id DESC
            LIMIT $1 OFFSET $2"#
     );
     let found = readers.query(&sql, &[&i64::from(limit), &small(offset)]).await?;
@@ -98,7 +99,7 @@ fn left_by(row: &Row, session: &SessionIdentity) -> Result<Option<Lease>, Error>
     Ok(owner.zip(fence).map(lease))
 }
 
-pub(super) async fn census(readers: &Readers) -> LedgerResult<Census> {
+pub(super) async fn counts(readers: &Readers) -> LedgerResult<StoreCounts> {
     let sql = concat!(
         "SELECT (SELECT count(*) FROM session),
              (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
@@ -111,7 +112,7 @@ pub(super) async fn census(readers: &Readers) -> LedgerResult<Census> {
     let found = readers.query(sql, &[]).await?;
     let row = found.first().ok_or_else(|| LedgerError::Internal("the database counts nothing".to_owned()))?;
     let count = |column| get::<i64>(row, column).map(i64::unsigned_abs);
-    Ok(Census {
+    Ok(StoreCounts {
         sessions: count(0)?,
         planning: count(1)?,
         turns: count(2)?,

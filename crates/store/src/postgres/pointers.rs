@@ -6,12 +6,12 @@ use planwright_engine::ledger::LedgerResult;
 
 use super::readers::{Readers, get, sound};
 use super::rows;
-use crate::transport;
+use crate::{encode, transport};
 
 pub(super) async fn point(readers: &Readers, transport: &TransportChat, session: &SessionIdentity) -> LedgerResult<()> {
     transport::check(transport)?;
     let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
-    let pointed = readers.query(include_str!("sql/point.sql"), &[&transport.0, &conversation, &channel]).await?;
+    let pointed = readers.write(include_str!("sql/point.sql"), &[&transport.0, &conversation, &channel]).await?;
     if pointed.is_empty() {
         return Err(Refusal::not_found(format!("There is no session {session}.")).into());
     }
@@ -40,5 +40,12 @@ pub(super) async fn all(readers: &Readers) -> LedgerResult<Vec<(TransportChat, S
                FROM pointer JOIN session ON session.id = pointer.session_id
                ORDER BY pointer.used, pointer.transport, pointer.session_id";
     let found = readers.query(sql, &[]).await?;
-    found.iter().map(|row| Ok((TransportChat(get(row, 0)?), sound(rows::identity(row))?))).collect()
+    let mut pointers = Vec::new();
+    for row in &found {
+        // A session whose name cannot be read does not hide the others; lists of sessions name it.
+        if let Ok(session) = encode::set_damage_aside(sound(rows::identity(row)))? {
+            pointers.push((TransportChat(get(row, 0)?), session));
+        }
+    }
+    Ok(pointers)
 }

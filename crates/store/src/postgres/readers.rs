@@ -1,9 +1,11 @@
-//! Reading, beside the writers and never in their way.
+//! The pool of connections: everything that is read, and single statements that write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool, PoolError};
+use futures::join;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
@@ -11,16 +13,26 @@ use planwright_core::plan::reference::{Candidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
-use tokio::time::timeout;
-use tokio_postgres::types::ToSql;
+use planwright_engine::version_index::VersionIndexEntry;
+use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{IsolationLevel, Row};
 
-use super::connect::Target;
-use super::errors::{Failure, Remedy, words};
-use super::rows;
+use super::errors::{DatabaseError, RetryPolicy, words};
+use super::statement::{Parameter, PooledClient as _, StatementMode};
+use super::target::Target;
+use super::{rows, schema};
 use crate::encode;
+use crate::write_health::WriteHealth;
 
 const READ: Duration = Duration::from_secs(30);
+/// How long a statement is tried again that needs a row which another transaction holds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+/// Settings of a transaction that writes: it waits for locks only a little, and what it commits is on disk.
+pub(super) const WRITE_SETTINGS: &str = "
+    SELECT set_config('lock_timeout', '100ms', true) WHERE current_setting('lock_timeout', true) IS NOT NULL;
+    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit', true) = 'off'";
 /// A pooled connection may have died unnoticed; a read can simply be done again.
 pub(super) const ATTEMPTS: u32 = 3;
 /// How many rows without a session are named, of each kind.
@@ -59,37 +71,72 @@ macro_rules! select_plans {
 pub(super) struct Readers {
     pool: Pool,
     target: Target,
+    health: Arc<WriteHealth>,
 }
 
 impl Readers {
-    pub(super) fn new(target: &Target) -> LedgerResult<Self> {
-        Ok(Self { pool: target.pool()?, target: target.clone() })
+    pub(super) fn new(target: &Target, health: &Arc<WriteHealth>) -> LedgerResult<Self> {
+        Ok(Self { pool: target.pool()?, target: target.clone(), health: Arc::clone(health) })
     }
 
-    pub(super) async fn query(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> LedgerResult<Vec<Row>> {
+    pub(super) fn health(&self) -> &WriteHealth {
+        &self.health
+    }
+
+    pub(super) fn mode(&self) -> StatementMode {
+        self.target.statement_mode()
+    }
+
+    pub(super) async fn query(&self, sql: &str, parameters: &[&dyn Parameter]) -> LedgerResult<Vec<Row>> {
         let mut attempts = 0;
         loop {
             attempts += 1;
             match self.try_query(sql, parameters).await {
-                Err(failure) if is_stale(&failure) && attempts < ATTEMPTS => {}
-                outcome => return outcome.map_err(|failure| failure.to_error()),
+                Err(error) if is_stale(&error) && attempts < ATTEMPTS => {}
+                outcome => return outcome.map_err(|error| error.to_error()),
             }
         }
     }
 
-    async fn try_query(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Failure> {
+    async fn try_query(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>, DatabaseError> {
         let client = self.client().await?;
-        let work = async {
-            let statement = client.prepare_cached(sql).await?;
-            Ok(client.query(&statement, parameters).await?)
-        };
-        let outcome = timeout(READ, work).await.unwrap_or(Err(Failure::TimedOut));
+        let work = async { Ok(client.query_as(self.mode(), sql, parameters).await?) };
+        let outcome = timeout(READ, work).await.unwrap_or(Err(DatabaseError::TimedOut));
         give_back(client, &outcome);
         outcome
     }
 
-    pub(super) async fn client(&self) -> Result<Object, Failure> {
-        let unreachable = |why: String| Failure::Unreachable(format!("{} cannot be reached: {why}", self.target));
+    /// Runs one statement that writes. Its transaction checks the version of the schema, and waits for a row that another
+    /// transaction holds without keeping a connection from the readers.
+    pub(super) async fn write(&self, sql: &str, parameters: &[&dyn Parameter]) -> LedgerResult<Vec<Row>> {
+        let mut retry = WriteRetry::new();
+        loop {
+            let error = match self.try_write(sql, parameters).await {
+                Ok(rows) => {
+                    self.health.note_success();
+                    return Ok(rows);
+                }
+                Err(error) => error,
+            };
+            retry.before_next(error).await.map_err(|error| {
+                let error = error.to_error();
+                self.health.note_failure(&error);
+                error
+            })?;
+        }
+    }
+
+    async fn try_write(&self, sql: &str, parameters: &[&dyn Parameter]) -> Result<Vec<Row>, DatabaseError> {
+        let mut client = self.client().await?;
+        let outcome = timeout(READ, write_once(&mut client, self.mode(), sql, parameters))
+            .await
+            .unwrap_or(Err(DatabaseError::TimedOut));
+        give_back(client, &outcome);
+        outcome
+    }
+
+    pub(super) async fn client(&self) -> Result<Object, DatabaseError> {
+        let unreachable = |why: String| DatabaseError::Unreachable(format!("{} cannot be reached: {why}", self.target));
         self.pool.get().await.map_err(|error| match error {
             PoolError::Backend(error) => unreachable(words(&error)),
             PoolError::Timeout(_) => unreachable("it does not answer".to_owned()),
@@ -103,6 +150,7 @@ impl Readers {
         found.first().map(|row| sound(rows::stored_session(row))).transpose()
     }
 
+    /// The most recently active first.
     pub(super) async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
         let sql = select_sessions!("ORDER BY session.written_at DESC, session.id DESC LIMIT $1 OFFSET $2");
         let offset = after.unwrap_or(0);
@@ -115,26 +163,52 @@ impl Readers {
         Ok(page)
     }
 
+    /// In the order of their row ids, which never change.
+    pub(super) async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        let sql = select_sessions!("WHERE session.id > $1 ORDER BY session.id LIMIT $2");
+        let after = after.map_or(i64::MIN, u64::cast_signed);
+        let found = self.query(sql, &[&after, &i64::from(limit)]).await?;
+        let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+        for row in &found {
+            encode::note(&mut page, sound(rows::stored_session(row)))?;
+        }
+        let last = found.last().filter(|_| found.len() == limit as usize);
+        page.next = last.map(|row| get::<i64>(row, 0)).transpose()?.map(i64::cast_unsigned);
+        Ok(page)
+    }
+
+    pub(super) async fn count_sessions(&self) -> LedgerResult<u64> {
+        let found = self.query("SELECT count(*) FROM session", &[]).await?;
+        found.first().map_or(Ok(0), |row| get::<i64>(row, 0).map(i64::unsigned_abs))
+    }
+
+    /// A row whose channel cannot be read does not hide the others; lists of sessions name it.
     pub(super) async fn sessions_with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         let sql = "SELECT channel, conversation FROM session WHERE conversation = $1 ORDER BY channel";
         let found = self.query(sql, &[&key.as_str()]).await?;
-        found.iter().map(|row| sound(rows::identity(row))).collect()
+        let mut sessions = Vec::new();
+        for row in &found {
+            sessions.extend(encode::set_damage_aside(sound(rows::identity(row)))?.ok());
+        }
+        Ok(sessions)
     }
 
     pub(super) async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match self.try_desk(session, plan).await {
+            match self.try_snapshot(session, plan).await {
                 Err(failure) if is_stale(&failure) && attempts < ATTEMPTS => {}
                 outcome => return outcome.map_err(|failure| failure.to_error()),
             }
         }
     }
 
-    async fn try_desk(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, Failure> {
+    async fn try_snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, DatabaseError> {
         let mut client = self.client().await?;
-        let outcome = timeout(READ, read_desk(&mut client, session, plan)).await.unwrap_or(Err(Failure::TimedOut));
+        let outcome = timeout(READ, read_snapshot(&mut client, self.mode(), session, plan))
+            .await
+            .unwrap_or(Err(DatabaseError::TimedOut));
         give_back(client, &outcome);
         outcome
     }
@@ -153,11 +227,13 @@ impl Readers {
         let piece = reference.piece().unwrap_or_else(|| " ".to_owned());
         let found =
             self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str(), &number, &piece]).await?;
-        let candidate = |row: &Row| {
-            let (id, number): (String, i64) = (get(row, 0)?, get(row, 1)?);
-            Ok(Candidate { id: PlanId::new(id)?, number: u32::try_from(number).unwrap_or(u32::MAX) })
-        };
-        found.iter().map(candidate).collect()
+        let mut candidates = Vec::new();
+        for row in &found {
+            // A plan whose id or number cannot be read does not hide the others; the list of plans names it.
+            let (id, number) = (PlanId::new(get::<String>(row, 0)?).ok(), u32::try_from(get::<i64>(row, 1)?).ok());
+            candidates.extend(id.zip(number).map(|(id, number)| Candidate { id, number }));
+        }
+        Ok(candidates)
     }
 
     pub(super) async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {
@@ -204,7 +280,7 @@ impl Readers {
                    ORDER BY session_id, seq LIMIT $4";
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
         let found = self.query(sql, &[&conversation, &channel, &small(after), &i64::from(limit)]).await?;
-        found.iter().map(|row| rows::sealed_entry(row).map_err(|error| Failure::from(error).to_error())).collect()
+        found.iter().map(|row| rows::sealed_entry(row).map_err(|error| DatabaseError::from(error).to_error())).collect()
     }
 
     pub(super) async fn conversation(
@@ -222,13 +298,46 @@ impl Readers {
         found.iter().map(|row| sound(rows::entry(row))).collect()
     }
 
-    pub(super) async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    pub(super) async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         let sql = "SELECT journal.seq, journal.body FROM journal JOIN session ON session.id = journal.session_id
                    WHERE session.conversation = $1 AND session.channel = $2 AND journal.plan_id = $3
                    ORDER BY journal.seq";
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
         let found = self.query(sql, &[&conversation, &channel, &plan.as_str()]).await?;
-        found.iter().map(|row| sound(rows::entry(row))).collect()
+        found.iter().map(|row| encode::set_damage_aside(sound(rows::entry(row)))).collect()
+    }
+
+    pub(super) async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
+        let sql = include_str!("sql/version_entry.sql");
+        let found = self.query(sql, &[&plan.as_str(), &i64::from(version), &conversation, &channel]).await?;
+        found.first().map(|row| sound(rows::entry(row))).transpose()
+    }
+
+    pub(super) async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        let sql = "SELECT plan_id, version, seq FROM journal
+                   WHERE session_id = (SELECT id FROM session WHERE conversation = $1 AND channel = $2)
+                       AND plan_id IS NOT NULL AND version IS NOT NULL";
+        let found = self.query(sql, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
+        let entry = |row: &Row| {
+            let what = || format!("the index of versions of {session}");
+            let (plan, version, seq): (String, i64, i64) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);
+            Ok(VersionIndexEntry {
+                plan: PlanId::new(plan).map_err(|refusal| LedgerError::damaged(what(), refusal))?,
+                version: u32::try_from(version).map_err(|error| LedgerError::damaged(what(), error))?,
+                seq: seq.unsigned_abs(),
+            })
+        };
+        found.iter().map(entry).collect()
     }
 
     pub(super) async fn stored_plans(
@@ -275,23 +384,27 @@ impl Readers {
     }
 }
 
-/// The session and its plans as they were at one moment, whoever writes meanwhile. A damaged active plan is left off,
+/// The session and its plans as of one commit, while others write. A damaged active plan is left out,
 /// unless it is what was asked for.
-async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<&PlanId>) -> Result<Snapshot, Failure> {
+async fn read_snapshot(
+    client: &mut Object,
+    mode: StatementMode,
+    session: &SessionIdentity,
+    plan: Option<&PlanId>,
+) -> Result<Snapshot, DatabaseError> {
     let find_session = select_sessions!("WHERE session.conversation = $1 AND session.channel = $2");
     let find_plans = select_plans!("WHERE plan.session_id = $1 AND plan.id = ANY($2::text[])");
     let mut snapshot = Snapshot::new(session.clone());
     let moment =
         client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true).start().await?;
-    let statement = moment.prepare_cached(find_session).await?;
-    let found = moment.query_opt(&statement, &[&session.conversation.as_str(), &session.channel.as_str()]).await?;
-    if let Some(row) = found {
-        let opened = rows::stored_session(&row)??.session;
+    let names: [&dyn Parameter; 2] = [&session.conversation.as_str(), &session.channel.as_str()];
+    let found = moment.query_as(mode, find_session, &names).await?;
+    if let Some(row) = found.first() {
+        let opened = rows::stored_session(row)??.session;
         let at_hand = [opened.plan_mode.active_plan.clone(), opened.worked_on().cloned()];
         snapshot.session = Some(opened);
         let wanted: Vec<_> = at_hand.iter().flatten().chain(plan).map(PlanId::as_str).collect();
-        let statement = moment.prepare_cached(find_plans).await?;
-        for row in moment.query(&statement, &[&row.try_get::<_, i64>("id")?, &wanted]).await? {
+        for row in moment.query_as(mode, find_plans, &[&row.try_get::<_, i64>("id")?, &wanted]).await? {
             let needed = plan.is_none_or(|plan| row.try_get("id").is_ok_and(|id: &str| id == plan.as_str()));
             match encode::set_damage_aside(rows::plan(&row, session)?)? {
                 Ok(plan) => drop(snapshot.plans.insert(plan.id.clone(), plan.into())),
@@ -304,25 +417,75 @@ async fn read_desk(client: &mut Object, session: &SessionIdentity, plan: Option<
     Ok(snapshot)
 }
 
+/// Tries again while another transaction holds what is needed, and when a connection of the pool turned out to be dead.
+pub(super) struct WriteRetry {
+    attempts: u32,
+    /// An attempt may have been carried out although its answer never came.
+    pub(super) answer_lost: bool,
+    give_up: Instant,
+    pause: Duration,
+}
+
+impl WriteRetry {
+    pub(super) fn new() -> Self {
+        Self { attempts: 0, answer_lost: false, give_up: Instant::now() + LOCK_PATIENCE, pause: FIRST_PAUSE }
+    }
+
+    /// Waits until the next attempt may be made, or gives the error back if there is none.
+    pub(super) async fn before_next(&mut self, error: DatabaseError) -> Result<(), DatabaseError> {
+        self.attempts += 1;
+        if is_stale(&error) && self.attempts < ATTEMPTS {
+            self.answer_lost = true;
+            return Ok(());
+        }
+        if error.retry_policy() != RetryPolicy::Busy || Instant::now() >= self.give_up {
+            return Err(error);
+        }
+        sleep(self.pause).await;
+        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
+
+async fn write_once(
+    client: &mut Object,
+    mode: StatementMode,
+    sql: &str,
+    parameters: &[&dyn Parameter],
+) -> Result<Vec<Row>, DatabaseError> {
+    let transaction = client.transaction().await?;
+    // Sent in one go. The statement is only committed if the version is the right one.
+    let (settings, version, rows) = join!(
+        transaction.batch_execute(WRITE_SETTINGS),
+        transaction.query_as(mode, schema::VERSION, &[]),
+        transaction.query_as(mode, sql, parameters),
+    );
+    settings?;
+    schema::check_version(&version?)?;
+    let rows = rows?;
+    transaction.commit().await?;
+    Ok(rows)
+}
+
 /// Whether a connection turned out to be dead that the pool took for alive.
-pub(super) fn is_stale(failure: &Failure) -> bool {
-    matches!(failure, Failure::Database(_)) && failure.remedy() == Remedy::Reconnect
+pub(super) fn is_stale(failure: &DatabaseError) -> bool {
+    matches!(failure, DatabaseError::Database(_)) && failure.retry_policy() == RetryPolicy::Reconnect
 }
 
 /// A connection on which something may still be under way does not go back into the pool.
-pub(super) fn give_back<T>(client: Object, outcome: &Result<T, Failure>) {
-    if let Err(Failure::TimedOut) = outcome {
+pub(super) fn give_back<T>(client: Object, outcome: &Result<T, DatabaseError>) {
+    if let Err(DatabaseError::TimedOut) = outcome {
         drop(Object::take(client));
     }
 }
 
 /// The database's and the row's own trouble as one error.
 pub(super) fn sound<T>(read: Result<LedgerResult<T>, tokio_postgres::Error>) -> LedgerResult<T> {
-    read.map_err(|error| Failure::from(error).to_error())?
+    read.map_err(|error| DatabaseError::from(error).to_error())?
 }
 
 pub(super) fn get<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: usize) -> LedgerResult<T> {
-    row.try_get(column).map_err(|error| Failure::from(error).to_error())
+    row.try_get(column).map_err(|error| DatabaseError::from(error).to_error())
 }
 
 /// Numbers past what the database counts to are past everything that is stored.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_postgres::{Error, Row};
 
 use crate::encode::{self, PlanRow};
-use crate::runs::{ExecutionRow, put_together};
+use crate::plan_rows::{ExecutionRow, assemble_plan};
 
 pub(super) type Read<T> = Result<LedgerResult<T>, Error>;
 
@@ -78,7 +78,7 @@ pub(super) fn plan(row: &Row, session: &SessionIdentity) -> Read<Plan> {
     let (positions, runs): (Vec<i64>, Vec<&str>) = (row.try_get("positions")?, row.try_get("runs")?);
     Ok(encode::plan_from_text(what, body).and_then(|plan| {
         encode::check_plan_row(what, &plan, &PlanRow { id, session, number, status, style, title })?;
-        put_together(what, plan, execution.as_ref(), positions.into_iter().zip(runs))
+        assemble_plan(what, plan, execution.as_ref(), positions.into_iter().zip(runs))
     }))
 }
 

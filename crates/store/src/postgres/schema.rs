@@ -1,34 +1,44 @@
 //! The schema, brought up to date one version after the other and never backwards.
 
 use planwright_engine::ledger::LedgerError;
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, Row};
 
-use super::errors::{Failure, is_already_made, is_undefined_table};
-use super::moving::{fill_session_columns, move_runs_out};
+use super::data_migrations::{fill_session_columns, fill_versions, move_runs_out};
+use super::errors::{DatabaseError, is_already_made, is_undefined_table};
+use super::statement;
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
     include_str!("migrations/004.sql"),
     include_str!("migrations/005.sql"),
+    include_str!("migrations/006.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;
 /// The version since which sessions have columns beside their state.
 const SESSION_COLUMNS: usize = 4;
 
-/// One row, which whoever migrates holds.
+/// The version since which entries say which version of a plan they made.
+const VERSION_INDEX: usize = 6;
+
+pub(super) const VERSION: &str = "SELECT version FROM planwright_schema WHERE one = 1";
+
+/// No other process writes to a session while its tables change. A database without table locks does without.
+const LOCK_OUT_WRITERS: &str = "SAVEPOINT locking; LOCK TABLE session IN EXCLUSIVE MODE; RELEASE SAVEPOINT locking";
+
+/// One row, which the migrating process locks.
 const VERSION_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS planwright_schema (one int PRIMARY KEY, version int NOT NULL);
     INSERT INTO planwright_schema (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
 
-pub(super) async fn migrate(client: &Client) -> Result<(), Failure> {
+pub(super) async fn migrate(client: &Client) -> Result<(), DatabaseError> {
     let found = match version(client, "").await {
         Err(error) if is_undefined_table(&error) => 0,
         found => found?,
     };
-    // A database that is up to date is only looked at, so that a user without the right to make tables can work with it.
+    // A current database is only read, so that a user without the right to make tables can work with it.
     if is_current(found)? {
         return Ok(());
     }
@@ -46,11 +56,14 @@ pub(super) async fn migrate(client: &Client) -> Result<(), Failure> {
     Ok(ended?)
 }
 
-async fn migrate_locked(client: &Client) -> Result<(), Failure> {
-    // Somebody else may have done it while this one waited for the row.
+async fn migrate_locked(client: &Client) -> Result<(), DatabaseError> {
+    // Another process may have done it while this one waited for the row.
     let found = version(client, "FOR UPDATE").await?;
     if is_current(found)? {
         return Ok(());
+    }
+    if found > 0 && client.batch_execute(LOCK_OUT_WRITERS).await.is_err() {
+        client.batch_execute("ROLLBACK TO SAVEPOINT locking").await?;
     }
     for (version, migration) in (1..).zip(MIGRATIONS).skip(found.unsigned_abs() as usize) {
         client.batch_execute(migration).await?;
@@ -60,15 +73,18 @@ async fn migrate_locked(client: &Client) -> Result<(), Failure> {
         if version == SESSION_COLUMNS {
             fill_session_columns(client).await?;
         }
+        if version == VERSION_INDEX {
+            fill_versions(client).await?;
+        }
     }
     let known = MIGRATIONS.len() as i32;
-    client.execute("UPDATE planwright_schema SET version = $1 WHERE one = 1", &[&known]).await?;
+    statement::execute(client, "UPDATE planwright_schema SET version = $1 WHERE one = 1", &[&known]).await?;
     Ok(())
 }
 
 async fn version(client: &Client, lock: &str) -> Result<i32, Error> {
-    let row = client.query_opt(&format!("SELECT version FROM planwright_schema WHERE one = 1 {lock}"), &[]).await?;
-    row.map_or(Ok(0), |row| row.try_get(0))
+    let rows = statement::query(client, &format!("{VERSION} {lock}"), &[]).await?;
+    rows.first().map_or(Ok(0), |row| row.try_get(0))
 }
 
 fn is_current(found: i32) -> Result<bool, LedgerError> {
@@ -76,8 +92,15 @@ fn is_current(found: i32) -> Result<bool, LedgerError> {
     if found > known { Err(LedgerError::TooNew { found, known }) } else { Ok(found == known) }
 }
 
-/// The version that is there, 0 if there is none, and the one that this program works with.
-pub(super) async fn versions(client: &Client) -> Result<(u32, u32), Failure> {
+/// Fails if a newer program has upgraded the database. `rows` is the answer to [`VERSION`].
+pub(super) fn check_version(rows: &[Row]) -> Result<(), DatabaseError> {
+    let found: i32 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+    is_current(found)?;
+    Ok(())
+}
+
+/// The version of the database, 0 if it has none, and the one that this program works with.
+pub(super) async fn versions(client: &Client) -> Result<(u32, u32), DatabaseError> {
     let found = match version(client, "").await {
         Err(error) if is_undefined_table(&error) => 0,
         found => found?,

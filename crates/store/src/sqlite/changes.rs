@@ -1,5 +1,5 @@
-//! What other processes write, found by looking: a thread with a connection of its own asks often whether the file has
-//! changed, which costs next to nothing, and what is new if it has. What this process writes its writer tells by itself.
+//! Changes by other processes, found by polling: a thread with a connection of its own often asks whether the file has
+//! changed, which is cheap, and reads what is new if it has. The writer announces the changes of this process itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -15,46 +15,45 @@ use tokio::sync::broadcast;
 
 use super::connection;
 use super::errors::translate;
-use crate::changes::Teller;
+use crate::changes::ChangeBroadcaster;
 
 const PAUSE: Duration = Duration::from_millis(25);
-/// How long a file that cannot be read is left alone.
+/// The pause after a file could not be read.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
 const LAST_ENTRY: &str = "SELECT coalesce(max(id), 0) FROM journal";
 
-/// Begins to look when somebody wants to know, and ends when it is dropped.
+/// Polls from the first subscription on, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Changes {
     path: PathBuf,
-    teller: Teller,
-    looking: OnceLock<Option<Looking>>,
+    broadcaster: ChangeBroadcaster,
+    thread: OnceLock<Option<PollingThread>>,
 }
 
 #[derive(Debug)]
-struct Looking {
+struct PollingThread {
     /// The thread ends when this is gone.
     ending: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Changes {
-    pub(super) fn new(path: PathBuf, teller: Teller) -> Self {
-        Self { path, teller, looking: OnceLock::new() }
+    pub(super) fn new(path: PathBuf, broadcaster: ChangeBroadcaster) -> Self {
+        Self { path, broadcaster, thread: OnceLock::new() }
     }
 
-    /// The first thing that is told is [`Change::Anywhere`], once the looking has begun: what others wrote until then is
-    /// not known.
+    /// The first announcement is [`Change::Anywhere`], once polling has begun: changes by others before it are not known.
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Change> {
-        let changes = self.teller.subscribe();
-        self.looking.get_or_init(|| {
+        let changes = self.broadcaster.subscribe();
+        self.thread.get_or_init(|| {
             let (ending, ended) = mpsc::channel();
-            let (path, teller) = (self.path.clone(), self.teller.clone());
+            let (path, broadcaster) = (self.path.clone(), self.broadcaster.clone());
             let thread = std::thread::Builder::new().name("ledger-changes".to_owned());
-            match thread.spawn(move || look_until(&path, &teller, &ended)) {
-                Ok(thread) => Some(Looking { ending: Some(ending), thread: Some(thread) }),
+            match thread.spawn(move || poll_until(&path, &broadcaster, &ended)) {
+                Ok(thread) => Some(PollingThread { ending: Some(ending), thread: Some(thread) }),
                 Err(error) => {
-                    tracing::error!(%error, "what other processes write cannot be looked for");
+                    tracing::error!(%error, "changes by other processes cannot be followed");
                     None
                 }
             }
@@ -63,7 +62,7 @@ impl Changes {
     }
 }
 
-impl Drop for Looking {
+impl Drop for PollingThread {
     fn drop(&mut self) {
         self.ending = None;
         if let Some(thread) = self.thread.take() {
@@ -72,20 +71,20 @@ impl Drop for Looking {
     }
 }
 
-fn look_until(path: &Path, teller: &Teller, ended: &mpsc::Receiver<()>) {
+fn poll_until(path: &Path, broadcaster: &ChangeBroadcaster, ended: &mpsc::Receiver<()>) {
     let mut seen = None;
     loop {
         let looked = match &mut seen {
-            None => Seen::begin(path).map(|begun| {
+            None => ChangePoller::begin(path).map(|begun| {
                 seen = Some(begun);
-                teller.tell_anywhere();
+                broadcaster.notify_unknown();
             }),
-            Some(seen) => seen.look(teller).map_err(|error| translate(path, &error)),
+            Some(seen) => seen.poll(broadcaster).map_err(|error| translate(path, &error)),
         };
         let pause = match looked {
             Ok(()) => PAUSE,
             Err(error) => {
-                tracing::warn!(%error, "what other processes write cannot be seen now");
+                tracing::warn!(%error, "changes by other processes cannot be followed now");
                 seen = None;
                 LONG_PAUSE
             }
@@ -96,8 +95,8 @@ fn look_until(path: &Path, teller: &Teller, ended: &mpsc::Receiver<()>) {
     }
 }
 
-/// How far the file was looked at.
-struct Seen {
+/// How far the file was read.
+struct ChangePoller {
     connection: Connection,
     /// Changes with every commit of another connection.
     version: i64,
@@ -108,14 +107,14 @@ struct Seen {
 }
 
 /// What is new.
-struct News {
+struct NewChanges {
     entry: i64,
     deletion: i64,
     /// `None` if it is not known.
     sessions: Option<Vec<SessionIdentity>>,
 }
 
-impl Seen {
+impl ChangePoller {
     fn begin(path: &Path) -> LedgerResult<Self> {
         let connection = connection::open(path)?;
         let facts = || -> rusqlite::Result<(i64, i64, i64)> {
@@ -130,21 +129,21 @@ impl Seen {
         Ok(Self { connection, version, entry, deletion })
     }
 
-    fn look(&mut self, teller: &Teller) -> rusqlite::Result<()> {
+    fn poll(&mut self, broadcaster: &ChangeBroadcaster) -> rusqlite::Result<()> {
         let version = data_version(&self.connection)?;
         if version == self.version {
             return Ok(());
         }
-        let news = self.news()?;
-        match news.sessions {
-            Some(sessions) => teller.tell(sessions),
-            None => teller.tell_anywhere(),
+        let new = self.new_changes()?;
+        match new.sessions {
+            Some(sessions) => broadcaster.notify(sessions),
+            None => broadcaster.notify_unknown(),
         }
-        (self.version, self.entry, self.deletion) = (version, news.entry, news.deletion);
+        (self.version, self.entry, self.deletion) = (version, new.entry, new.deletion);
         Ok(())
     }
 
-    fn news(&self) -> rusqlite::Result<News> {
+    fn new_changes(&self) -> rusqlite::Result<NewChanges> {
         let moment = Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let (mut from, mut deletion, mut names, mut sure) = (self.entry, self.deletion, Vec::new(), true);
         let sql = "SELECT id, name, journal_end FROM deleted_session WHERE id > ?1 ORDER BY id";
@@ -152,7 +151,7 @@ impl Seen {
         let mut rows = statement.query([self.deletion])?;
         while let Some(row) = rows.next()? {
             let id = row.get(0)?;
-            // Some that nobody has looked at are gone already.
+            // Deletions that were not read yet are forgotten already.
             sure &= id == deletion + 1;
             deletion = id;
             names.push(row.get::<_, String>(1)?);
@@ -160,7 +159,7 @@ impl Seen {
             from = from.min(row.get(2)?);
         }
         let entry = one_number(&moment, LAST_ENTRY)?;
-        // Somebody has taken entries away who is not this program.
+        // Entries were removed by another program.
         sure &= entry >= from;
         let sql = "SELECT DISTINCT session.channel || ':' || session.conversation
                    FROM journal CROSS JOIN session ON session.id = journal.session_id WHERE journal.id > ?1";
@@ -170,7 +169,7 @@ impl Seen {
             names.push(row.get(0)?);
         }
         let sessions = names.iter().map(|name| name.parse().ok()).collect::<Option<Vec<_>>>();
-        Ok(News { entry, deletion, sessions: sessions.filter(|_| sure) })
+        Ok(NewChanges { entry, deletion, sessions: sessions.filter(|_| sure) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What clients may send twice. Only the writer comes here, so whoever asks first has it.
+//! Requests that clients may send twice. Only the writer thread claims them, so the first caller gets the claim.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use planwright_engine::ledger::LedgerError;
 use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::Fault;
-use crate::claims::{FORGOTTEN_AT_ONCE, Known, cutoff};
+use super::TransactionError;
+use crate::claims::{ClaimRow, FORGOTTEN_AT_ONCE, cutoff};
 
 pub(super) fn claim(
     connection: &Connection,
     request: &ClaimedRequest,
     now: Timestamp,
     keep: Duration,
-) -> Result<Claim, Fault> {
+) -> Result<Claim, TransactionError> {
     let cutoff = cutoff(now, keep);
     let sql = "DELETE FROM claimed_request WHERE key = ?3 AND at < ?1
                    OR key IN (SELECT key FROM claimed_request WHERE at < ?1 ORDER BY at LIMIT ?2)";
@@ -27,19 +27,19 @@ pub(super) fn claim(
     }
     let sql = "SELECT fingerprint, at, status, body FROM claimed_request WHERE key = ?1";
     let known = connection.prepare_cached(sql)?.query_row([&request.key], |row| {
-        Ok(Known { fingerprint: row.get(0)?, at: row.get(1)?, status: row.get(2)?, body: row.get(3)? })
+        Ok(ClaimRow { fingerprint: row.get(0)?, at: row.get(1)?, status: row.get(2)?, body: row.get(3)? })
     });
     let known = known.optional()?.ok_or_else(|| LedgerError::Internal("a claimed request is gone".to_owned()))?;
     Ok(known.claim(request)?)
 }
 
-pub(super) fn keep_answer(connection: &Connection, key: &str, answer: &StoredAnswer) -> Result<(), Fault> {
+pub(super) fn keep_answer(connection: &Connection, key: &str, answer: &StoredAnswer) -> Result<(), TransactionError> {
     let sql = "UPDATE claimed_request SET status = ?2, body = ?3 WHERE key = ?1";
     connection.prepare_cached(sql)?.execute(params![key, answer.status, answer.body])?;
     Ok(())
 }
 
-pub(super) fn forget(connection: &Connection, key: &str) -> Result<(), Fault> {
+pub(super) fn forget(connection: &Connection, key: &str) -> Result<(), TransactionError> {
     connection.prepare_cached("DELETE FROM claimed_request WHERE key = ?1")?.execute([key])?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Opening the file: the settings every connection has, and the schema brought up to date.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -7,20 +8,21 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use super::TransactionError;
 use super::errors::{is_busy, translate};
-use super::rows::fill_session_columns;
-use super::runs::move_runs_out;
+use super::executions::move_runs_out;
+use super::rows::{fill_session_columns, fill_versions};
 
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Plans and entries are around a kilobyte; pages of this size are split less often than the usual ones.
+/// Plans and entries are around a kilobyte; pages of this size are split less often than the default ones.
 const PAGE_SIZE: i64 = 8_192;
 const NAP: Duration = Duration::from_millis(2);
 
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 6] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -32,6 +34,10 @@ const MIGRATIONS: [Migration; 5] = [
         fill_session_columns(connection)
     },
     |connection| connection.execute_batch(include_str!("migrations/005.sql")),
+    |connection| {
+        connection.execute_batch(include_str!("migrations/006.sql"))?;
+        fill_versions(connection)
+    },
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 
@@ -58,13 +64,33 @@ pub(super) fn open(path: &Path) -> LedgerResult<Connection> {
     Ok(connection)
 }
 
+thread_local! {
+    static MAY_WAIT: Cell<bool> = const { Cell::new(true) };
+}
+
+/// Runs a read that fails with `SQLITE_BUSY` at once where it would have to wait for a lock.
+pub(super) fn without_waiting<T>(read: impl FnOnce() -> T) -> T {
+    struct Restore;
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            MAY_WAIT.set(true);
+        }
+    }
+    MAY_WAIT.set(false);
+    let _restore = Restore;
+    read()
+}
+
 /// Short naps: SQLite's own waiting grows to a tenth of a second, in which a busy neighbour commits many times.
 fn wait_for_others(naps: i32) -> bool {
+    if !MAY_WAIT.get() {
+        return false;
+    }
     std::thread::sleep(NAP);
     NAP * naps.unsigned_abs() < PATIENCE
 }
 
-/// A file that somebody else's program made is left alone.
+/// A file of another program is left alone.
 pub(super) fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<()> {
     // Both at one moment, because another process may be making the tables right now.
     let facts = || -> rusqlite::Result<(i32, i64)> {
@@ -79,13 +105,20 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> LedgerResult<
     }
 }
 
+/// Fails if a newer program has upgraded the file. Asked inside a write transaction it holds until its end.
+pub(super) fn schema_version(connection: &Connection) -> Result<u32, TransactionError> {
+    let known = known_schema();
+    let found = connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get::<_, u32>(0))?;
+    if found > known { Err(LedgerError::TooNew { found, known }.into()) } else { Ok(found) }
+}
+
 fn migrate(connection: &mut Connection, path: &Path) -> LedgerResult<()> {
-    let known = MIGRATIONS.len() as u32;
-    let version = |connection: &Connection| -> LedgerResult<u32> {
-        let found = connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(|error| translate(path, &error))?;
-        if found > known { Err(LedgerError::TooNew { found, known }) } else { Ok(found) }
+    let known = known_schema();
+    let version = |connection: &Connection| {
+        schema_version(connection).map_err(|error| match error {
+            TransactionError::Ledger(error) => error,
+            TransactionError::Sqlite(error) => translate(path, &error),
+        })
     };
     if version(connection)? == known {
         return Ok(());
@@ -132,8 +165,20 @@ mod tests {
 
     use super::open;
     use crate::SqliteLedger;
-    use crate::sqlite::reading;
+    use crate::sqlite::queries;
     use crate::sqlite::rows::{select_plans, select_sessions};
+
+    /// The entry of one version is found by an index, however many there are.
+    #[test]
+    fn a_version_is_looked_up_by_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open(&folder.path().join("planwright.db")).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", queries::VERSION_ENTRY)).unwrap();
+        let steps = statement.query_map(["plan", "7", "k3yk3y8x", "cli"], |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<_> = steps.map(Result::unwrap).collect();
+        let first = "SEARCH journal USING INDEX journal_version (plan_id=? AND version=?)";
+        assert_eq!(steps[0], first, "{steps:#?}");
+    }
 
     #[tokio::test]
     async fn statements_stay_compiled_whatever_is_bound() {
@@ -148,7 +193,7 @@ mod tests {
             engine.enable_plan_mode(session, &by, PlanStyle::Document).await.unwrap();
         }
         for session in sessions.iter().cycle().take(6) {
-            assert_eq!(reading::snapshot(&connection, session, None).unwrap().plans.len(), 1);
+            assert_eq!(queries::snapshot(&connection, session, None).unwrap().plans.len(), 1);
         }
         for sql in [
             select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"),

@@ -1,4 +1,4 @@
-//! Who works on a session, by this machine's clock.
+//! Leases, by this machine's clock.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, Leasing, Submission};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::Fault;
+use super::TransactionError;
 use super::rows::find_session;
 use crate::leasing::{Holder, is_free_for};
 
@@ -25,19 +25,19 @@ pub(super) fn acquire(
     session: &SessionIdentity,
     owner: &str,
     ttl: Duration,
-) -> Result<Option<Lease>, Fault> {
+) -> Result<Option<Lease>, TransactionError> {
     let row = find_session(connection, session)?
         .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
     let holder = holder(connection, row.id)?;
     Ok(take_if_free(connection, row.id, session, holder.as_ref(), owner, ttl)?)
 }
 
-pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Fault> {
+pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), TransactionError> {
     let Some(row) = find_session(connection, &lease.session)? else { return Ok(()) };
     Ok(let_go(connection, row.id, lease)?)
 }
 
-/// Who has the session, if the submission needs to know.
+/// The holder of the lease, if the submission depends on it.
 pub(super) fn holder_for(
     connection: &Connection,
     session_id: Option<i64>,
@@ -75,7 +75,7 @@ pub(super) fn left(
 }
 
 /// The lease that some process holds and that has not run out.
-pub(super) fn current(connection: &Connection, session: &SessionIdentity) -> Result<Option<Lease>, Fault> {
+pub(super) fn current(connection: &Connection, session: &SessionIdentity) -> Result<Option<Lease>, TransactionError> {
     let sql = concat!(
         "SELECT lease.owner, lease.fence FROM lease JOIN session ON session.id = lease.session_id
          WHERE session.conversation = ?1 AND session.channel = ?2 AND lease.expires_at > ",
@@ -89,7 +89,7 @@ pub(super) fn current(connection: &Connection, session: &SessionIdentity) -> Res
     Ok(connection.prepare_cached(sql)?.query_row(names, read).optional()?)
 }
 
-/// What becomes of the lease when a submission was carried out.
+/// The lease after a submission was carried out.
 pub(super) fn settle(
     connection: &Connection,
     session_id: i64,
@@ -105,7 +105,7 @@ pub(super) fn settle(
     }
 }
 
-/// What becomes of it when the submission had been carried out before: whoever gave the lease back has done so.
+/// The lease after a submission that had been carried out before. A lease that it released stays released.
 pub(super) fn settle_again(
     connection: &Connection,
     session_id: i64,
@@ -134,7 +134,7 @@ fn take_if_free(
     take(connection, session_id, session, holder, owner, ttl).map(Some)
 }
 
-/// Nobody else writes while this transaction is open, so `holder` is still who has it.
+/// No other process writes while this transaction is open, so `holder` is still the holder.
 fn take(
     connection: &Connection,
     session_id: i64,
@@ -154,7 +154,7 @@ fn take(
     Ok(next.lease(session))
 }
 
-pub(super) fn renew(connection: &Connection, lease: &Lease, ttl: Duration) -> Result<bool, Fault> {
+pub(super) fn renew(connection: &Connection, lease: &Lease, ttl: Duration) -> Result<bool, TransactionError> {
     let Some(row) = find_session(connection, &lease.session)? else { return Ok(false) };
     // One that was given back has run out long ago.
     let sql = concat!(

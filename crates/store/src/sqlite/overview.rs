@@ -1,14 +1,14 @@
-//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+//! Queries over all sessions: the plans that wait, unfinished work, and counts.
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult, Page};
-use planwright_engine::server_ledger::{Census, PlanAnywhere, Unfinished};
+use planwright_engine::server_ledger::{PlanAnywhere, StoreCounts, Unfinished};
 use rusqlite::{Connection, Row, params};
 
-use super::Fault;
+use super::TransactionError;
 use super::leases::{self, now};
-use super::reading::summary;
+use super::queries::summary;
 use super::rows::{number, read_session, select_sessions, text};
 use crate::encode;
 use crate::overview::{in_hand, in_one_of, not_paused};
@@ -18,7 +18,7 @@ pub(super) fn plans_anywhere(
     statuses: &[PlanStatus],
     after: Option<u64>,
     limit: u32,
-) -> Result<Page<PlanAnywhere>, Fault> {
+) -> Result<Page<PlanAnywhere>, TransactionError> {
     let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
     let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
     let offset = after.unwrap_or(0);
@@ -56,7 +56,11 @@ fn plan_anywhere(row: &Row<'_>) -> LedgerResult<PlanAnywhere> {
     Ok(PlanAnywhere { session, plan, active })
 }
 
-pub(super) fn unfinished(connection: &Connection, after: Option<u64>, limit: u32) -> Result<Page<Unfinished>, Fault> {
+pub(super) fn unfinished(
+    connection: &Connection,
+    after: Option<u64>,
+    limit: u32,
+) -> Result<Page<Unfinished>, TransactionError> {
     let sql = concat!(
         select_sessions!(
             "LEFT JOIN lease ON lease.session_id = s.id
@@ -91,7 +95,7 @@ pub(super) fn unfinished(connection: &Connection, after: Option<u64>, limit: u32
     Ok(page)
 }
 
-pub(super) fn census(connection: &Connection) -> Result<Census, Fault> {
+pub(super) fn counts(connection: &Connection) -> Result<StoreCounts, TransactionError> {
     let sql = concat!(
         "SELECT (SELECT count(*) FROM session),
              (SELECT count(*) FROM session WHERE planning), (SELECT count(*) FROM session WHERE turn_open),
@@ -103,7 +107,7 @@ pub(super) fn census(connection: &Connection) -> Result<Census, Fault> {
     );
     let count = |row: &Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
     Ok(connection.prepare_cached(sql)?.query_row([], |row| {
-        Ok(Census {
+        Ok(StoreCounts {
             sessions: count(row, 0)?,
             planning: count(row, 1)?,
             turns: count(row, 2)?,

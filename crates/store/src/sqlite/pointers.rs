@@ -5,10 +5,14 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::ledger::LedgerError;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::Fault;
-use super::rows::session_id;
+use super::TransactionError;
+use super::rows::{session_id, text};
 
-pub(super) fn point(connection: &Connection, chat: &TransportChat, session: &SessionIdentity) -> Result<(), Fault> {
+pub(super) fn point(
+    connection: &Connection,
+    chat: &TransportChat,
+    session: &SessionIdentity,
+) -> Result<(), TransactionError> {
     let id = session_id(connection, session)?
         .ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
     let sql = "INSERT INTO pointer (transport, session_id, used)
@@ -18,7 +22,10 @@ pub(super) fn point(connection: &Connection, chat: &TransportChat, session: &Ses
     Ok(())
 }
 
-pub(super) fn active_session(connection: &Connection, chat: &TransportChat) -> Result<Option<SessionIdentity>, Fault> {
+pub(super) fn active_session(
+    connection: &Connection,
+    chat: &TransportChat,
+) -> Result<Option<SessionIdentity>, TransactionError> {
     let sql = "SELECT s.channel || ':' || s.conversation FROM pointer p JOIN session s ON s.id = p.session_id
                WHERE p.transport = ?1 ORDER BY p.used DESC LIMIT 1";
     let found: Option<String> = connection.prepare_cached(sql)?.query_row([&chat.0], |row| row.get(0)).optional()?;
@@ -26,15 +33,17 @@ pub(super) fn active_session(connection: &Connection, chat: &TransportChat) -> R
 }
 
 /// Each transport counts for itself, so what was chosen on one of them stays in its order.
-pub(super) fn all(connection: &Connection) -> Result<Vec<(TransportChat, SessionIdentity)>, Fault> {
+pub(super) fn all(connection: &Connection) -> Result<Vec<(TransportChat, SessionIdentity)>, TransactionError> {
     let sql = "SELECT p.transport, s.channel || ':' || s.conversation
                FROM pointer p JOIN session s ON s.id = p.session_id ORDER BY p.used, p.transport, s.id";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    let mut rows = statement.query([])?;
     let mut found = Vec::new();
-    for row in rows {
-        let (transport, name) = row?;
-        found.push((TransportChat(transport), name.parse().map_err(LedgerError::from)?));
+    while let Some(row) = rows.next()? {
+        // A session whose name cannot be read does not hide the others; lists of sessions name it.
+        let [transport, name] = [text(row, 0, String::new).ok(), text(row, 1, String::new).ok()];
+        let session = name.and_then(|name| name.parse().ok());
+        found.extend(transport.map(TransportChat).zip(session));
     }
     Ok(found)
 }

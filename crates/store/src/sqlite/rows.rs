@@ -9,10 +9,11 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::Fault;
-use super::runs::{read_execution, read_runs};
+use super::TransactionError;
+use super::executions::{read_execution, read_runs};
 use crate::encode::{self, PlanRow, SessionState};
-use crate::runs::put_together;
+use crate::plan_rows::assemble_plan;
+use crate::version_backfill::{EVENTS, VersionCounter};
 
 /// A session's row, and the end of its journal.
 #[derive(Debug)]
@@ -63,7 +64,10 @@ pub(super) fn read_session(row: &Row<'_>) -> LedgerResult<SessionRow> {
     Ok(SessionRow { id, session, head, last_entry: text(row, 6, what)? })
 }
 
-pub(super) fn find_session(connection: &Connection, session: &SessionIdentity) -> Result<Option<SessionRow>, Fault> {
+pub(super) fn find_session(
+    connection: &Connection,
+    session: &SessionIdentity,
+) -> Result<Option<SessionRow>, TransactionError> {
     let mut statement = connection.prepare_cached(select_sessions!("WHERE s.conversation = ?1 AND s.channel = ?2"))?;
     let mut rows = statement.query(params![session.conversation.as_str(), session.channel.as_str()])?;
     Ok(rows.next()?.map(read_session).transpose()?)
@@ -88,13 +92,13 @@ macro_rules! select_plans {
 }
 pub(super) use select_plans;
 
-/// A plan, if it is there and belongs to this session, and the entry that changed it last.
+/// A plan, if it exists in this session, and the entry that changed it last.
 fn find_plan(
     connection: &Connection,
     session_id: i64,
     snapshot: &Snapshot,
     id: &PlanId,
-) -> Result<Option<(Plan, u64)>, Fault> {
+) -> Result<Option<(Plan, u64)>, TransactionError> {
     let mut statement = connection.prepare_cached(select_plans!("WHERE p.id = ?1 AND p.session_id = ?2"))?;
     let mut rows = statement.query(params![id.as_str(), session_id])?;
     rows.next()?.map(|row| read_plan(connection, row, &snapshot.identity)).transpose()
@@ -105,7 +109,7 @@ pub(super) fn read_plan(
     connection: &Connection,
     row: &Row<'_>,
     session: &SessionIdentity,
-) -> Result<(Plan, u64), Fault> {
+) -> Result<(Plan, u64), TransactionError> {
     let position = number(row, 0, || format!("a plan of {session}"))?;
     let what = || format!("plan {position} of {session}");
     let plan = encode::plan_from_text(what, &text(row, 6, what)?)?;
@@ -114,19 +118,19 @@ pub(super) fn read_plan(
     let columns = PlanRow { id: &id, session, number: position, status: &status, style: &style, title: &title };
     encode::check_plan_row(what, &plan, &columns)?;
     let (execution, changed) = read_execution(row, 7, what)?.unzip();
-    let plan = put_together(what, plan, execution.as_ref(), read_runs(connection, &id, what)?)?;
+    let plan = assemble_plan(what, plan, execution.as_ref(), read_runs(connection, &id, what)?)?;
     Ok((plan, number(row, 5, what)?.unsigned_abs().max(changed.unwrap_or(0))))
 }
 
-/// Lays out the active plan and the one that is named, and tells the last entry that changed one of them. A damaged
-/// active plan is left off unless it is needed.
+/// Loads the active plan and the named one into the snapshot, and returns the last entry that changed one of them. A
+/// damaged active plan is left out unless it is needed.
 pub(super) fn load(
     connection: &Connection,
     snapshot: &mut Snapshot,
     session_id: i64,
     subject: Option<&PlanId>,
     needs_active: bool,
-) -> Result<u64, Fault> {
+) -> Result<u64, TransactionError> {
     let active = snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
     let worked_on = snapshot.session.as_ref().and_then(|session| session.worked_on().cloned());
     let mut last = 0;
@@ -146,8 +150,8 @@ pub(super) fn load(
                 return Err(LedgerError::damaged(what, "it is the active plan, and its row is missing").into());
             }
             Ok(None) => {}
-            Err(Fault::Ledger(LedgerError::Damaged { .. })) if !needed => {}
-            Err(fault) => return Err(fault),
+            Err(TransactionError::Ledger(LedgerError::Damaged { .. })) if !needed => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(last)
@@ -166,6 +170,32 @@ pub(super) fn fill_session_columns(connection: &Connection) -> rusqlite::Result<
         if let Some(state) = SessionState::earlier(&text) {
             update.execute(params![id, state.turn_open, state.planning])?;
         }
+    }
+    Ok(())
+}
+
+/// Earlier versions did not note which entry made which version. A plan with an entry that cannot be read is numbered up to
+/// that entry.
+pub(super) fn fill_versions(connection: &Connection) -> rusqlite::Result<()> {
+    let [first, second, third] = EVENTS;
+    let sql = "SELECT id, plan_id, body FROM journal
+               WHERE plan_id IS NOT NULL AND (instr(body, ?1) > 0 OR instr(body, ?2) > 0 OR instr(body, ?3) > 0
+                   OR instr(body, '{\"session\":') <> 1)
+               ORDER BY session_id, seq";
+    let (mut counter, mut made) = (VersionCounter::default(), Vec::new());
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([first, second, third])?;
+    while let Some(row) = rows.next()? {
+        let Ok(plan) = text(row, 1, String::new) else { continue };
+        // The counter takes a body that is no text as an entry that cannot be read.
+        let body = text(row, 2, String::new).unwrap_or_default();
+        if let Some(version) = counter.note(&plan, &body) {
+            made.push((row.get::<_, i64>(0)?, version));
+        }
+    }
+    let mut update = connection.prepare("UPDATE journal SET version = ?2 WHERE id = ?1")?;
+    for (id, version) in made {
+        update.execute(params![id, version])?;
     }
     Ok(())
 }

@@ -1,21 +1,28 @@
-//! SessionCache of sessions that were written to lately, so that they need not be read and parsed each time.
-
-use std::collections::HashMap;
+//! The sessions that were written to lately, so that they need not be read and parsed each time.
 
 use planwright_core::journal::Head;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
+use quick_cache::Weighter;
+use quick_cache::unsync::Cache;
 
-/// How much content is kept in memory at the most.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
-/// What an entry takes besides its content, roughly.
+/// How much content is kept in memory, in bytes.
+const CAPACITY: u64 = 32 * 1024 * 1024;
+/// What a session takes besides its content, roughly.
 const OVERHEAD: usize = 1024;
+/// How many sessions the cache makes room for at first.
+const EXPECTED: usize = 64;
 
-#[derive(Default)]
-pub(super) struct SessionCache {
-    kept: HashMap<SessionIdentity, CachedSession>,
-    bytes: usize,
+pub(super) struct SessionCache(Cache<SessionIdentity, CachedSession, Bytes>);
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<SessionIdentity, CachedSession> for Bytes {
+    fn weight(&self, _: &SessionIdentity, session: &CachedSession) -> u64 {
+        session.bytes.unwrap_or(OVERHEAD) as u64
+    }
 }
 
 /// A session as it is after everything carried out so far.
@@ -23,33 +30,36 @@ pub(super) struct CachedSession {
     pub(super) session_id: i64,
     pub(super) head: Head,
     pub(super) snapshot: Snapshot,
-    /// How much content it has, roughly; `None` if it is to be weighed, which takes as long as its plans are.
+    /// How much content it has, roughly; `None` if it has to be measured, which takes time in proportion to its plans.
     pub(super) bytes: Option<usize>,
 }
 
 impl CachedSession {
-    fn weigh(&self) -> usize {
+    fn measure(&self) -> usize {
         OVERHEAD + self.snapshot.plans.values().map(|plan| plan.size()).sum::<usize>()
+    }
+}
+
+impl Default for SessionCache {
+    fn default() -> Self {
+        Self(Cache::with_weighter(EXPECTED, CAPACITY, Bytes))
     }
 }
 
 impl SessionCache {
     pub(super) fn take(&mut self, session: &SessionIdentity) -> Option<CachedSession> {
-        let kept = self.kept.remove(session)?;
-        self.bytes -= kept.bytes.unwrap_or(0).min(self.bytes);
-        Some(kept)
+        self.0.remove(session).map(|(_, cached)| cached)
     }
 
-    /// Keeps the session, its active plan and what is being carried out; other plans are looked at rarely.
-    pub(super) fn keep(&mut self, mut kept: CachedSession) {
-        let active = kept.snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
-        kept.snapshot.plans.retain(|id, plan| Some(id) == active.as_ref() || plan.status == PlanStatus::Executing);
-        let bytes = kept.bytes.unwrap_or_else(|| kept.weigh());
-        kept.bytes = Some(bytes);
-        if self.bytes + bytes > MOST_BYTES {
-            *self = Self::default();
-        }
-        self.bytes += bytes;
-        self.kept.insert(kept.snapshot.identity.clone(), kept);
+    /// Keeps the session, its active plan and executing plans; the others are rarely read.
+    pub(super) fn keep(&mut self, mut session: CachedSession) {
+        let active = session.snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
+        session.snapshot.plans.retain(|id, plan| Some(id) == active.as_ref() || plan.status == PlanStatus::Executing);
+        session.bytes = Some(session.bytes.unwrap_or_else(|| session.measure()));
+        self.0.insert(session.snapshot.identity.clone(), session);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
     }
 }

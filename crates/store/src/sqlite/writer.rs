@@ -1,8 +1,9 @@
-//! The one thread that writes: it takes everything that waits, carries it out in one transaction and answers
-//! everybody after the commit. That is one flush to disk for many callers.
+//! The one thread that writes. It takes all waiting jobs, runs them in one transaction and answers their callers after the
+//! commit. That is one flush to disk for many callers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use planwright_core::session::SessionIdentity;
@@ -10,12 +11,15 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Fault;
+use super::TransactionError;
+use super::connection::schema_version;
 use super::errors::{is_busy, translate};
 use super::session_cache::SessionCache;
-use crate::changes::Teller;
+use crate::changes::ChangeBroadcaster;
+use crate::encode;
+use crate::write_health::WriteHealth;
 
-/// The most that is committed at once. Of many callers, some can prepare their next call while others are written.
+/// How many jobs are committed at once. Some callers can prepare their next call while the jobs of others are written.
 const BATCH: usize = 128;
 const WAITING: usize = 16 * BATCH;
 
@@ -24,18 +28,21 @@ const WAITING: usize = 16 * BATCH;
 pub(super) struct Writer {
     inbox: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
+    health: Arc<WriteHealth>,
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, path: PathBuf, teller: Teller) -> LedgerResult<Self> {
+    pub(super) fn start(connection: Connection, path: PathBuf, broadcaster: ChangeBroadcaster) -> LedgerResult<Self> {
         let (inbox, mut waiting) = mpsc::channel(WAITING);
+        let health = Arc::<WriteHealth>::default();
         let mut state = WriterState {
             connection,
             path,
-            teller,
+            broadcaster,
             cache: SessionCache::default(),
             careful: false,
             data_version: None,
+            health: Arc::clone(&health),
             written: Vec::new(),
         };
         let run = move || {
@@ -49,18 +56,22 @@ impl Writer {
             .name("ledger-writer".to_owned())
             .spawn(run)
             .map_err(|error| LedgerError::Internal(format!("the writer cannot be started: {error}")))?;
-        Ok(Self { inbox: Some(inbox), thread: Some(thread) })
+        Ok(Self { inbox: Some(inbox), thread: Some(thread), health })
     }
 
-    /// Has `act` done in a transaction and waits until it is on disk. Whoever stops waiting does not undo it.
+    pub(super) fn health(&self) -> &WriteHealth {
+        &self.health
+    }
+
+    /// Runs `act` in a transaction and waits until it is on disk. Dropping the future does not undo it.
     pub(super) async fn ask<T, F>(&self, act: F) -> LedgerResult<T>
     where
         T: Send + 'static,
-        F: FnMut(&mut WriterState) -> Result<T, Fault> + Send + 'static,
+        F: FnMut(&mut WriterState) -> Result<T, TransactionError> + Send + 'static,
     {
         let gone = || LedgerError::Unavailable("the writer has stopped".to_owned());
         let (to, answered) = oneshot::channel();
-        let job = Asked { act, outcome: None, to: Some(to) };
+        let job = AskedJob { act, outcome: None, to: Some(to) };
         self.inbox.as_ref().ok_or_else(gone)?.send(Box::new(job)).await.map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
@@ -75,111 +86,135 @@ impl Drop for Writer {
     }
 }
 
-/// What the writer thread has before it.
+/// The state of the writer thread.
 pub(super) struct WriterState {
     pub(super) connection: Connection,
     path: PathBuf,
-    teller: Teller,
+    broadcaster: ChangeBroadcaster,
     pub(super) cache: SessionCache,
     /// Whether requests are looked up before they are carried out.
     pub(super) careful: bool,
-    /// Changes when another connection has written; then nothing kept in memory counts any more.
+    /// Changes when another connection has written; then the cache is out of date.
     data_version: Option<i64>,
-    /// The sessions that this transaction writes to, told once it is on disk.
+    health: Arc<WriteHealth>,
+    /// The sessions that this transaction writes to, broadcast once it is on disk.
     pub(super) written: Vec<SessionIdentity>,
 }
 
 impl WriterState {
     fn commit_together(&mut self, jobs: &mut [Box<dyn Job>]) {
         let Err(error) = self.try_commit(jobs) else {
-            return jobs.iter_mut().for_each(|job| job.tell());
+            return jobs.iter_mut().for_each(|job| job.answer());
         };
         self.undo();
-        if is_busy(&error) {
-            return jobs.iter_mut().for_each(|job| job.fail(translate(&self.path, &error)));
+        if fails_all(&error) {
+            return jobs.iter_mut().for_each(|job| job.fail(self.translate(&error)));
         }
-        // One at a time and carefully: whoever caused it fails alone, and a repeated request gets its first answer.
+        // One at a time and carefully: the job that caused the error fails alone, and a repeated request gets its first
+        // answer.
         self.careful = true;
-        let mut busy = None;
+        let mut failing = None;
         for job in jobs {
-            // Nobody waits for the same lock again and again.
-            let outcome = match &busy {
-                Some(error) => Err(translate(&self.path, error)),
+            // The rest of the batch does not wait for the same lock again.
+            let outcome = match &failing {
+                Some(error) => Err(self.translate(error)),
                 None => self.try_commit(std::slice::from_mut(job)).map_err(|error| {
                     self.undo();
-                    let words = translate(&self.path, &error);
-                    busy = is_busy(&error).then_some(error);
+                    let words = self.translate(&error);
+                    failing = fails_all(&error).then_some(error);
                     words
                 }),
             };
             match outcome {
-                Ok(()) => job.tell(),
+                Ok(()) => job.answer(),
                 Err(error) => job.fail(error),
             }
         }
         self.careful = false;
     }
 
+    /// The error for one of several callers.
+    fn translate(&self, error: &TransactionError) -> LedgerError {
+        let error = match error {
+            TransactionError::Ledger(error) => encode::copy_error(error),
+            TransactionError::Sqlite(error) => translate(&self.path, error),
+        };
+        self.health.note_failure(&error);
+        error
+    }
+
     /// Nothing of the transaction is stored, and what is kept in memory may be ahead of the file.
     fn undo(&mut self) {
         let _ = self.connection.execute_batch("ROLLBACK");
-        self.cache = SessionCache::default();
+        self.cache.clear();
     }
 
-    fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<()> {
+    fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), TransactionError> {
         self.begin()?;
         for job in jobs {
-            job.carry_out(self)?;
+            job.run(self)?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
-        self.teller.tell(std::mem::take(&mut self.written));
+        self.health.note_success();
+        self.broadcaster.notify(std::mem::take(&mut self.written));
         Ok(())
     }
 
-    fn begin(&mut self) -> rusqlite::Result<()> {
+    fn begin(&mut self) -> Result<(), TransactionError> {
         self.written.clear();
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let version =
             self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get::<_, i64>(0))?;
-        if self.data_version.replace(version) != Some(version) {
-            self.cache = SessionCache::default();
+        if self.data_version != Some(version) {
+            self.cache.clear();
+            // Whatever another process wrote may have been an upgrade of the schema.
+            schema_version(&self.connection)?;
+            self.data_version = Some(version);
         }
         Ok(())
     }
 }
 
-/// Something to be done in the writer's transaction, and somebody who waits for it.
+/// Whether an error says nothing about a single job: the file is locked, or its schema is too new.
+fn fails_all(error: &TransactionError) -> bool {
+    match error {
+        TransactionError::Ledger(_) => true,
+        TransactionError::Sqlite(error) => is_busy(error),
+    }
+}
+
+/// Work to be done in the writer's transaction, and the caller that waits for it.
 trait Job: Send {
     /// An error undoes the whole batch; a refusal is an outcome.
-    fn carry_out(&mut self, state: &mut WriterState) -> rusqlite::Result<()>;
-    /// Gives the outcome to whoever waits, if they still do.
-    fn tell(&mut self);
+    fn run(&mut self, state: &mut WriterState) -> rusqlite::Result<()>;
+    /// Sends the outcome to the caller, if it still waits.
+    fn answer(&mut self);
     fn fail(&mut self, error: LedgerError);
 }
 
-struct Asked<T, F> {
+struct AskedJob<T, F> {
     act: F,
     outcome: Option<LedgerResult<T>>,
     to: Option<oneshot::Sender<LedgerResult<T>>>,
 }
 
-impl<T, F> Job for Asked<T, F>
+impl<T, F> Job for AskedJob<T, F>
 where
     T: Send,
-    F: FnMut(&mut WriterState) -> Result<T, Fault> + Send,
+    F: FnMut(&mut WriterState) -> Result<T, TransactionError> + Send,
 {
-    fn carry_out(&mut self, state: &mut WriterState) -> rusqlite::Result<()> {
-        // A defect in one command must not end the writing of all others.
+    fn run(&mut self, state: &mut WriterState) -> rusqlite::Result<()> {
+        // A panic in one command must not end the writer thread.
         let act = AssertUnwindSafe(|| (self.act)(state));
         self.outcome = Some(match catch_unwind(act).map_err(|_| rusqlite::Error::UnwindingPanic)? {
             Ok(outcome) => Ok(outcome),
-            Err(Fault::Ledger(error)) => Err(error),
-            Err(Fault::Sqlite(error)) => return Err(error),
+            Err(TransactionError::Ledger(error)) => Err(error),
+            Err(TransactionError::Sqlite(error)) => return Err(error),
         });
         Ok(())
     }
 
-    fn tell(&mut self) {
+    fn answer(&mut self) {
         if let (Some(to), Some(outcome)) = (self.to.take(), self.outcome.take()) {
             let _ = to.send(outcome);
         }
@@ -187,6 +222,6 @@ where
 
     fn fail(&mut self, error: LedgerError) {
         self.outcome = Some(Err(error));
-        self.tell();
+        self.answer();
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! - `contract`: the promises of the port, one file for each kind
 //! - `stores`: a fresh store for each test, and a way behind its back
+//! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_trouble`, `postgres_trouble`, `sharing_trouble`: files and servers that fail
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
 mod commands;
 mod contract;
+mod pgbouncer;
 mod postgres_trouble;
 mod proxy;
 mod sharing_trouble;
@@ -16,26 +18,96 @@ mod stores;
 mod turns;
 mod verifying;
 
-/// Makes a test of each promise for each store.
-macro_rules! contract {
-    ($($group:ident { $($promise:ident),+ $(,)? })+) => {
-        mod sqlite {
+/// Makes a test of each promise for one store.
+macro_rules! promises {
+    ($kind:ident, $store:expr, $($group:ident { $($promise:ident),+ $(,)? })+) => {
+        mod $kind {
             $(mod $group {
                 $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $promise() {
-                    crate::contract::$group::$promise(&crate::stores::Store::sqlite()).await;
-                })+
-            })+
-        }
-        mod postgres {
-            $(mod $group {
-                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                async fn $promise() {
-                    crate::contract::$group::$promise(&crate::stores::Store::postgres().await).await;
+                    crate::contract::$group::$promise(&$store).await;
                 })+
             })+
         }
     };
+}
+
+/// The same for both stores.
+macro_rules! contract {
+    ($($promises:tt)+) => {
+        promises!(sqlite, crate::stores::Store::sqlite(), $($promises)+);
+        promises!(postgres, crate::stores::Store::postgres().await, $($promises)+);
+    };
+}
+
+// What could depend on a connection that stays the same.
+promises! {
+    behind_pgbouncer, crate::stores::Store::pgbouncer().await,
+    submitting {
+        a_commit_is_seen_through_a_second_handle_at_once,
+        many_can_open_a_fresh_store_at_once,
+        a_refused_command_leaves_nothing_behind,
+        an_import_opens_its_session,
+    }
+    repeating {
+        the_same_request_sent_many_times_at_once_is_carried_out_once,
+    }
+    concurrency {
+        one_session_with_many_callers_has_no_gaps,
+        many_sessions_with_many_callers_have_no_gaps,
+        a_command_that_panics_fails_nobody_else,
+        replaying_any_mix_of_commands_gives_what_is_stored,
+    }
+    reading {
+        a_walk_visits_every_session_however_they_move,
+        plans_are_found_by_number_and_by_pieces_of_their_id,
+        the_journal_is_read_in_pages,
+        the_author_and_the_last_change_are_found_without_the_earlier_versions,
+    }
+    leases {
+        a_lease_that_ran_out_is_taken_over_with_a_higher_fence,
+        one_of_many_gets_the_lease,
+    }
+    leasing {
+        of_many_who_compete_one_has_the_session_at_a_time,
+    }
+    deleting {
+        a_deleted_session_is_gone_with_everything,
+        a_session_can_be_opened_while_it_is_deleted,
+    }
+    pointers {
+        the_session_chosen_last_is_meant,
+        many_can_choose_at_once,
+    }
+    changes {
+        what_others_write_is_told,
+        what_others_delete_is_told,
+        whoever_reads_when_told_misses_nothing,
+    }
+    overview {
+        plans_anywhere_are_paged,
+        what_nobody_does_any_more_is_found,
+        everything_is_counted,
+    }
+    claims {
+        an_answer_is_kept_as_it_was,
+        of_many_who_claim_at_once_one_is_the_first,
+    }
+    restoring {
+        a_restored_session_is_the_same_in_everything,
+        any_mix_of_commands_is_restored,
+    }
+    upgrading {
+        a_store_of_the_first_version_goes_on,
+        many_can_bring_a_store_up_to_date_at_once,
+        outcomes_of_the_second_version_are_moved,
+        a_process_older_than_the_schema_writes_nothing,
+        versions_of_earlier_stores_are_numbered,
+    }
+    runs {
+        every_outcome_comes_back,
+        a_plan_of_many_steps_is_carried_out,
+    }
 }
 
 contract! {
@@ -83,6 +155,10 @@ contract! {
         the_journal_is_read_in_pages,
         the_journal_of_a_plan_has_its_entries_and_no_others,
         the_history_of_a_plan_has_its_versions,
+        a_walk_visits_every_session_however_they_move,
+        a_check_under_writes_leaves_no_session_out,
+        the_author_and_the_last_change_are_found_without_the_earlier_versions,
+        a_changed_index_of_versions_is_found,
     }
     leases {
         a_lease_is_held_by_one_owner,
@@ -188,6 +264,8 @@ contract! {
         damaged_plans_of_the_second_version_stay_as_they_are,
         sessions_of_the_third_version_are_looked_into,
         damaged_sessions_of_the_third_version_stay_as_they_are,
+        a_process_older_than_the_schema_writes_nothing,
+        versions_of_earlier_stores_are_numbered,
     }
     damage {
         a_damaged_plan_is_reported_and_never_overwritten,
@@ -204,6 +282,8 @@ contract! {
         a_changed_plan_is_found,
         a_deleted_plan_is_found,
         a_newer_schema_is_refused_and_left_alone,
+        a_damaged_plan_hides_nothing_that_waits,
+        a_session_with_an_unreadable_name_hides_no_other,
     }
     runs {
         every_outcome_comes_back,

@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
-use planwright_engine::ledger::LedgerError;
-use planwright_engine::server_ledger::ServerLedger as _;
+use planwright_engine::ledger::{Ledger as _, LedgerError};
+use planwright_engine::server_ledger::ServerLedger;
 use planwright_store::PostgresLedger;
+use tokio_postgres::SimpleQueryMessage;
 
 use crate::commands::*;
 use crate::contract::concurrency::recorded;
@@ -20,7 +23,7 @@ use crate::verifying::{assert_no_gaps, assert_whole, verify, whats};
 
 async fn fresh() -> (Store, String) {
     let store = Store::postgres().await;
-    let Store::Postgres { url } = &store else { unreachable!() };
+    let Store::Postgres { url, .. } = &store else { unreachable!() };
     let url = url.clone();
     (store, url)
 }
@@ -103,6 +106,142 @@ async fn a_session_that_another_program_sits_on_holds_up_nobody_else() {
     assert_eq!(writer.active_plan(&here).await.unwrap().content.steps().len(), 1);
     assert_eq!(writer.active_plan(&there).await.unwrap().content.steps().len(), 15);
     assert_whole(&store.engine().await).await;
+}
+
+/// Another program locks a session and never lets go. All other sessions are written while the job of that one waits, and
+/// it is done once the lock is gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_session_waits_alone() {
+    let (store, url) = fresh().await;
+    let locked = session("cli:k3yk3y8x");
+    let writer = engine(&url).await;
+    planning(&writer, &locked, PlanStyle::Collect).await;
+    let others: Vec<_> = (0..40).map(nth_session).collect();
+    for session in &others {
+        planning(&writer, session, PlanStyle::Collect).await;
+    }
+    let sitting = client(&url).await;
+    sitting.batch_execute("BEGIN; SELECT * FROM session WHERE channel = 'cli' FOR UPDATE").await.unwrap();
+    // Several for the same session, so that their order is seen as well.
+    let waiting: Vec<_> = (0..3)
+        .map(|n| {
+            let (writer, locked) = (writer.clone(), locked.clone());
+            let submitted = submission(&locked, &format!("waiting-{n}"), record(n));
+            tokio::spawn(async move { writer.ledger().submit(submitted).await.unwrap() })
+        })
+        .collect();
+    for round in 0..5 {
+        let writes = others.iter().map(|session| {
+            let (writer, session) = (writer.clone(), session.clone());
+            tokio::spawn(async move { draft(&writer, &session, record(round)).await })
+        });
+        join_all(writes).await.into_iter().for_each(|outcome| drop(outcome.unwrap()));
+        assert!(waiting.iter().all(|job| !job.is_finished()), "a job of the locked session has ended");
+    }
+    sitting.batch_execute("ROLLBACK").await.unwrap();
+    join_all(waiting).await.into_iter().for_each(|outcome| drop(outcome.unwrap()));
+    assert_eq!(recorded(&writer.active_plan(&locked).await.unwrap()), [0, 1, 2].into());
+    assert_whole(&store.engine().await).await;
+}
+
+/// Another transaction is in the middle of opening a session of the same name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_another_program_is_opening_waits_alone() {
+    let (store, url) = fresh().await;
+    let writer = engine(&url).await;
+    let others: Vec<_> = (0..40).map(nth_session).collect();
+    let sitting = client(&url).await;
+    let insert = "INSERT INTO session (channel, conversation, head_seq, head_hash, state, last_active)
+                  VALUES ('cli', 'k3yk3y8x', 0, '', '', 0)";
+    sitting.batch_execute(&format!("BEGIN; {insert}")).await.unwrap();
+    let waiting = {
+        let writer = writer.clone();
+        tokio::spawn(async move { writer.open(&session("cli:k3yk3y8x"), &person()).await.map(drop) })
+    };
+    let opened = others.iter().map(|session| {
+        let (writer, session) = (writer.clone(), session.clone());
+        tokio::spawn(async move { ready(&writer, &session, "# Plan").await })
+    });
+    join_all(opened).await.into_iter().for_each(|outcome| drop(outcome.unwrap()));
+    assert!(!waiting.is_finished());
+    sitting.batch_execute("ROLLBACK").await.unwrap();
+    waiting.await.unwrap().unwrap();
+    assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 41);
+}
+
+/// There are fewer connections for readers than calls that wait for the locked session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_wait_for_a_locked_session_keep_no_connection() {
+    let (_store, url) = fresh().await;
+    let locked = session("cli:k3yk3y8x");
+    let ledger: Arc<dyn ServerLedger> = Arc::new(PostgresLedger::open(&url).await.unwrap());
+    let writer = Engine::new(ledger.clone(), Policy::default());
+    ready(&writer, &locked, "# Locked").await;
+    ready(&writer, &nth_session(1), "# Free").await;
+    let lease = ledger.acquire_lease(&locked, "me", Duration::from_secs(600)).await.unwrap().unwrap();
+    let sitting = client(&url).await;
+    sitting.batch_execute("BEGIN; SELECT * FROM session WHERE channel = 'cli' FOR UPDATE").await.unwrap();
+    let waiting: Vec<_> = (0..20)
+        .map(|_| {
+            let (ledger, locked) = (ledger.clone(), locked.clone());
+            tokio::spawn(async move { ledger.acquire_lease(&locked, "me", Duration::from_secs(600)).await })
+        })
+        .collect();
+    let deleting = {
+        let (ledger, lease) = (ledger.clone(), lease.clone());
+        tokio::spawn(async move { ledger.delete_session(&lease).await })
+    };
+    for _ in 0..50 {
+        assert_eq!(writer.active_plan(&nth_session(1)).await.unwrap().display_title(), "Free");
+        ledger.point(&TransportChat("telegram:1".to_owned()), &nth_session(1)).await.unwrap();
+    }
+    assert!(waiting.iter().all(|call| !call.is_finished()) && !deleting.is_finished());
+    sitting.batch_execute("ROLLBACK").await.unwrap();
+    deleting.await.unwrap().unwrap();
+    for call in join_all(waiting).await {
+        // Either of them may come first.
+        match call.unwrap() {
+            Ok(Some(_)) => {}
+            outcome => drop(refused(outcome, RefusalCode::NotFound)),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_is_not_writable() {
+    let (store, url) = fresh().await;
+    let ledger = PostgresLedger::open(&url).await.unwrap();
+    ledger.check_writable().await.unwrap();
+    let full = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+                $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END$$;
+                CREATE TRIGGER full_disk BEFORE INSERT ON journal EXECUTE FUNCTION full_disk()";
+    client(&url).await.batch_execute(full).await.unwrap();
+    unavailable(ledger.submit(submission(&session("cli:k3yk3y8x"), "open", open())).await, "disk is full");
+    unavailable(ledger.check_writable().await, "disk is full");
+    store.tamper("DROP TRIGGER full_disk ON journal").await;
+    ledger.submit(submission(&session("cli:k3yk3y8x"), "open", open())).await.unwrap();
+    ledger.check_writable().await.unwrap();
+}
+
+/// The entry of one version is found by an index, however many there are.
+#[tokio::test]
+async fn a_version_is_looked_up_by_an_index() {
+    let (store, url) = fresh().await;
+    drop(store.engine().await);
+    let client = client(&url).await;
+    client.batch_execute("SET enable_seqscan = off").await.unwrap();
+    let sql = include_str!("../../src/postgres/sql/version_entry.sql");
+    client.batch_execute(&format!("PREPARE version_entry AS {sql}")).await.unwrap();
+    client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
+    let rows = client.simple_query("EXPLAIN EXECUTE version_entry ('plan', 7, 'k3yk3y8x', 'cli')").await.unwrap();
+    let plan: Vec<_> = rows
+        .iter()
+        .filter_map(|row| match row {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        })
+        .collect();
+    assert!(plan.iter().any(|line| line.contains("journal_version")), "{plan:#?}");
 }
 
 /// The line breaks while the transaction ends, so that nobody knows whether it came about. The call still ends as if

@@ -68,7 +68,7 @@ async fn a_file_that_somebody_sits_on_is_not_well() {
 
 async fn fresh() -> (Store, String) {
     let store = Store::postgres().await;
-    let Store::Postgres { url } = &store else { unreachable!() };
+    let Store::Postgres { url, .. } = &store else { unreachable!() };
     let url = url.clone();
     (store, url)
 }

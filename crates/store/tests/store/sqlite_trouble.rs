@@ -83,6 +83,78 @@ async fn a_locked_file_is_unavailable_and_nothing_is_stored() {
     assert_whole(&engine).await;
 }
 
+/// With a rollback journal a writer locks readers out. The only thread of the runtime stays free meanwhile: the task that
+/// gives the lock back runs on it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_read_that_has_to_wait_blocks_no_other_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("planwright.db");
+    let here = session("cli:k3yk3y8x");
+    let plan = ready(&engine(&file).await, &here, "# Before").await;
+    let holder = raw(&file);
+    holder.pragma_update(None, "journal_mode", "DELETE").unwrap();
+    let ledger = SqliteLedger::open(&file).await.unwrap();
+    // Opens a connection, so that the next read finds one.
+    ledger.session(&here).await.unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let outcome = tokio::spawn(async move {
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let releasing = tokio::spawn(async move {
+            has_begun.await.unwrap();
+            holder.execute_batch("ROLLBACK").unwrap();
+        });
+        begun.send(()).unwrap();
+        let read = ledger.snapshot(&here, None).await;
+        releasing.await.unwrap();
+        read
+    });
+    let snapshot = outcome.await.unwrap().unwrap();
+    assert_eq!(snapshot.plans.values().next(), Some(&plan));
+}
+
+/// The process may not make its files any larger, which is what a full disk looks like to SQLite.
+#[test]
+fn a_full_disk_is_not_writable() {
+    let test = "sqlite_trouble::a_full_disk_is_not_writable";
+    if std::env::var_os(AGAIN).is_none() {
+        let limited = "trap '' XFSZ; exec prlimit --fsize=2000000 -- \"$0\" \"$@\"";
+        let status = Command::new("sh")
+            .args(["-c", limited])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", test])
+            .env(AGAIN, "1")
+            .status()
+            .expect("this test needs sh and prlimit (util-linux)");
+        assert!(status.success());
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("planwright.db");
+        let ledger = Arc::new(SqliteLedger::open(&file).await.unwrap());
+        ledger.check_writable().await.unwrap();
+        let engine = Engine::new(ledger.clone(), Policy::default());
+        let here = session("cli:k3yk3y8x");
+        ready(&engine, &here, "# Plan").await;
+        // Until nothing fits any more.
+        let mut written = 0;
+        let error = loop {
+            match engine.submit(&here, &agent(), set(&format!("# {written}\n{}", "x".repeat(20_000)))).await {
+                Ok(_) => written += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.code(), RefusalCode::Unavailable, "{error}");
+        assert!(written > 0);
+        unavailable(ledger.check_writable().await, "");
+        // A process that has not tried to write finds it out as well.
+        let other = SqliteLedger::open(&file).await.unwrap();
+        unavailable(other.check_writable().await, "");
+        assert_eq!(engine.active_plan(&here).await.unwrap().version, written + 1);
+    });
+}
+
 /// Bytes that are no text, in any of the columns that should have some.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_that_are_no_text_cost_nothing_but_their_own_row() {

@@ -13,8 +13,14 @@ use planwright_store::Location;
 use tokio_postgres::NoTls;
 
 pub(crate) enum Store {
-    Sqlite { folder: tempfile::TempDir },
-    Postgres { url: String },
+    Sqlite {
+        folder: tempfile::TempDir,
+    },
+    /// `direct` leads to the server itself, where `url` leads to a pooler in front of it.
+    Postgres {
+        url: String,
+        direct: String,
+    },
 }
 
 impl Store {
@@ -32,13 +38,25 @@ impl Store {
         let sign = if server.contains('?') { '&' } else { '?' };
         // The name of the application tells the connections of one test from those of all others.
         let url = format!("{server}{sign}options=-c%20search_path%3D{schema}&application_name={schema}");
-        Self::Postgres { url }
+        Self::Postgres { direct: url.clone(), url }
+    }
+
+    /// A database of its own behind PgBouncer, which does not pass on the option that chooses a schema.
+    pub(crate) async fn pgbouncer() -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let server = server();
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+        let database = format!("t{}_{since}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        run(&server, &format!("CREATE DATABASE {database}")).await;
+        let named = |url: &str| url.replacen("postgres:///postgres", &format!("postgres:///{database}"), 1);
+        Self::Postgres { url: named(&pooler()), direct: named(&server) }
     }
 
     /// A fresh one of the same kind.
     pub(crate) async fn another(&self) -> Self {
         match self {
             Self::Sqlite { .. } => Self::sqlite(),
+            Self::Postgres { url, direct } if url != direct => Self::pgbouncer().await,
             Self::Postgres { .. } => Self::postgres().await,
         }
     }
@@ -46,7 +64,7 @@ impl Store {
     pub(crate) fn location(&self) -> Location {
         match self {
             Self::Sqlite { .. } => Location::Sqlite(self.file()),
-            Self::Postgres { url } => Location::Postgres(url.clone()),
+            Self::Postgres { url, .. } => Location::Postgres(url.clone()),
         }
     }
 
@@ -72,7 +90,7 @@ impl Store {
                 connection.pragma_update(None, "foreign_keys", false).unwrap();
                 connection.execute(sql, []).unwrap() as u64
             }
-            Self::Postgres { url } => run(url, sql).await,
+            Self::Postgres { direct, .. } => run(direct, sql).await,
         }
     }
 
@@ -85,8 +103,8 @@ impl Store {
                 connection.execute_batch(include_str!("../../src/sqlite/migrations/001.sql")).unwrap();
                 connection.execute_batch(include_str!("contract/upgrading/version_1_sqlite.sql")).unwrap();
             }
-            Self::Postgres { url } => {
-                let client = client(url).await;
+            Self::Postgres { direct, .. } => {
+                let client = client(direct).await;
                 client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
                 client.batch_execute(include_str!("contract/upgrading/version_1_postgres.sql")).await.unwrap();
             }
@@ -103,8 +121,8 @@ impl Store {
                 connection.execute_batch(include_str!("../../src/sqlite/migrations/002.sql")).unwrap();
                 connection.execute_batch(include_str!("contract/upgrading/version_2_sqlite.sql")).unwrap();
             }
-            Self::Postgres { url } => {
-                let client = client(url).await;
+            Self::Postgres { direct, .. } => {
+                let client = client(direct).await;
                 client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
                 client.batch_execute(include_str!("../../src/postgres/migrations/002.sql")).await.unwrap();
                 client.batch_execute(include_str!("contract/upgrading/version_2_postgres.sql")).await.unwrap();
@@ -123,8 +141,8 @@ impl Store {
                 connection.execute_batch(include_str!("../../src/sqlite/migrations/003.sql")).unwrap();
                 connection.execute_batch(include_str!("contract/upgrading/version_3_sqlite.sql")).unwrap();
             }
-            Self::Postgres { url } => {
-                let client = client(url).await;
+            Self::Postgres { direct, .. } => {
+                let client = client(direct).await;
                 client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
                 client.batch_execute(include_str!("../../src/postgres/migrations/002.sql")).await.unwrap();
                 client.batch_execute(include_str!("../../src/postgres/migrations/003.sql")).await.unwrap();
@@ -137,7 +155,7 @@ impl Store {
     pub(crate) async fn look(&self, sql: &str) -> String {
         match self {
             Self::Sqlite { .. } => raw(&self.file()).query_row(sql, [], |row| row.get(0)).unwrap(),
-            Self::Postgres { url } => client(url).await.query_one(sql, &[]).await.unwrap().get(0),
+            Self::Postgres { direct, .. } => client(direct).await.query_one(sql, &[]).await.unwrap().get(0),
         }
     }
 
@@ -145,8 +163,8 @@ impl Store {
     pub(crate) async fn set_schema_version(&self, version: u32) {
         match self {
             Self::Sqlite { .. } => raw(&self.file()).pragma_update(None, "user_version", version).unwrap(),
-            Self::Postgres { url } => {
-                run(url, &format!("UPDATE planwright_schema SET version = {version}")).await;
+            Self::Postgres { direct, .. } => {
+                run(direct, &format!("UPDATE planwright_schema SET version = {version}")).await;
             }
         }
     }
@@ -169,6 +187,14 @@ impl Store {
 /// The server that the tests may use.
 pub(crate) fn server() -> String {
     std::env::var("PLANWRIGHT_TEST_POSTGRES").expect("run `make test`, or `scripts/with-postgres cargo test`")
+}
+
+/// The PgBouncer in front of it, in transaction mode.
+pub(crate) fn pooler() -> String {
+    std::env::var("PLANWRIGHT_TEST_PGBOUNCER").expect(
+        "there is no PgBouncer: `scripts/with-postgres` starts one if it is installed (Debian and Ubuntu: apt-get install \
+         pgbouncer) and says why where it does not start",
+    )
 }
 
 pub(crate) async fn client(url: &str) -> tokio_postgres::Client {

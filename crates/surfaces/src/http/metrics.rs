@@ -17,7 +17,7 @@ use metrics_util::MetricKindMask;
 use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::Observer;
-use planwright_engine::server_ledger::Census;
+use planwright_engine::server_ledger::StoreCounts;
 
 use self::names::Name;
 use super::app::App;
@@ -111,13 +111,13 @@ impl Metrics {
     }
 
     /// In the text format of Prometheus. What the store counts is left out when it does not answer.
-    fn render(&self, census: Option<Census>) -> String {
+    fn render(&self, census: Option<StoreCounts>) -> String {
         let mut text = self.parts.lasting.handle().render();
         text.push_str(&self.parts.fading.handle().render());
         let websockets = self.parts.websockets.load(Ordering::Relaxed);
         gauge(&mut text, names::WEBSOCKETS, websockets.max(0).unsigned_abs());
         gauge(&mut text, names::STORE_UP, u64::from(census.is_some()));
-        if let Some(Census { sessions, planning, turns, plans_ready, plans_executing }) = census {
+        if let Some(StoreCounts { sessions, planning, turns, plans_ready, plans_executing }) = census {
             gauge(&mut text, names::PLAN_MODE_ACTIVE, planning);
             gauge(&mut text, names::SESSIONS, sessions);
             gauge(&mut text, names::OPEN_TURNS, turns);
@@ -161,7 +161,7 @@ impl Drop for OpenWebSocket {
 
 /// `/metrics`
 pub(super) async fn show(State(app): State<App>) -> impl IntoResponse {
-    let census = match tokio::time::timeout(PATIENCE, app.ledger().census()).await {
+    let census = match tokio::time::timeout(PATIENCE, app.ledger().counts()).await {
         Ok(Ok(census)) => Some(census),
         Ok(Err(error)) => {
             tracing::warn!(event = "census_failed", %error);
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_census_is_told() {
-        let census = Census { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 };
+        let census = StoreCounts { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 };
         let text = Metrics::default().render(Some(census));
         for line in [
             "\nplan_mode_active_sessions 4\n",

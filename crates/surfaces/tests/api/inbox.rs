@@ -38,6 +38,20 @@ async fn plans_to_be_approved_are_listed_over_all_sessions() {
 }
 
 #[tokio::test]
+async fn a_damaged_plan_is_named_beside_the_others() {
+    let (world, plan) = World::with_plan(drafting()).await;
+    world.post("/api/plans/enable", json!({ "sessionId": OTHER })).await.with(200);
+    world.post(&format!("/api/sessions/{OTHER}/messages"), json!({ "text": "move it" })).await.with(200);
+    let store = rusqlite::Connection::open(world.store()).unwrap();
+    let id = plan["id"].as_str().unwrap();
+    assert_eq!(store.execute("UPDATE plan SET body = substr(body, 1, 40) WHERE id = ?1", [id]).unwrap(), 1);
+    let inbox = world.get("/api/inbox").await.with(200);
+    let waiting: Vec<_> = inbox["items"].as_array().unwrap().iter().map(|item| &item["sessionId"]).collect();
+    assert_eq!(waiting, [OTHER]);
+    assert_eq!(inbox["damaged"][0]["what"], format!("plan 1 of web:{SESSION}"));
+}
+
+#[tokio::test]
 async fn a_step_that_nobody_knows_the_end_of_waits_for_a_person() {
     let write = |path: &str| json!({ "path": path, "content": "x" });
     let calls = Reply::call("write_file", write("a.md")).and_call("write_file", write("b.md"));

@@ -27,7 +27,7 @@ pub(crate) const OTHER: &str = "session-two";
 pub(crate) const MARKDOWN: &str = "# Move the blog\n\n- [ ] copy the files\n- [ ] change the name\n";
 
 pub(crate) struct World {
-    _folder: TempDir,
+    folder: TempDir,
     pub(crate) model: ScriptedModel,
     pub(crate) agent: Agent,
     pub(crate) ledger: Arc<dyn ServerLedger>,
@@ -85,7 +85,12 @@ impl World {
         let agent = Agent::new(engine, Arc::new(model.clone()), files, Toolbox::default(), options);
         let stopping = CancellationToken::new();
         let router = planwright_surfaces::http::rest(agent.clone(), ledger.clone(), stopping.clone());
-        Self { _folder: folder, model, agent, ledger, stopping, router }
+        Self { folder, model, agent, ledger, stopping, router }
+    }
+
+    /// The file of the store.
+    pub(crate) fn store(&self) -> std::path::PathBuf {
+        self.folder.path().join("test.db")
     }
 
     /// A plan that waits for a person, in the first session; its number is 1.

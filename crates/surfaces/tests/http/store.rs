@@ -1,6 +1,6 @@
 //! A store that answers, refuses or says nothing, as a test likes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -17,8 +17,9 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Census, Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
 /// How the store answers when it is asked whether it is there.
@@ -83,13 +84,16 @@ impl ServerLedger for Moody {
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
         self.store.unfinished(after, limit).await
     }
-    async fn census(&self) -> LedgerResult<Census> {
+    async fn counts(&self) -> LedgerResult<StoreCounts> {
         self.mood.answers().await?;
-        Ok(Census { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
+        Ok(StoreCounts { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
     }
     async fn check(&self) -> LedgerResult<StoreFacts> {
         self.mood.answers().await?;
         Ok(StoreFacts { kind: "a store".to_owned(), schema: 1, told_by_others: true })
+    }
+    async fn check_writable(&self) -> LedgerResult<()> {
+        self.mood.answers().await
     }
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
         self.store.claim(request, now, keep).await
@@ -145,8 +149,33 @@ impl Ledger for Moody {
     async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
         self.store.conversation(session, from, limit).await
     }
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         self.store.plan_journal(session, plan).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        self.store.version_entry(session, plan, version).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        self.store.version_index(session).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.store.walk_sessions(after, limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.store.count_sessions().await
     }
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         self.store.stored_plans(session).await

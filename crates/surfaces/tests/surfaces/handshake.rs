@@ -171,11 +171,11 @@ async fn the_journal_names_the_client_that_called() {
     client.succeed("plan_set_content", json!({ "plan_markdown": "# B" })).await;
     let plan = world.active_plan().await;
     let entries = world.engine.ledger().plan_journal(&world.session, &plan.id).await.unwrap();
-    let names: Vec<_> = entries.iter().map(|entry| entry.by.to_string()).collect();
+    let names: Vec<_> = entries.iter().map(|entry| entry.as_ref().unwrap().by.to_string()).collect();
     assert_eq!(names[0], "planwright (system) through mcp", "{names:?}");
     assert_eq!(names[names.len() - 2], "test-agent (agent) through mcp", "{names:?}");
     // As it came: it is made visible once, by whoever shows it.
-    let last = &entries.last().unwrap().by.name;
+    let last = &entries.last().unwrap().as_ref().unwrap().by.name;
     assert!(last.starts_with("\u{1b}[31mevil\u{202e}üüü") && last.chars().count() == 128, "{last:?}");
     client.leave().await;
 }

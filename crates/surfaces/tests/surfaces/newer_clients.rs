@@ -29,7 +29,7 @@ async fn requests_that_carry_their_own_context_are_answered() {
 
     let plan = world.active_plan().await;
     let entries = world.engine.ledger().plan_journal(&world.session, &plan.id).await.unwrap();
-    assert_eq!(entries.last().unwrap().by.name, "newer-agent");
+    assert_eq!(entries.last().unwrap().as_ref().unwrap().by.name, "newer-agent");
     client.leave().await;
 }
 

@@ -1,6 +1,6 @@
 //! A store that is slow, goes away and comes back under a running server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use planwright_engine::Engine;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 use planwright_surfaces::mcp::PlanStart;
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -78,8 +79,33 @@ impl Ledger for Troubled {
     async fn conversation(&self, session: &SessionIdentity, from: u64, limit: u32) -> LedgerResult<Vec<Entry>> {
         self.there()?.conversation(session, from, limit).await
     }
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         self.there()?.plan_journal(session, plan).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        self.there()?.version_entry(session, plan, version).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        self.there()?.version_index(session).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.there()?.walk_sessions(after, limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.there()?.count_sessions().await
     }
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {
         self.there()?.stored_plans(session).await

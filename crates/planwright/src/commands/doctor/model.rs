@@ -1,4 +1,4 @@
-//! Who would answer. Nobody is asked: that would cost something.
+//! Which model answers. No request is sent, because it could cost money.
 
 use planwright_llm::{ModelChoice, Options, connect};
 

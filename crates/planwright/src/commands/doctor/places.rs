@@ -27,7 +27,7 @@ fn folder(name: &'static str, path: &Path, absent: &str) -> Check {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => return Check::fine(name, format!("{shown}: {absent}")),
-        Err(error) => return Check::wrong(name, format!("{shown} cannot be looked at: {error}")),
+        Err(error) => return Check::wrong(name, format!("{shown} cannot be inspected: {error}")),
     };
     if !metadata.is_dir() {
         return Check::wrong(name, format!("{shown} is not a folder"));
@@ -37,9 +37,9 @@ fn folder(name: &'static str, path: &Path, absent: &str) -> Check {
     }
     if others_may_look(&metadata) {
         let hint = format!("`chmod 700 {shown}`");
-        return Check::notice(name, format!("{shown} can be looked at by other users of this machine")).hint(hint);
+        return Check::notice(name, format!("{shown} can be read by other users of this machine")).hint(hint);
     }
-    Check::fine(name, format!("{shown} is there, writable and private"))
+    Check::fine(name, format!("{shown} exists, is writable and private"))
 }
 
 #[cfg(unix)]
@@ -78,7 +78,7 @@ pub(super) fn token(settings: &Settings, invocation: &Invocation) -> Check {
             let hint = format!("`chmod 600 {shown}`, then `{}`", invocation.command(["token", "rotate"]));
             Check::wrong(NAME, format!("{shown} can be read by other users of this machine")).hint(hint)
         }
-        Ok(Some(_)) => Check::fine(NAME, format!("{shown} is there, and only you can read it")),
+        Ok(Some(_)) => Check::fine(NAME, format!("{shown} exists, and only you can read it")),
     }
 }
 

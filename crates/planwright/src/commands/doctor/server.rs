@@ -17,7 +17,7 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Check 
         Asked::Answered { ours: true, .. } => match ask(listen, "/readyz").await {
             Asked::Answered { status: 200, .. } => Check::fine(NAME, format!("it answers at http://{listen}")),
             Asked::Answered { .. } | Asked::Nobody | Asked::Strange(_) => {
-                Check::wrong(NAME, format!("the one at http://{listen} cannot work now")).hint("its log tells why")
+                Check::wrong(NAME, format!("the server at http://{listen} is not ready")).hint("its log says why")
             }
         },
         Asked::Answered { .. } => taken(format!("what answers at {listen} is another program")),

@@ -1,4 +1,4 @@
-//! The store: whether it is there, opens and answers, how much room it has, and what its newest journals say.
+//! The store: whether it exists, opens and answers, how much room it has, and whether its newest journals are whole.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use planwright_core::policy::Policy;
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::server_ledger::{ServerLedger, StoreFacts};
-use planwright_store::{Location, Looked};
+use planwright_store::{Inspection, Location, Pooler};
 
 use super::Check;
 use super::places::others_may_look;
@@ -17,11 +17,11 @@ use crate::invocation::Invocation;
 use crate::terminal::text::count;
 
 const NAME: &str = "store";
-/// How many sessions are looked at; `verify` looks at all of them.
+/// How many sessions are checked; `verify` checks all of them.
 const NEWEST: u32 = 5;
 const LITTLE: u64 = 1 << 30;
 const TOO_LITTLE: u64 = 64 << 20;
-/// A clock may be this much off before somebody is told.
+/// How much a clock may be off without a notice.
 const AHEAD: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Check> {
@@ -40,10 +40,10 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Ch
             }
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let words = format!("{} is not there yet; the first command that needs it makes it", path.display());
+                let words = format!("{} does not exist yet; the first command that needs it makes it", path.display());
                 return vec![Check::fine(NAME, words)];
             }
-            Err(error) => return vec![Check::wrong(NAME, format!("{} cannot be looked at: {error}", path.display()))],
+            Err(error) => return vec![Check::wrong(NAME, format!("{} cannot be inspected: {error}", path.display()))],
         }
         checks.extend(room(path));
     }
@@ -56,9 +56,9 @@ pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Ch
 
 async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Check>, LedgerError> {
     let location = &settings.location;
-    let looked = planwright_store::look(location).await?;
-    let Looked { schema, known, .. } = looked;
-    // Whoever opens an older store brings it up to date, and this only looks.
+    let inspection = planwright_store::inspect(location).await?;
+    let Inspection { schema, known, .. } = inspection;
+    // Opening an older store upgrades it, and `doctor` changes nothing.
     if schema < known {
         let words = match schema {
             0 => format!("{location} has nothing in it yet"),
@@ -71,28 +71,42 @@ async fn inside(settings: &Settings, invocation: &Invocation) -> Result<Vec<Chec
     }
     let ledger = planwright_store::open(location).await?;
     let facts = ledger.check().await?;
-    let mut checks = vec![answers(location, &looked, &facts)];
-    if looked.open_road {
+    let mut checks = vec![answers(location, &inspection, &facts)];
+    if inspection.unencrypted_remote {
         checks.push(
             Check::notice("encryption", "the connection to the database is not encrypted, and it leaves this machine")
                 .hint("use a private network or a tunnel; this version cannot encrypt it yet"),
         );
     }
+    checks.extend(pooler(inspection.pooler));
     checks.push(last_written(ledger.as_ref()).await?);
     checks.push(journals(Engine::new(ledger, Policy::default()), invocation).await?);
     Ok(checks)
 }
 
-fn answers(location: &Location, looked: &Looked, facts: &StoreFacts) -> Check {
+fn answers(location: &Location, inspection: &Inspection, facts: &StoreFacts) -> Check {
     let StoreFacts { kind, schema, told_by_others } = facts;
     let words = format!("{location} reads and writes ({kind}, schema {schema})");
-    match looked.write_ahead {
-        Some(false) => Check::notice(NAME, format!("{words}, but not ahead (WAL)"))
-            .hint("somebody changed its journal mode; several processes get in each other's way like this"),
-        None if !told_by_others => {
-            Check::notice(NAME, format!("{words}; what other machines write is looked for, not told (no LISTEN)"))
+    match inspection.write_ahead {
+        Some(false) => Check::notice(NAME, format!("{words}, but without a write-ahead log (WAL)"))
+            .hint("its journal mode was changed; readers and writers block each other like this"),
+        None if !told_by_others && inspection.pooler == Pooler::None => {
+            Check::notice(NAME, format!("{words}; it has no LISTEN, so changes by other machines are polled"))
         }
         Some(true) | None => Check::fine(NAME, words),
+    }
+}
+
+fn pooler(pooler: Pooler) -> Option<Check> {
+    const NAME: &str = "pooler";
+    let words = "a connection pooler is in front of the database; statements are sent without preparing them";
+    match pooler {
+        Pooler::None => None,
+        Pooler::WithDirectListen => Some(Check::fine(NAME, format!("{words}, changes are announced by the server"))),
+        Pooler::WithoutListen => Some(
+            Check::notice(NAME, format!("{words}, and changes by other processes are polled ten times a second"))
+                .hint("add `listen_host=HOST&listen_port=PORT` of the server itself to the database's URL"),
+        ),
     }
 }
 
@@ -103,7 +117,7 @@ fn room(path: &Path) -> Option<Check> {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let words = format!("{} MiB are free where the store is", free >> 20);
     Some(match free {
-        0..TOO_LITTLE => Check::wrong("disk", words).hint("make room; a store on a full disk takes nothing any more"),
+        0..TOO_LITTLE => Check::wrong("disk", words).hint("make room; a store on a full disk takes no writes"),
         TOO_LITTLE..LITTLE => Check::notice("disk", words).hint("make room soon"),
         LITTLE.. => Check::fine("disk", words),
     })
@@ -132,7 +146,7 @@ async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, Ledg
     let report = engine.verify_newest(NEWEST).await?;
     let verify = invocation.command(["verify"]);
     if report.is_whole() {
-        let words = format!("{} looked at and whole; `{verify}` looks at all", count(report.chains.len(), "session"));
+        let words = format!("{} checked and whole; `{verify}` checks all", count(report.chains.len(), "session"));
         return Ok(Check::fine("journals", words));
     }
     let broken = report.chains.iter().find(|chain| !chain.is_whole()).map(|chain| format!("session {}", chain.session));

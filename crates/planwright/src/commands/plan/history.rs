@@ -5,6 +5,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::view::{DecisionView, ExecutionView, HistoryView, VersionView};
 use serde_json::json;
 
+use super::damaged;
 use crate::context::Context;
 use crate::failure::{Exit, Outcome};
 use crate::terminal::{card, history};
@@ -20,11 +21,13 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Opti
             "versions": found.versions.iter().map(VersionView::from).collect::<Vec<_>>(),
             "decisions": found.decisions.iter().map(DecisionView::from).collect::<Vec<_>>(),
             "executions": found.executions.iter().map(ExecutionView::from).collect::<Vec<_>>(),
+            "damaged": damaged::view(&found.damaged),
         })
     };
     let words = || {
-        format!("{}\n{}", card::line(&plan), history::render(&found, &plan, &context.invocation, context.screen.width))
+        let history = history::render(&found, &plan, &context.invocation, context.screen.width);
+        format!("{}\n{history}{}", card::line(&plan), damaged::words(&found.damaged))
     };
     context.screen.answer(view, words)?;
-    Ok(Exit::Done)
+    Ok(if found.damaged.is_empty() { Exit::Done } else { Exit::Damaged })
 }

@@ -1,6 +1,6 @@
 //! A store behind which a process stands still right after a chosen write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
+use planwright_engine::version_index::VersionIndexEntry;
 
 use super::fate::Fates;
 
@@ -85,8 +86,33 @@ impl Ledger for Deadly {
         self.inner.conversation(session, from, limit).await
     }
 
-    async fn plan_journal(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Vec<Entry>> {
+    async fn plan_journal(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+    ) -> LedgerResult<Vec<Result<Entry, DamagedRow>>> {
         self.inner.plan_journal(session, plan).await
+    }
+
+    async fn version_entry(
+        &self,
+        session: &SessionIdentity,
+        plan: &PlanId,
+        version: u32,
+    ) -> LedgerResult<Option<Entry>> {
+        self.inner.version_entry(session, plan, version).await
+    }
+
+    async fn version_index(&self, session: &SessionIdentity) -> LedgerResult<BTreeSet<VersionIndexEntry>> {
+        self.inner.version_index(session).await
+    }
+
+    async fn walk_sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.inner.walk_sessions(after, limit).await
+    }
+
+    async fn count_sessions(&self) -> LedgerResult<u64> {
+        self.inner.count_sessions().await
     }
 
     async fn stored_plans(&self, session: &SessionIdentity) -> LedgerResult<(BTreeMap<PlanId, Plan>, Vec<DamagedRow>)> {

@@ -1,5 +1,5 @@
 -- The session's row is locked, so that a write under the lease that runs out is either before this or refused.
--- Somebody new, or somebody who let it run out, gets the next fence.
+-- A new owner, or one whose lease expired, gets the next fence.
 WITH held AS (
     SELECT id FROM session WHERE conversation = $1 AND channel = $2 FOR UPDATE
 )

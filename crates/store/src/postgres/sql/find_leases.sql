@@ -1,4 +1,4 @@
--- Who has these sessions. Asked once their rows are locked, so that nobody is taking one of them.
+-- The leases of these sessions. Read once their rows are locked, so that no other process takes one of them.
 SELECT lease.session_id, lease.owner, lease.fence, lease.expires_at > clock_timestamp() AS running
 FROM session
 JOIN UNNEST($1::text[], $2::text[]) AS wanted (channel, conversation)

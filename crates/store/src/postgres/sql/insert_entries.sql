@@ -1,2 +1,2 @@
-INSERT INTO journal (session_id, seq, plan_id, request, body, hash)
-SELECT * FROM UNNEST($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bytea[])
+INSERT INTO journal (session_id, seq, plan_id, request, version, body, hash)
+SELECT * FROM UNNEST($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bytea[])

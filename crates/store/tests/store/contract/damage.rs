@@ -2,7 +2,7 @@
 
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::ledger::LedgerError;
 
@@ -147,10 +147,13 @@ pub(crate) async fn a_damaged_entry_is_reported(store: &Store) {
     let engine = three_plans(store).await;
     let second = engine.find_plan(&here(), Some(&"2".parse().unwrap())).await.unwrap();
     let of_second = engine.ledger().plan_journal(&here(), &second.id).await.unwrap();
-    let seq = of_second[1].seq;
+    let seq = of_second[1].as_ref().unwrap().seq;
     let tampering = "UPDATE journal SET body = 'rubbish' WHERE seq =";
     store.tamper(&format!("{tampering} {seq} AND plan_id = '{}'", second.id)).await;
-    damaged(engine.history(&here(), &second.id).await, "entry");
+    // The whole entries are listed, and the damaged one is named beside them.
+    let history = engine.history(&here(), &second.id).await.unwrap();
+    assert_eq!(whats(&history.damaged), [format!("journal entry {seq}")]);
+    assert_eq!(history.items.len(), of_second.len() - 1);
     let report = chain(&engine, &here()).await;
     assert_eq!(report.entries, seq - 1);
     assert!(report.damage.unwrap().contains(&format!("entry {seq} ")));
@@ -228,11 +231,54 @@ pub(crate) async fn a_newer_schema_is_refused_and_left_alone(store: &Store) {
     store.set_schema_version(99).await;
     for _ in 0..2 {
         match store.open().await {
-            Err(LedgerError::TooNew { found: 99, known: 4 }) => {}
+            Err(LedgerError::TooNew { found: 99, known: 6 }) => {}
             other => panic!("{other:?}"),
         }
     }
     assert_eq!(store.schema_version().await, "99");
-    store.set_schema_version(5).await;
+    store.set_schema_version(6).await;
     assert_eq!(assert_no_gaps(&store.engine().await, &here()).await, 3);
+}
+
+pub(crate) async fn a_damaged_plan_hides_nothing_that_waits(store: &Store) {
+    for tampering in [
+        "body = 'rubbish'",
+        "body = replace(body, 'READY', 'MISLAID')",
+        "title = 'Another'",
+        "updated_at = 9223372036854775807",
+        "updated_at = -9223372036854775807",
+    ] {
+        let store = &store.another().await;
+        let engine = three_plans(store).await;
+        let ledger = store.ledger().await;
+        assert_eq!(store.tamper(&format!("UPDATE plan SET {tampering} WHERE number = 2")).await, 1);
+        let (mut waiting, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
+        loop {
+            let page = engine.inbox(ledger.as_ref(), after, 2).await.unwrap();
+            waiting.extend(page.items.iter().map(|waiting| waiting.plan.display_title()));
+            damaged.extend(page.damaged);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        waiting.sort();
+        assert_eq!(waiting, ["Bystander", "Plan 1", "Plan 3"], "{tampering}");
+        assert_eq!(whats(&damaged), ["plan 2 of cli:k3yk3y8x"], "{tampering}");
+    }
+}
+
+pub(crate) async fn a_session_with_an_unreadable_name_hides_no_other(store: &Store) {
+    let engine = three_plans(store).await;
+    let chat = TransportChat("telegram:1".to_owned());
+    for session in [here(), session("web:k3yk3y8x")] {
+        engine.open(&session, &person()).await.unwrap();
+        engine.ledger().point(&chat, &session).await.unwrap();
+    }
+    store.tamper("UPDATE session SET channel = 'smoke' WHERE conversation = 'k3yk3y8x' AND channel = 'web'").await;
+    let with_key = engine.sessions_with_key(&here().conversation).await.unwrap();
+    assert_eq!(with_key, [here()]);
+    assert_eq!(store.ledger().await.pointers().await.unwrap(), [(chat, here())]);
+    let page = engine.ledger().walk_sessions(None, 10).await.unwrap();
+    assert_eq!((page.items.len(), page.damaged.len()), (2, 1));
 }

@@ -8,7 +8,7 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Lease, Ledger, Page};
-use planwright_engine::server_ledger::{Census, PlanAnywhere, ServerLedger, Unfinished};
+use planwright_engine::server_ledger::{PlanAnywhere, ServerLedger, StoreCounts, Unfinished};
 use tokio::time::timeout;
 
 use super::concurrency::any_mix_of_commands;
@@ -265,7 +265,7 @@ pub(crate) async fn the_lease_that_a_process_holds_can_be_looked_at(store: &Stor
 
 pub(crate) async fn everything_is_counted(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
-    assert_eq!(ledger.census().await.unwrap(), Census::default());
+    assert_eq!(ledger.counts().await.unwrap(), StoreCounts::default());
     executing(&engine, 2).await;
     for n in 0..3 {
         ready(&engine, &nth_session(n), "# Plan").await;
@@ -273,18 +273,18 @@ pub(crate) async fn everything_is_counted(store: &Store) {
     engine.open(&nth_session(3), &person()).await.unwrap();
     engine.submit(&nth_session(3), &person(), begin("Hello")).await.unwrap();
     engine.submit(&nth_session(0), &person(), off()).await.unwrap();
-    let census = Census { sessions: 5, planning: 3, turns: 1, plans_ready: 3, plans_executing: 1 };
-    assert_eq!(ledger.census().await.unwrap(), census);
+    let census = StoreCounts { sessions: 5, planning: 3, turns: 1, plans_ready: 3, plans_executing: 1 };
+    assert_eq!(ledger.counts().await.unwrap(), census);
     let lease = ledger.acquire_lease(&nth_session(1), "deleting", LONG).await.unwrap().unwrap();
     ledger.delete_session(&lease).await.unwrap();
     engine.submit(&nth_session(3), &person(), stop()).await.unwrap();
-    let census = Census { sessions: 4, planning: 2, turns: 0, plans_ready: 2, plans_executing: 1 };
-    assert_eq!(ledger.census().await.unwrap(), census);
+    let census = StoreCounts { sessions: 4, planning: 2, turns: 0, plans_ready: 2, plans_executing: 1 };
+    assert_eq!(ledger.counts().await.unwrap(), census);
 }
 
 /// What stands in columns of its own is what the sessions say.
 pub(crate) async fn assert_counts_agree(store: &Store, ledger: &dyn ServerLedger, engine: &Engine) {
-    let mut counted = Census::default();
+    let mut counted = StoreCounts::default();
     for stored in ledger.sessions(None, 100).await.unwrap().items {
         let (session, name) = (&stored.session, &stored.session.identity.conversation);
         for (column, says) in [("turn_open", session.turn.is_some()), ("planning", session.plan_mode.enabled)] {
@@ -304,7 +304,7 @@ pub(crate) async fn assert_counts_agree(store: &Store, ledger: &dyn ServerLedger
         let listed = ledger.unfinished(None, 100).await.unwrap().items;
         assert_eq!(listed.iter().any(|found| found.session == session.identity), is_unfinished, "{name}");
     }
-    assert_eq!(ledger.census().await.unwrap(), counted);
+    assert_eq!(ledger.counts().await.unwrap(), counted);
 }
 
 pub(crate) async fn after_any_mix_of_commands_the_counts_agree(store: &Store) {

@@ -1,16 +1,20 @@
 //! Everything that only looks.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use futures::future::join_all;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::Head;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::ledger::{Ledger, Submission};
+use planwright_engine::version_index::VersionIndexEntry;
 
 use crate::commands::*;
 use crate::stores::Store;
+use crate::verifying::{assert_whole, findings, verify};
 
 pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Store) {
     let ledger = store.ledger().await;
@@ -176,6 +180,7 @@ pub(crate) async fn the_journal_of_a_plan_has_its_entries_and_no_others(store: &
     draft(&engine, &here, set("# Second")).await;
     engine.submit(&here, &person(), reject(&first.id)).await.unwrap();
     let entries = engine.ledger().plan_journal(&here, &first.id).await.unwrap();
+    let entries: Vec<_> = entries.into_iter().map(Result::unwrap).collect();
     let events: Vec<_> = entries.iter().map(|entry| (entry.seq, entry.event.name())).collect();
     assert_eq!(events, [(2, "plan_created"), (3, "plan_mode_enabled"), (4, "content_set"), (8, "plan_rejected")]);
     assert!(entries.iter().all(|entry| entry.session == here && entry.event.plan() == Some(&first.id)));
@@ -191,4 +196,122 @@ pub(crate) async fn the_history_of_a_plan_has_its_versions(store: &Store) {
     let (stored, damaged) = engine.ledger().stored_plans(&here).await.unwrap();
     assert!(damaged.is_empty());
     assert_eq!(stored[&plan.id].digest(), history.versions[1].digest);
+}
+
+/// Every session that is not visited yet is written to between two pages, and one that was visited is deleted.
+pub(crate) async fn a_walk_visits_every_session_however_they_move(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    for n in 0..10 {
+        planning(&engine, &nth_session(n), PlanStyle::Collect).await;
+    }
+    assert_eq!(ledger.count_sessions().await.unwrap(), 10);
+    let (mut visited, mut after, mut written) = (Vec::new(), None, 0);
+    loop {
+        let page = ledger.walk_sessions(after, 3).await.unwrap();
+        assert_eq!(page.damaged, []);
+        visited.extend(page.items.into_iter().map(|stored| stored.session.identity));
+        let Some(next) = page.next else { break };
+        after = Some(next);
+        for session in (0..10).map(nth_session).filter(|session| !visited.contains(session)) {
+            written += 1;
+            draft(&engine, &session, record(written)).await;
+        }
+        if visited.len() == 3 {
+            let lease = ledger.acquire_lease(&visited[0], "deleting", Duration::from_secs(60)).await.unwrap().unwrap();
+            ledger.delete_session(&lease).await.unwrap();
+        }
+    }
+    visited.sort();
+    assert_eq!(visited, (0..10).map(nth_session).collect::<Vec<_>>());
+    assert_eq!(ledger.count_sessions().await.unwrap(), 9);
+}
+
+/// More sessions than are read at once. The one that is damaged becomes the most recently active one during the check.
+pub(crate) async fn a_check_under_writes_leaves_no_session_out(store: &Store) {
+    let engine = store.engine().await;
+    let many = 520;
+    let opened = (0..many).map(|n| {
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.open(&nth_session(n), &person()).await.map(drop).unwrap() })
+    });
+    join_all(opened).await.into_iter().for_each(Result::unwrap);
+    let oldest = nth_session(many);
+    ready(&engine, &oldest, "# Plan").await;
+    // It is the last one of the walk, whichever way that goes: the first to be opened, or the longest inactive.
+    let ids = "(SELECT id FROM session WHERE conversation = 'session-00520')";
+    store
+        .tamper(&format!(
+            "UPDATE journal SET body = replace(body, 'Plan', 'Plot') WHERE seq = 4 AND session_id = {ids}"
+        ))
+        .await;
+    for n in 0..many {
+        engine.submit(&nth_session(n), &person(), on(PlanStyle::Document)).await.unwrap();
+    }
+    let mut moved = false;
+    let report = engine
+        .verify(|_| {
+            if !std::mem::replace(&mut moved, true) {
+                tokio::task::block_in_place(|| {
+                    let person = person();
+                    let write = engine.submit(&oldest, &person, off());
+                    tokio::runtime::Handle::current().block_on(write).unwrap();
+                });
+            }
+        })
+        .await
+        .unwrap();
+    assert_eq!((report.checked, report.total), (521, 521));
+    let broken: Vec<_> = report.chains.iter().filter(|chain| !chain.is_whole()).map(|chain| &chain.session).collect();
+    assert_eq!(broken, [&oldest], "{:?}", report.damaged);
+}
+
+/// The earlier versions are made unreadable, so nothing that reads them can succeed.
+pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier_versions(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    ready(&engine, &here, "# Version 1").await;
+    for version in 2..=20 {
+        draft(&engine, &here, set(&format!("# Version {version}"))).await;
+    }
+    let plan = engine.active_plan(&here).await.unwrap();
+    assert_eq!(plan.version, 20);
+    let all: BTreeSet<_> = (1..=20)
+        .map(|version| VersionIndexEntry { plan: plan.id.clone(), version, seq: u64::from(version) + 3 })
+        .collect();
+    assert_eq!(engine.ledger().version_index(&here).await.unwrap(), all);
+    for version in [1, 7, 20] {
+        let entry = engine.ledger().version_entry(&here, &plan.id, version).await.unwrap().unwrap();
+        assert_eq!((entry.seq, entry.event.name()), (u64::from(version) + 3, "content_set"));
+    }
+    assert!(engine.ledger().version_entry(&here, &plan.id, 21).await.unwrap().is_none());
+    assert!(engine.ledger().version_entry(&nth_session(1), &plan.id, 1).await.unwrap().is_none());
+
+    let early = "seq < (SELECT max(seq) - 1 FROM journal) AND version IS NOT NULL";
+    assert_eq!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await, 18);
+    let author = engine.version_author(&plan).await.unwrap().unwrap();
+    assert_eq!(author.by, agent());
+    assert_eq!(engine.drafted_elsewhere(&plan).await.unwrap(), Some(agent()));
+    let change = engine.diff_versions(&plan, None, None).await.unwrap();
+    let said = serde_json::to_string(&change).unwrap();
+    assert!(said.contains("Version 19") && said.contains("Version 20"), "{said}");
+    damaged(engine.diff_versions(&plan, Some(7), None).await, "entry");
+    let missing = refused(engine.diff_versions(&plan, Some(21), None).await, RefusalCode::NotFound);
+    assert!(missing.contains("has versions 1 to 20"), "{missing}");
+}
+
+pub(crate) async fn a_changed_index_of_versions_is_found(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    ready(&engine, &here, "# Version 1").await;
+    draft(&engine, &here, set("# Version 2")).await;
+    // A version that the index does not know is found by replaying the journal.
+    store.tamper("UPDATE journal SET version = NULL").await;
+    assert_whole(&engine).await;
+    let plan = engine.active_plan(&here).await.unwrap();
+    assert_eq!(engine.version_author(&plan).await.unwrap().unwrap().by, agent());
+    let change = serde_json::to_string(&engine.diff_versions(&plan, None, None).await.unwrap()).unwrap();
+    assert!(change.contains("Version 1") && change.contains("Version 2"), "{change}");
+    store.tamper("UPDATE journal SET version = 2 WHERE seq = 4").await;
+    let found = findings(&verify(&engine).await);
+    assert!(found.len() == 1 && found[0].contains("the index of version 2"), "{found:?}");
 }

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use planwright_core::event::{Event, SessionEvent};
+use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
-use planwright_core::session::TransportChat;
-use planwright_engine::ledger::Lease;
-use planwright_engine::server_ledger::{Census, Unfinished};
+use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_engine::ledger::{Lease, LedgerError, LedgerResult};
+use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoreCounts, StoredAnswer, Unfinished};
 
 use super::damage::{BYSTANDER, here};
 use super::runs::carry_out;
@@ -22,7 +24,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
     store.make_version_1().await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.active_plan(&here()).await.unwrap();
     assert_eq!((plan.status, plan.display_title().as_str()), (PlanStatus::Approved, "Move"));
@@ -57,7 +59,7 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
     }
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 2);
 }
 
@@ -65,7 +67,7 @@ pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
     store.make_version_2().await;
     let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
     let engine = store.engine().await;
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
     let plan = engine.active_plan(&here()).await.unwrap();
     assert_eq!(*plan, serde_json::from_str(&before).unwrap());
@@ -99,10 +101,10 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
     store.make_version_3().await;
     assert_eq!(store.schema_version().await, "3");
     let (ledger, engine) = (store.ledger().await, store.engine().await);
-    assert_eq!(store.schema_version().await, "5");
+    assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 3);
-    let census = Census { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
-    assert_eq!(ledger.census().await.unwrap(), census);
+    let census = StoreCounts { sessions: 3, planning: 2, turns: 1, plans_ready: 1, plans_executing: 1 };
+    assert_eq!(ledger.counts().await.unwrap(), census);
     let left_by = Some(Lease { session: here(), owner: "gone".to_owned(), fence: 1 });
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [Unfinished { session: here(), seq: 12, left_by }]);
     let waiting = ledger.plans_anywhere(&[PlanStatus::Ready, PlanStatus::Executing], None, 10).await.unwrap().items;
@@ -113,13 +115,13 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
         engine.submit(&session, &person(), on(PlanStyle::Document)).await.unwrap();
         assert_eq!(ledger.sessions(None, 10).await.unwrap().items[0].session.identity, session);
     }
-    let census = Census { planning: 3, ..census };
+    let census = StoreCounts { planning: 3, ..census };
 
     let taken = submission(&here(), "again", take_up("turn"));
     let lease = ledger.submit(taking("anew", LONG, taken)).await.unwrap().lease.unwrap();
     assert_eq!(lease.fence, 2);
     ledger.submit(letting_go(&lease, submission(&here(), "end", end("turn")))).await.unwrap();
-    assert_eq!(ledger.census().await.unwrap(), Census { turns: 0, ..census });
+    assert_eq!(ledger.counts().await.unwrap(), StoreCounts { turns: 0, ..census });
     assert_whole(&store.engine().await).await;
 }
 
@@ -131,6 +133,81 @@ pub(crate) async fn damaged_sessions_of_the_third_version_stay_as_they_are(store
     let ledger = store.ledger().await;
     damaged(ledger.session(&here()).await, "session cli:k3yk3y8x");
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
-    assert_eq!((ledger.census().await.unwrap().turns, ledger.census().await.unwrap().planning), (0, 1));
+    assert_eq!((ledger.counts().await.unwrap().turns, ledger.counts().await.unwrap().planning), (0, 1));
     assert_eq!(store.look(state).await, kept);
+}
+
+/// A newer program upgrades the store while this one has it open.
+pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    let here = here();
+    ready(&engine, &here, "# Plan").await;
+    let lease = ledger.acquire_lease(&here, "me", LONG).await.unwrap().unwrap();
+    let other = ledger.acquire_lease(&here, "me", LONG).await.unwrap().unwrap();
+    let request = ClaimedRequest { key: "key".to_owned(), fingerprint: "print".to_owned() };
+    ledger.claim(&request, at(1), LONG).await.unwrap();
+    let journal = ledger.journal(&here, 0, 100).await.unwrap();
+    store.set_schema_version(7).await;
+
+    let chat = TransportChat("telegram:1".to_owned());
+    let answer = StoredAnswer { status: 200, body: "{}".to_owned() };
+    let another = ClaimedRequest { key: "another".to_owned(), fingerprint: "print".to_owned() };
+    for _ in 0..2 {
+        restart(engine.submit(&here, &agent(), set("# Changed")).await);
+        restart(engine.open(&nth_session(1), &person()).await);
+        restart(ledger.acquire_lease(&here, "me", LONG).await);
+        restart(ledger.renew_lease(&lease, LONG).await);
+        restart(ledger.release_lease(&lease).await);
+        restart(ledger.delete_session(&other).await);
+        restart(ledger.point(&chat, &here).await);
+        restart(ledger.claim(&another, at(2), LONG).await);
+        restart(ledger.keep_answer("key", &answer).await);
+        restart(ledger.forget_claim("key").await);
+        restart(ledger.restore(&nth_session(2), &restorable(&nth_session(2))).await);
+        assert!(ledger.check_writable().await.unwrap_err().to_string().contains("Restart with the new program"));
+    }
+    store.set_schema_version(6).await;
+    assert_eq!(ledger.journal(&here, 0, 100).await.unwrap(), journal);
+    assert_eq!(ledger.count_sessions().await.unwrap(), 1);
+    assert_eq!(ledger.claim(&request, at(3), LONG).await.unwrap(), Claim::Begun { at: at(1) });
+    assert_eq!(ledger.claim(&another, at(3), LONG).await.unwrap(), Claim::New);
+    assert!(ledger.renew_lease(&lease, LONG).await.unwrap());
+    draft(&engine, &here, set("# Changed")).await;
+    assert_whole(&engine).await;
+}
+
+/// The journal of a session that was opened and nothing else.
+fn restorable(session: &SessionIdentity) -> Vec<SealedEntry> {
+    let submission = submission(session, "restorable", open());
+    let mut head = Head::START;
+    vec![head.seal(session, &submission.stamp, &Event::Session(SessionEvent::Opened))]
+}
+
+#[track_caller]
+fn restart<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
+    match outcome {
+        Err(error @ LedgerError::TooNew { found: 7, known: 6 }) => {
+            assert!(error.to_string().contains("Restart with the new program"), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Entries of earlier versions did not say which version they made.
+pub(crate) async fn versions_of_earlier_stores_are_numbered(store: &Store) {
+    store.make_version_3().await;
+    let engine = store.engine().await;
+    for (session, kind) in [(here(), "plan_finalized"), (session(BYSTANDER), "content_set")] {
+        let plan = engine.active_plan(&session).await.unwrap();
+        assert_eq!(plan.version, 1);
+        let entry = engine.ledger().version_entry(&session, &plan.id, 1).await.unwrap().unwrap();
+        assert_eq!(entry.event.name(), kind);
+        assert_eq!(engine.version_author(&plan).await.unwrap().unwrap().by, agent());
+    }
+    draft(&engine, &session(BYSTANDER), set("# Written since")).await;
+    let plan = engine.active_plan(&session(BYSTANDER)).await.unwrap();
+    let index = engine.ledger().version_index(&plan.session).await.unwrap();
+    let numbered: Vec<_> = index.iter().map(|made| (made.version, made.seq)).collect();
+    assert_eq!(numbered, [(1, 4), (2, 7)]);
+    assert_whole(&engine).await;
 }

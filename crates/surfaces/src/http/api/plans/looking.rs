@@ -15,6 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::naming::InSession;
+use crate::http::api::paging::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::idempotency::hashed;
@@ -82,6 +83,9 @@ struct PlanHistory {
     decisions: Vec<DecisionView>,
     /// The latest last.
     executions: Vec<ExecutionView>,
+    /// Entries that cannot be read. What happened after the first of them is not listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
 }
 
 /// Look at what happened to a plan
@@ -106,6 +110,7 @@ async fn history(
         versions: history.versions.iter().map(VersionView::from).collect(),
         decisions: history.decisions.iter().map(DecisionView::from).collect(),
         executions: history.executions.iter().map(ExecutionView::from).collect(),
+        damaged: paging::damaged(&history.damaged),
     }))
 }
 

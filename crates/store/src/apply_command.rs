@@ -1,0 +1,105 @@
+//! What both stores do with a command once the session's state is in hand: decide, apply, seal.
+
+use std::collections::BTreeMap;
+
+use planwright_core::command::{Command, RunCommand, SessionCommand};
+use planwright_core::decide;
+use planwright_core::event::{Event, PlanChange};
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Head, SealedEntry};
+use planwright_core::refusal::Refusal;
+use planwright_core::snapshot::Snapshot;
+use planwright_engine::ledger::Submission;
+use planwright_engine::version_index::apply_and_index;
+
+use crate::plan_rows::PlanRowChanges;
+
+/// What is to be written for one submission.
+#[derive(Debug)]
+pub(crate) struct AppliedCommand {
+    pub(crate) events: Vec<Event>,
+    pub(crate) entries: Vec<SealedEntry>,
+    /// The version of its plan that each entry made, if it made one.
+    pub(crate) versions: Vec<Option<u32>>,
+    /// The plans whose stored form changes, and what of it.
+    pub(crate) plans: BTreeMap<PlanId, PlanRowChanges>,
+}
+
+/// Decides and, if the command is not refused, moves `snapshot` and `head` on. A refusal leaves both as they were.
+pub(crate) fn apply_command(
+    snapshot: &mut Snapshot,
+    head: &mut Head,
+    submission: &Submission,
+) -> Result<AppliedCommand, Refusal> {
+    let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
+    if let Some(turn) = &submission.turn
+        && open.is_none_or(|open| open.id != *turn)
+    {
+        return Err(Refusal::wrong_status("This turn has ended."));
+    }
+    let events = decide(snapshot, &submission.command, &submission.stamp, &submission.policy)?;
+    let mut entries = Vec::with_capacity(events.len());
+    let mut versions = Vec::with_capacity(events.len());
+    let mut plans = BTreeMap::<_, PlanRowChanges>::new();
+    for event in &events {
+        let entry = head.seal(&submission.session, &submission.stamp, event);
+        let made = apply_and_index(snapshot, event, &submission.stamp, entry.seq);
+        versions.push(made.map(|made| made.version));
+        entries.push(entry);
+        if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
+            plans.entry(plan.clone()).or_default().note(change);
+        }
+    }
+    Ok(AppliedCommand { events, entries, versions, plans })
+}
+
+impl AppliedCommand {
+    /// What the outcomes of steps add to plans that were weighed before, at the most. `None` if a plan says something
+    /// else now, so that it has to be weighed again.
+    pub(crate) fn bytes_added(&self) -> Option<usize> {
+        let mut added = 0;
+        for (event, entry) in self.events.iter().zip(&self.entries) {
+            match event.plan_change() {
+                Some(PlanChange::Plan | PlanChange::Everything) => return None,
+                Some(PlanChange::Run(_)) => added += entry.body.len(),
+                Some(PlanChange::Pause) => {}
+                None => {}
+            }
+        }
+        Some(added)
+    }
+
+    /// The plans that were not there before.
+    pub(crate) fn made(&self) -> impl Iterator<Item = &PlanId> {
+        self.events.iter().filter_map(Event::added_plan)
+    }
+}
+
+/// Whether the command is about the active plan, so that it cannot do without it.
+pub(crate) fn needs_active_plan(command: &Command) -> bool {
+    match command {
+        // Whether planning continues with the active plan or needs a new one depends on that plan.
+        Command::Session(SessionCommand::EnsurePlanMode { .. })
+        | Command::Draft(_)
+        | Command::Run(RunCommand::Report(_)) => true,
+        Command::Session(_)
+        | Command::Decide(_)
+        | Command::Run(_)
+        | Command::Turn(_)
+        | Command::Workbook(_)
+        | Command::Import(_) => false,
+    }
+}
+
+/// Whether the command can begin a session that is not there yet.
+pub(crate) fn may_open_session(command: &Command) -> bool {
+    match command {
+        Command::Session(SessionCommand::Open) | Command::Import(_) => true,
+        Command::Session(_)
+        | Command::Draft(_)
+        | Command::Decide(_)
+        | Command::Run(_)
+        | Command::Turn(_)
+        | Command::Workbook(_) => false,
+    }
+}

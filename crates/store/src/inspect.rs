@@ -1,0 +1,36 @@
+//! What is stored at a location, without working there: nothing is made and nothing is upgraded.
+
+use planwright_engine::ledger::LedgerResult;
+
+use crate::{Location, postgres, sqlite};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// The version of the schema; 0 if there is none yet.
+    pub schema: u32,
+    /// The version that this program works with.
+    pub known: u32,
+    /// Whether SQLite lets readers and a writer work side by side, which is its setting unless it was changed by hand.
+    /// `None` on other stores.
+    pub write_ahead: Option<bool>,
+    /// The database is on another machine and the connection to it is not encrypted.
+    pub unencrypted_remote: bool,
+    pub pooler: Pooler,
+}
+
+/// A connection pooler, such as PgBouncer, in front of the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pooler {
+    None,
+    /// The URL names the server itself for `LISTEN`.
+    WithDirectListen,
+    /// What other processes write is found by polling.
+    WithoutListen,
+}
+
+pub async fn inspect(location: &Location) -> LedgerResult<Inspection> {
+    match location {
+        Location::Sqlite(path) => sqlite::inspect::inspect(path.clone()).await,
+        Location::Postgres(url) => postgres::inspect::inspect(url).await,
+    }
+}

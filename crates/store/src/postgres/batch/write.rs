@@ -1,0 +1,251 @@
+//! Writes the outcome of a batch: one statement for each table, however many commands there were.
+
+use futures::try_join;
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::plan::Plan;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+
+use super::session::BatchSession;
+use super::{Batch, NewEntry};
+use crate::encode::{self, SessionState};
+use crate::plan_rows::{ExecutionRow, PlanRows};
+use crate::postgres::errors::DatabaseError;
+use crate::postgres::leases;
+use crate::postgres::statement::Parameter;
+use crate::postgres::writer_connection::WriterConnection;
+
+pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> Result<(), DatabaseError> {
+    let entries = EntryColumns::of(&batch.entries);
+    let sessions = SessionColumns::of(batch)?;
+    let mut plans = Plans::default();
+    for session in batch.sessions.values() {
+        plans.add(session)?;
+    }
+    let Plans { made, changed, executions, runs_anew, runs } = &plans;
+    let unbegun: Vec<_> = batch
+        .sessions
+        .values()
+        .filter(|session| session.fresh && session.snapshot.session.is_none())
+        .filter_map(|session| session.id)
+        .collect();
+    let leases = LeaseColumns::of(batch);
+    let (_, _, plans, _, _, _, rows, _, _) = try_join!(
+        connection.execute(entries.seq.len(), &connection.insert_entries, entries.parameters()),
+        connection.execute(made.id.len(), &connection.insert_plans, made.for_insert()),
+        connection.execute(changed.id.len(), &connection.update_plans, changed.for_update()),
+        connection.execute(executions.plan.len(), &connection.set_executions, executions.parameters()),
+        connection.execute(runs_anew.len(), &connection.delete_runs, [runs_anew]),
+        connection.execute(runs.plan.len(), &connection.set_runs, runs.parameters()),
+        connection.execute(sessions.id.len(), &connection.update_sessions, sessions.parameters()),
+        connection.execute(unbegun.len(), &connection.delete_sessions, [&unbegun]),
+        connection.execute(leases.session_id.len(), &connection.set_leases, leases.parameters()),
+    )?;
+    if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
+        return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct EntryColumns<'a> {
+    session_id: Vec<i64>,
+    seq: Vec<i64>,
+    plan: Vec<Option<&'a str>>,
+    request: Vec<Option<&'a str>>,
+    version: Vec<Option<i64>>,
+    body: Vec<&'a str>,
+    hash: Vec<&'a [u8]>,
+}
+
+impl<'a> EntryColumns<'a> {
+    fn of(entries: &'a [NewEntry<'a>]) -> Self {
+        let mut columns = Self::default();
+        for entry in entries {
+            columns.session_id.push(entry.session_id);
+            columns.seq.push(entry.seq as i64);
+            columns.plan.push(entry.plan.as_ref().map(PlanId::as_str));
+            columns.request.push(entry.request.map(RequestId::as_str));
+            columns.version.push(entry.version.map(i64::from));
+            columns.body.push(&entry.body);
+            columns.hash.push(&entry.hash);
+        }
+        columns
+    }
+
+    fn parameters(&self) -> [&dyn Parameter; 7] {
+        [&self.session_id, &self.seq, &self.plan, &self.request, &self.version, &self.body, &self.hash]
+    }
+}
+
+#[derive(Default)]
+struct SessionColumns<'a> {
+    id: Vec<i64>,
+    head_seq: Vec<i64>,
+    head_hash: Vec<&'a [u8]>,
+    state: Vec<String>,
+    last_active: Vec<i64>,
+    turn_open: Vec<bool>,
+    planning: Vec<bool>,
+}
+
+impl<'a> SessionColumns<'a> {
+    fn of(batch: &'a Batch<'_>) -> LedgerResult<Self> {
+        let mut columns = Self::default();
+        for session in batch.sessions.values() {
+            let (Some(id), Some(opened), Some(at)) = (session.id, &session.snapshot.session, session.last_active)
+            else {
+                continue;
+            };
+            columns.id.push(id);
+            columns.head_seq.push(session.head.seq as i64);
+            columns.head_hash.push(&session.head.hash.0);
+            let state = SessionState::of(opened)?;
+            columns.state.push(state.text);
+            columns.last_active.push(at.as_microsecond());
+            columns.turn_open.push(state.turn_open);
+            columns.planning.push(state.planning);
+        }
+        Ok(columns)
+    }
+
+    fn parameters(&self) -> [&dyn Parameter; 7] {
+        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning } = self;
+        [id, head_seq, head_hash, state, last_active, turn_open, planning]
+    }
+}
+
+/// All that is written of plans.
+#[derive(Default)]
+struct Plans<'a> {
+    made: PlanColumns<'a>,
+    changed: PlanColumns<'a>,
+    executions: ExecutionColumns<'a>,
+    /// The plans whose runs before this go.
+    runs_anew: Vec<&'a str>,
+    runs: RunColumns<'a>,
+}
+
+impl<'a> Plans<'a> {
+    fn add(&mut self, session: &'a BatchSession) -> LedgerResult<()> {
+        let Some(session_id) = session.id else { return Ok(()) };
+        for (id, rewrite) in &session.changed {
+            let Some(plan) = session.snapshot.plan(id) else { continue };
+            let rows = PlanRows::of(plan, rewrite)?;
+            if let Some(execution) = rows.execution() {
+                self.executions.push(id, execution);
+            }
+            if rows.runs_anew {
+                self.runs_anew.push(id.as_str());
+            }
+            for (position, body) in rows.runs {
+                self.runs.push(id, position, body);
+            }
+            if let Some(body) = rows.body {
+                let columns = if session.made.contains(id) { &mut self.made } else { &mut self.changed };
+                columns.push(session_id, plan, body);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct ExecutionColumns<'a> {
+    plan: Vec<&'a str>,
+    steps: Vec<i64>,
+    updated_at: Vec<String>,
+    pause: Vec<Option<String>>,
+}
+
+impl<'a> ExecutionColumns<'a> {
+    fn push(&mut self, plan: &'a PlanId, row: ExecutionRow) {
+        self.plan.push(plan.as_str());
+        self.steps.push(row.steps);
+        self.updated_at.push(row.updated_at);
+        self.pause.push(row.pause);
+    }
+
+    fn parameters(&self) -> [&dyn Parameter; 4] {
+        [&self.plan, &self.steps, &self.updated_at, &self.pause]
+    }
+}
+
+#[derive(Default)]
+struct RunColumns<'a> {
+    plan: Vec<&'a str>,
+    position: Vec<i64>,
+    body: Vec<String>,
+}
+
+impl<'a> RunColumns<'a> {
+    fn push(&mut self, plan: &'a PlanId, position: i64, body: String) {
+        self.plan.push(plan.as_str());
+        self.position.push(position);
+        self.body.push(body);
+    }
+
+    fn parameters(&self) -> [&dyn Parameter; 3] {
+        [&self.plan, &self.position, &self.body]
+    }
+}
+
+#[derive(Default)]
+struct PlanColumns<'a> {
+    id: Vec<&'a str>,
+    session_id: Vec<i64>,
+    number: Vec<i64>,
+    status: Vec<&'static str>,
+    style: Vec<&'static str>,
+    title: Vec<String>,
+    body: Vec<String>,
+    updated_at: Vec<i64>,
+}
+
+impl<'a> PlanColumns<'a> {
+    fn push(&mut self, session_id: i64, plan: &'a Plan, body: String) {
+        self.id.push(plan.id.as_str());
+        self.session_id.push(session_id);
+        self.number.push(plan.number.into());
+        self.status.push(plan.status.as_str());
+        self.style.push(plan.style().as_str());
+        self.title.push(encode::title_for_row(&plan.display_title()));
+        self.body.push(body);
+        self.updated_at.push(plan.updated_at.as_microsecond());
+    }
+
+    fn for_insert(&self) -> [&dyn Parameter; 8] {
+        [&self.id, &self.session_id, &self.number, &self.status, &self.style, &self.title, &self.body, &self.updated_at]
+    }
+
+    fn for_update(&self) -> [&dyn Parameter; 6] {
+        [&self.id, &self.session_id, &self.status, &self.title, &self.body, &self.updated_at]
+    }
+}
+
+#[derive(Default)]
+struct LeaseColumns<'a> {
+    session_id: Vec<i64>,
+    owner: Vec<&'a str>,
+    fence: Vec<i64>,
+    micros: Vec<f64>,
+}
+
+impl<'a> LeaseColumns<'a> {
+    fn of(batch: &'a Batch<'_>) -> Self {
+        let mut columns = Self::default();
+        for session in batch.sessions.values() {
+            let (Some(id), Some(holder), Some(runs)) = (session.id, &session.holder, session.lease_runs) else {
+                continue;
+            };
+            columns.session_id.push(id);
+            columns.owner.push(&holder.owner);
+            columns.fence.push(holder.fence as i64);
+            columns.micros.push(leases::micros(runs));
+        }
+        columns
+    }
+
+    fn parameters(&self) -> [&dyn Parameter; 4] {
+        [&self.session_id, &self.owner, &self.fence, &self.micros]
+    }
+}
