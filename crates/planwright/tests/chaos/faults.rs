@@ -57,7 +57,8 @@ impl Schedule {
             kinds.extend([5, 6]);
         }
         random.shuffle(&mut kinds);
-        let gap = lasts.as_millis() as u64 / (kinds.len() as u64 + 1);
+        // In longer rounds faults come often enough to meet each other.
+        let gap = (lasts.as_millis() as u64 / (kinds.len() as u64 + 1)).min(2500);
         let mut at = gap / 2;
         let mut planned = Vec::new();
         let mut next = kinds.clone().into_iter();
@@ -72,8 +73,7 @@ impl Schedule {
                 }
             };
             planned.push(Planned { at: Duration::from_millis(at), lasts: Duration::from_millis(lasts), fault });
-            // In longer runs the gaps vary, so that faults meet each other.
-            at += random.between(gap.min(2500) / 2, gap.min(2500));
+            at += random.between(gap * 3 / 4, gap * 5 / 4);
         }
         Self(planned)
     }

@@ -78,6 +78,11 @@ impl Recorder {
         self.0.lock().unwrap().requests[request].attempts.push(attempt);
     }
 
+    pub(crate) fn acknowledged(&self) -> usize {
+        let history = self.0.lock().unwrap();
+        history.requests.iter().filter(|request| request.acknowledged().is_some()).count()
+    }
+
     pub(crate) fn probe(&self, what: impl Into<String>, passed: bool) {
         self.0.lock().unwrap().probes.push(Probe { what: what.into(), passed });
     }
