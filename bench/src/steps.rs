@@ -11,11 +11,12 @@ use planwright_core::model::ToolSpec;
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::refusal::Refusal;
-use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::agent::{Agent, AgentOptions, Watcher};
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
+use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
+use planwright_engine::session::input::{Input, Place, Request};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use planwright_store::Location;
 use serde_json::{Value, json};
@@ -61,7 +62,9 @@ async fn rate(folder: &TempDir, steps: usize, effect: ToolEffect) -> anyhow::Res
         let plan = engine.active_plan(&session).await?;
         engine.approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await?;
         let begun = Instant::now();
-        agent.carry_out_plan(&session, &person, &plan.id, &Watcher::nobody()).await?;
+        let place = Place::new(TransportChat("bench".to_owned()), session.clone());
+        let request = Request::new(place, person.clone());
+        agent.submit(Input::CarryOut { plan: plan.id.clone() }, request).outcome().await?;
         working += begun.elapsed();
         done += steps;
     }
@@ -98,7 +101,7 @@ impl Tool for Nothing {
         Ok(())
     }
 
-    async fn call(&self, _: &SessionIdentity, _: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, _: ToolContext<'_>, _: Arguments) -> Result<Value, Refusal> {
         Ok(json!({}))
     }
 }

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use planwright_core::model::{ModelReply, ModelRequest, Usage};
-use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::agent::{Agent, AgentOptions, Watcher};
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
+use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
 use planwright_engine::model::{Listener, Model, ModelError};
+use planwright_engine::session::input::{Input, Place, Request};
 use planwright_engine::tokens::Tokens;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
@@ -104,9 +105,9 @@ async fn median(agent: &Agent, session: &SessionIdentity) -> anyhow::Result<f64>
 }
 
 async fn turn(agent: &Agent, session: &SessionIdentity) -> anyhow::Result<()> {
-    agent
-        .send(session, &ledger::agent(), "How far is the move of the service, and what is next?", &Watcher::nobody())
-        .await?;
+    let text = "How far is the move of the service, and what is next?";
+    let place = Place::new(TransportChat("bench".to_owned()), session.clone());
+    agent.submit(Input::Message(text.to_owned()), Request::new(place, ledger::agent())).outcome().await?;
     Ok(())
 }
 

@@ -1,62 +1,58 @@
-//! The agent in a conversation: messages and commands in, answers out, one after another in each session.
+//! The agent in a conversation: inputs in, progress and one outcome out.
 //!
-//! - [`Agent`]: the handle that surfaces call
-//! - `slots`: one queue per session in this process; the lease in the ledger makes it one over all processes
-//! - `holding`: a lease that is kept alive while it is worked under
-//! - `leaving`: a process that is to end leaves its work where somebody else can go on
-//! - `recovering`: work that others left
-//! - `recalling`, `memory`: the conversation, from the journal and from what is remembered of it
-//! - `running`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
-//! - `calling`: one tool call, through the gate
-//! - `asking`: a question to a specialist, in a turn of its own
-//! - `guarding`: what panics has failed, and nothing else has
-//! - `noting`: what goes into the workbook around the calls
+//! - [`Agent::submit`]: the one way in, for every surface
+//! - `inputs`: what each input does, called by the session's task in the order of arrival
+//! - `commands`: slash commands, and decisions about plans
+//! - `turn`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
+//! - `tool_call`, `ask_agent`: one call of the model, through the gate; a question to a specialist
 //! - `context`: what the model is sent, and compaction
-//! - `executing`: an approved plan of recorded calls, carried out
-//! - `outcome`: how a turn ended, with the plan it shows
-//! - `commands`: what is typed with a slash
+//! - `executing`: an approved plan, carried out
+//! - `lease`: taking the lease of a session
+//! - `history`, `conversation_cache`: the conversation, from the journal and from what was read lately
+//! - `recovering`: work that other processes left
+//! - `sessions`: sessions that come and go
+//! - `workbook_hooks`: what goes into the workbook around the calls
 
-mod asking;
-mod calling;
+mod ask_agent;
 mod commands;
 mod context;
+mod conversation_cache;
 mod executing;
-mod guarding;
-mod holding;
-mod leaving;
-mod memory;
-mod noting;
-mod outcome;
+mod history;
+mod inputs;
+mod lease;
 mod process;
-mod progress;
-mod recalling;
 mod recovering;
-mod running;
 mod sessions;
-mod slots;
+mod tool_call;
+mod turn;
+mod workbook_hooks;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
-use planwright_core::ids::RequestId;
-use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
-use planwright_core::slash::{self, Input};
 use planwright_core::turn::Purpose;
+use tokio::sync::broadcast;
+use tokio::time::timeout;
 
 use crate::engine::Engine;
-use crate::ledger::LedgerResult;
 use crate::model::Model;
+use crate::session::input::{Input, Request};
+use crate::session::progress::{Progress, ProgressStream};
+use crate::session::registry::SessionRegistry;
+use crate::session::shutdown::Shutdown;
+use crate::session::task::{InputHandler, TaskOptions};
 use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
 
-pub use commands::{Answer, Approved, Approving, RevisionAsked, standing_now};
-pub use outcome::{PlanCard, TurnOutcome};
+pub use commands::standing_now;
 pub(crate) use process::is_gone;
-pub use progress::{Progress, Watcher};
-pub use sessions::{Place, Seen};
+
+/// How long abandoned work may take to release its session when the process shuts down.
+const LAST_WRITES: Duration = Duration::from_secs(5);
 
 /// A cheap handle on the agent; clones share everything.
 #[derive(Debug, Clone)]
@@ -71,9 +67,9 @@ struct Shared {
     toolbox: Toolbox,
     files: FileTools,
     tokens: Tokens,
-    slots: slots::Slots,
-    memory: memory::Memory,
-    leaving: leaving::Leaving,
+    sessions: SessionRegistry,
+    conversations: conversation_cache::ConversationCache,
+    shutdown: Shutdown,
     options: AgentOptions,
 }
 
@@ -112,15 +108,39 @@ impl Agent {
         let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
         // What lies beside the files is reached the same way.
         let engine = engine.with_workbook_beside(&files);
-        let (tokens, slots, memory, leaving) = Default::default();
-        let shared = Shared { model, toolbox, files, tokens, slots, memory, leaving, options };
+        let (tokens, sessions, conversations, shutdown) = Default::default();
+        let shared = Shared { model, toolbox, files, tokens, sessions, conversations, shutdown, options };
         Self { engine, shared: Arc::new(shared) }
     }
 
-    /// The same agent for one request that may come twice: the first thing that is written for it has this name, and sent
-    /// again it comes to what it came to the first time.
-    pub fn as_request(&self, request: RequestId) -> Self {
-        Self { engine: self.engine.as_request(request), shared: Arc::clone(&self.shared) }
+    /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
+    /// that inputs which only read or which stop what runs do not wait. Dropping the stream does not cancel it.
+    pub fn submit(&self, input: Input, request: Request) -> ProgressStream {
+        let handler: Arc<dyn InputHandler> = Arc::new(self.clone());
+        let options = TaskOptions { ledger: Arc::clone(self.engine().ledger()) };
+        self.shared.sessions.submit(input, request, &handler, &options)
+    }
+
+    /// The progress of everything that happens in the session in this process from now on.
+    pub fn observe(&self, session: &SessionIdentity) -> broadcast::Receiver<Progress> {
+        self.shared.sessions.observe(session)
+    }
+
+    /// Leaves all work where another process can resume it: at once where no call is being waited for, else when the
+    /// model or the tool has answered, but after `patience` at the latest. From here on nothing is begun in this process.
+    pub async fn drain(&self, patience: Duration) {
+        let Shared { shutdown, sessions, .. } = self.shared.as_ref();
+        shutdown.request();
+        if timeout(patience, sessions.all_idle()).await.is_ok() {
+            return;
+        }
+        shutdown.abandon_calls();
+        if timeout(LAST_WRITES, sessions.all_idle()).await.is_err() {
+            tracing::warn!(
+                event = "work_not_left",
+                "some work did not end in time and is resumed when its lease runs out"
+            );
+        }
     }
 
     pub fn engine(&self) -> &Engine {
@@ -129,17 +149,6 @@ impl Agent {
 
     pub fn model(&self) -> &dyn Model {
         self.shared.model.as_ref()
-    }
-
-    /// Whatever was typed: a message for the agent, or a command. It waits for its turn and answers when it is over.
-    pub async fn hear(&self, place: &Place, by: &Actor, text: &str, watcher: &Watcher) -> LedgerResult<Answer> {
-        match slash::parse(text) {
-            Input::Message(text) => Ok(self.send(&place.session, by, text, watcher).await?.into()),
-            Input::Command(command) => self.command(place, by, command, watcher).await,
-            Input::Refused(mistake) => {
-                Ok(Answer::refusal(&place.session, RefusalCode::InvalidArgument, mistake.to_string()))
-            }
-        }
     }
 
     /// The tokens a request may have.

@@ -16,7 +16,9 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, Command, Decision, RunCommand, SessionCommand, StuckChoice};
+use planwright_core::command::{
+    AfterApproval, Command, Decision, RunCommand, SessionCommand, StuckChoice, TurnCommand,
+};
 use planwright_core::gate::PlanTool;
 use planwright_core::ids::{PlanId, RequestId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
@@ -27,7 +29,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::snapshot::CommandContext;
 
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
-use crate::ledger::{Committed, Leasing, Ledger, LedgerResult, Submission};
+use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
 use crate::tools::ToolDefinition;
 use crate::workbook::Copies;
 
@@ -118,6 +120,25 @@ impl Engine {
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
         outcome
+    }
+
+    /// What a request wrote in the session, if it was carried out before.
+    pub(crate) async fn find_request(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        request: &RequestId,
+    ) -> LedgerResult<Option<Committed>> {
+        // The store answers a request that it knows with its first outcome. A request that it does not know asks for
+        // a turn that does not exist, which is refused and changes nothing.
+        let unknown = TurnId::new("unknown").unwrap_or_else(|_| unreachable!("seven letters are an id"));
+        let resume = Command::Turn(TurnCommand::Resume { turn: unknown });
+        let asking = Asking { session, by, request: request.clone(), leasing: Leasing::None, turn: None };
+        match self.submit_as(asking, resume).await {
+            Ok(committed) => Ok(Some(committed)),
+            Err(LedgerError::Refused(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn next_request(&self) -> RequestId {

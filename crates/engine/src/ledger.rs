@@ -40,9 +40,9 @@ pub enum Leasing {
     /// Takes the lease, or extends what this owner has. While another owner has it, nothing is done and the answer is
     /// [`LedgerError::Leased`]; if the command is refused, nothing is taken.
     Take { owner: String, ttl: Duration },
-    /// Refused if the session has meanwhile been leased to another owner.
+    /// Fails with [`LedgerError::Fenced`] if the lease is lost.
     Held(Lease),
-    /// The same, and the lease is given back with it.
+    /// The same, and the lease is released with it.
     LetGo(Lease),
 }
 
@@ -110,6 +110,9 @@ pub enum LedgerError {
     /// Another owner holds the lease of the session, and it has not expired.
     #[error("another process is working on session {} right now", .0.session)]
     Leased(Lease),
+    /// The lease that the submission was made under is lost: it was released, or another process took it.
+    #[error("session {} is leased to another process now, so nothing was written", .0.session)]
+    Fenced(Lease),
     /// The store cannot be reached or cannot take anything now. Nothing was stored, or it will be found again.
     #[error("the store is not available: {0}")]
     Unavailable(String),
@@ -133,7 +136,7 @@ impl LedgerError {
     pub fn code(&self) -> RefusalCode {
         match self {
             Self::Refused(refusal) => refusal.code,
-            Self::Leased(_) => RefusalCode::Conflict,
+            Self::Leased(_) | Self::Fenced(_) => RefusalCode::Conflict,
             Self::Unavailable(_) | Self::TooNew { .. } => RefusalCode::Unavailable,
             Self::Damaged { .. } | Self::Internal(_) => RefusalCode::Internal,
         }
@@ -143,9 +146,12 @@ impl LedgerError {
     pub fn into_refusal(self) -> Refusal {
         match self {
             Self::Refused(refusal) => refusal,
-            Self::Leased(_) | Self::Unavailable(_) | Self::TooNew { .. } | Self::Damaged { .. } | Self::Internal(_) => {
-                Refusal::new(self.code(), self.to_string())
-            }
+            Self::Leased(_)
+            | Self::Fenced(_)
+            | Self::Unavailable(_)
+            | Self::TooNew { .. }
+            | Self::Damaged { .. }
+            | Self::Internal(_) => Refusal::new(self.code(), self.to_string()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What can be done with Planwright, and the ports it needs for it.
 //!
 //! - [`engine::Engine`]: the use cases; every surface calls these and nothing else
+//! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`view`]: plans and sessions as JSON for people's programs
@@ -9,6 +10,7 @@
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
+mod catch_panic;
 pub mod clock;
 pub mod engine;
 pub mod feed;
@@ -16,6 +18,7 @@ pub mod ledger;
 pub mod model;
 mod schema;
 pub mod server_ledger;
+pub mod session;
 pub mod tokens;
 pub mod toolbox;
 pub mod tools;

@@ -171,7 +171,9 @@ impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
         let (exit, hint) = match &error {
             LedgerError::Refused(refusal) => (Exit::of(refusal.code), None),
-            LedgerError::Leased(_) => (Exit::Unavailable, Some("nothing was changed; try again when they are done")),
+            LedgerError::Leased(_) | LedgerError::Fenced(_) => {
+                (Exit::Unavailable, Some("nothing was changed; try again when they are done"))
+            }
             LedgerError::Unavailable(_) => {
                 (Exit::Unavailable, Some("nothing was changed; `--data` and `--database` say which store is used"))
             }

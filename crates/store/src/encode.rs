@@ -129,6 +129,7 @@ pub(crate) fn copy_error(error: &LedgerError) -> LedgerError {
     match error {
         LedgerError::Refused(refusal) => LedgerError::Refused(refusal.clone()),
         LedgerError::Leased(lease) => LedgerError::Leased(lease.clone()),
+        LedgerError::Fenced(lease) => LedgerError::Fenced(lease.clone()),
         LedgerError::Unavailable(words) => LedgerError::Unavailable(words.clone()),
         LedgerError::TooNew { found, known } => LedgerError::TooNew { found: *found, known: *known },
         LedgerError::Damaged { what, reason } => LedgerError::damaged(what.clone(), reason),

@@ -1,6 +1,5 @@
 //! The rules of leases, the same for both stores: who may go on, and which fence comes next.
 
-use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Lease, Leasing, LedgerError, LedgerResult, Submission};
 
@@ -38,12 +37,12 @@ pub(crate) fn is_free_for(holder: Option<&Holder>, owner: &str) -> bool {
     holder.is_none_or(|holder| !holder.running || holder.owner == owner)
 }
 
-/// Refuses what comes from somebody who does not hold the session any more.
+/// Fails what is submitted under a lease that is lost.
 pub(crate) fn check_held(holder: Option<&Holder>, lease: &Lease) -> LedgerResult<()> {
     if holder.is_some_and(|holder| holder.has(lease)) {
         return Ok(());
     }
-    Err(Refusal::conflict(format!("Session {} is held by somebody else now.", lease.session)).into())
+    Err(LedgerError::Fenced(lease.clone()))
 }
 
 /// Whether a submission may be carried out, as far as the lease of its session is concerned.

@@ -32,6 +32,7 @@ impl WriteHealth {
             LedgerError::TooNew { .. } => self.note(Some(error.to_string())),
             LedgerError::Refused(_)
             | LedgerError::Leased(_)
+            | LedgerError::Fenced(_)
             | LedgerError::Damaged { .. }
             | LedgerError::Internal(_) => {}
         }

@@ -6,9 +6,8 @@
 //! - `app`: what every handler works with; `extract`: what they take out of a request
 //! - `problem`: refusals as `application/problem+json`
 //! - `api`: the REST calls, one module for each resource; `openapi`: their description
-//! - `hearing`: what people type, from any surface; `sse`: the same, answered as a stream of events
+//! - `input`: inputs of sessions from every endpoint; `sse`: the same, answered as a stream of events
 //! - `idempotency`: requests that clients may send twice
-//! - `live`: what happens in turns while it happens, for whoever looks
 //! - `page`: the start page, signing in and out; `health`, `metrics`: for whoever runs it
 
 mod access;
@@ -17,9 +16,8 @@ mod app;
 mod entrance;
 mod extract;
 mod health;
-mod hearing;
 mod idempotency;
-mod live;
+mod input;
 mod metrics;
 mod openapi;
 mod page;

@@ -6,139 +6,57 @@ mod plans;
 mod standing;
 mod workbook;
 
-pub use decisions::{Approved, Approving, RevisionAsked};
+pub(super) use decisions::REVISION;
+pub(super) use plans::Leave;
 pub use standing::standing_now;
 pub(super) use standing::{line, standing, title};
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Conversation;
-use planwright_core::event::SessionEvent;
-use planwright_core::planner::PlannerAnswer;
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
-use planwright_core::turn::{Shown, TurnEnd};
-use tokio_util::sync::CancellationToken;
+use planwright_core::turn::Shown;
 
 use super::Agent;
-use super::leaving::left;
-use super::outcome::{PlanCard, TurnOutcome};
-use super::progress::{Progress, Watcher};
-use super::sessions::Place;
 use crate::engine::Asking;
-use crate::ledger::{Lease, Leasing, LedgerError, LedgerResult};
-
-/// What comes back for whatever was typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The session the person is in afterwards.
-    pub session: SessionIdentity,
-    /// How the turn ended; `None` if no turn was needed.
-    pub end: Option<TurnEnd>,
-    /// What was decided before the work that this is the answer to; it was told at once.
-    pub decided: Option<String>,
-    /// What the person reads, in Markdown.
-    pub reply: String,
-    pub plan: Option<PlanCard>,
-    /// What the planner says, if a plan was being built.
-    pub planner: Option<PlannerAnswer>,
-    /// Why it was refused, if it was; then nothing changed.
-    pub refusal: Option<RefusalCode>,
-}
-
-impl Answer {
-    pub(super) fn words(session: &SessionIdentity, reply: impl Into<String>) -> Self {
-        Self {
-            session: session.clone(),
-            end: None,
-            decided: None,
-            reply: reply.into(),
-            plan: None,
-            planner: None,
-            refusal: None,
-        }
-    }
-
-    pub(super) fn refusal(session: &SessionIdentity, code: RefusalCode, reply: impl Into<String>) -> Self {
-        Self { refusal: Some(code), ..Self::words(session, reply) }
-    }
-
-    pub fn refused(&self) -> bool {
-        self.refusal.is_some()
-    }
-
-    fn with_plan(mut self, plan: PlanCard) -> Self {
-        self.plan = Some(plan);
-        self
-    }
-}
-
-impl From<TurnOutcome> for Answer {
-    fn from(outcome: TurnOutcome) -> Self {
-        Self {
-            session: outcome.session,
-            end: Some(outcome.end),
-            decided: None,
-            reply: outcome.reply,
-            plan: outcome.plan,
-            planner: outcome.planner,
-            refusal: None,
-        }
-    }
-}
+use crate::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult};
+use crate::session::outcome::{Answer, PlanCard};
+use crate::session::progress::Progress;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::{InputContext, Running};
 
 impl Agent {
-    pub async fn command(
-        &self,
-        place: &Place,
-        by: &Actor,
-        command: SlashCommand,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let session = &place.session;
+    pub(super) async fn command(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
         tracing::debug!(session_identity = %session, event = "command", command = command.name());
-        let outcome = self.carry_out_command(place, by, command, watcher).await;
-        match outcome {
-            Err(LedgerError::Refused(refusal)) => Ok(Answer::refusal(session, refusal.code, words(&refusal))),
-            outcome => outcome,
-        }
+        refusal_as_answer(session, self.carry_out_command(command, context).await)
     }
 
-    async fn carry_out_command(
-        &self,
-        place: &Place,
-        by: &Actor,
-        command: SlashCommand,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let session = &place.session;
+    async fn carry_out_command(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
+        let (session, by) = (context.session(), context.by());
         match command {
-            SlashCommand::Plan(command) => self.plan_command(place, by, command, watcher).await,
+            SlashCommand::Plan(command) => Box::pin(self.plan_command(command, context)).await,
             SlashCommand::Plans => self.list_plans(session).await,
             SlashCommand::New => {
-                let place = self.new_place(&place.transport, session.channel, by).await?;
+                // The key of the new session is made from the request's name, so that sent again it is the same one.
+                let new = context.engine(self.engine()).new_session(session.channel);
+                let place = self.enter(&context.request.place.transport, &new, by).await?;
                 let reply = format!("New session `{}`. `/switch {}` goes back.", place.session, session.conversation);
                 Ok(Answer::words(&place.session, reply))
             }
             SlashCommand::Switch { key } => {
                 let session = SessionIdentity::new(session.channel, key);
                 self.engine().session(&session).await?;
-                let place = self.enter(&place.transport, &session, by).await?;
+                let place = self.enter(&context.request.place.transport, &session, by).await?;
                 self.session_status(&place.session).await
             }
             SlashCommand::Sessions => self.list_sessions(session).await,
-            SlashCommand::Reset => {
-                self.stop(session, by).await?;
-                self.engine().reset(session, by).await?;
-                let reply = "The conversation begins afresh. Plan work is off; the plan it was on is cancelled.";
-                Ok(Answer::words(session, reply))
-            }
-            SlashCommand::Compact => self.compact_command(session, by, watcher).await,
-            SlashCommand::Stop => {
-                let stopped = self.stop(session, by).await?;
-                Ok(Answer::words(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
-            }
+            SlashCommand::Reset => self.reset(context, &Running::NOTHING).await,
+            SlashCommand::Compact => self.compact_command(context).await,
+            SlashCommand::Stop => self.stop_command(context, &Running::NOTHING).await,
             SlashCommand::Status => self.session_status(session).await,
             SlashCommand::Tools => self.list_tools(session).await,
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),
@@ -155,22 +73,49 @@ impl Agent {
         }
     }
 
-    async fn compact_command(&self, session: &SessionIdentity, by: &Actor, watcher: &Watcher) -> LedgerResult<Answer> {
-        let served = self.shared.slots.wait_for(session).await;
-        let held = self.hold(session, &served.running.stop, watcher).await?;
-        let outcome = self.compact_held(session, by, &held.lease, &served.running.stop, watcher).await;
-        self.let_go(&held).await;
+    pub(super) async fn stop_command(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
+        let session = context.session();
+        let stopped = self.stop_session(session, context.by(), running).await?;
+        Ok(Answer::words(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
+    }
+
+    pub(super) async fn reset(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
+        let (session, by) = (context.session(), context.by());
+        // A reset that was carried out before does not stop what was begun since.
+        if self.find_request(context).await?.is_none() {
+            self.stop_session(session, by, running).await?;
+            context.engine(self.engine()).reset(session, by).await?;
+        }
+        let reply = "The conversation begins afresh. Plan work is off; the plan it was on is cancelled.";
+        Ok(Answer::words(session, reply))
+    }
+
+    /// What a request wrote that was carried out before under the same name.
+    async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
+        match &context.request.id {
+            Some(id) => self.engine().find_request(context.session(), context.by(), id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn compact_command(&self, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        let before = self.find_request(context).await?;
+        let messages = before.iter().flat_map(|committed| &committed.events).find_map(|event| match event {
+            Event::Session(SessionEvent::Compacted { compaction }) => Some(compaction.messages),
+            _ => None,
+        });
+        if let Some(messages) = messages {
+            return Ok(Answer::words(session, format!("{messages} messages are summarised. Plans are untouched.")));
+        }
+        let held = self.hold(context).await?;
+        let outcome = self.compact_held(held.lease(), context).await;
+        self.release(&held).await;
         Ok(Answer::words(session, outcome?))
     }
 
-    async fn compact_held(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        lease: &Lease,
-        stop: &CancellationToken,
-        watcher: &Watcher,
-    ) -> LedgerResult<String> {
+    async fn compact_held(&self, lease: &Lease, context: &InputContext) -> LedgerResult<String> {
+        let (session, by, progress) = (context.session(), context.by(), &context.progress);
         let snapshot = self.engine().snapshot(session).await?;
         let opened = snapshot.opened()?;
         let mut conversation = Conversation::default();
@@ -179,18 +124,18 @@ impl Agent {
         let before = conversation.tokens();
         let compaction = tokio::select! {
             biased;
-            compaction = self.compact_now(&conversation, &snapshot, watcher) => compaction?,
-            () = stop.cancelled() => return Ok("Stopped; the conversation is as it was.".to_owned()),
-            () = self.shared.leaving.now() => return Err(left()),
+            compaction = self.compact_now(&conversation, &snapshot, progress) => compaction?,
+            () = context.work.stop.cancelled() => return Ok("Stopped; the conversation is as it was.".to_owned()),
+            () = self.shared.shutdown.immediate() => return Err(shutting_down()),
         };
         let Some(compaction) = compaction else {
             return Ok("There is nothing to shorten yet.".to_owned());
         };
         let messages = compaction.messages;
         let command = Command::Turn(TurnCommand::Compact(compaction.clone()));
-        let (request, leasing) = (self.engine().next_request(), Leasing::Held(lease.clone()));
+        let (request, leasing) = (context.engine(self.engine()).next_request(), Leasing::Held(lease.clone()));
         self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command).await?;
-        watcher.tell(Progress::Compacted { messages });
+        context.progress.send(Progress::Compacted { messages });
         conversation.take_in(u64::MAX, &SessionEvent::Compacted { compaction }.into());
         let after = conversation.tokens();
         Ok(format!("{messages} messages are summarised: about {before} tokens became {after}. Plans are untouched."))
@@ -201,6 +146,17 @@ impl Agent {
         let shown = Shown { plan: card.plan_id.clone(), digest: card.digest };
         self.engine().submit(session, by, Command::Turn(TurnCommand::Show(shown))).await?;
         Ok(())
+    }
+}
+
+/// A command that is refused is answered; only trouble with the store is an error.
+pub(super) fn refusal_as_answer(session: &SessionIdentity, outcome: LedgerResult<Answer>) -> LedgerResult<Answer> {
+    match outcome {
+        Err(error @ (LedgerError::Refused(_) | LedgerError::Fenced(_))) => {
+            let refusal = error.into_refusal();
+            Ok(Answer::refusal(session, refusal.code, words(&refusal)))
+        }
+        outcome => outcome,
     }
 }
 

@@ -19,12 +19,12 @@ use planwright_core::turn::{Purpose, TurnInput};
 use tokio::time::timeout;
 
 use super::Agent;
-use super::asking;
-use super::guarding::guarded;
-use super::progress::{Progress, Watcher};
-use super::running::{Halt, Run};
+use super::ask_agent;
+use super::turn::{TurnAbort, TurnRunner};
+use crate::catch_panic::catch_panic;
 use crate::ledger::LedgerResult;
 use crate::model::{Listener, ModelError, ModelErrorKind, Silent};
+use crate::session::progress::{Progress, ProgressSender};
 
 /// How many finished plans are named in the prompt.
 const FINISHED: usize = 5;
@@ -67,7 +67,7 @@ impl Agent {
             self.shared.toolbox.iter().filter(|tool| {
                 !matches!(judge_other_tool(situation, &tool.spec().name, tool.effect()), Verdict::Deny(_))
             });
-        let ask = authorize_asking(situation).is_ok().then(|| asking::spec(&self.engine().policy().agents));
+        let ask = authorize_asking(situation).is_ok().then(|| ask_agent::spec(&self.engine().policy().agents));
         plan_tools.chain(ask).chain(others.map(|tool| tool.spec().clone())).collect()
     }
 
@@ -168,7 +168,7 @@ impl Agent {
             tools: Vec::new(),
             max_output_tokens: Some(most),
         };
-        let asking = guarded("the model", self.model().reply(&request, &Silent));
+        let asking = catch_panic("the model", self.model().reply(&request, &Silent));
         let summary = match timeout(SUMMARY_TIME, asking).await.ok().flatten() {
             Some(Ok(reply)) if !reply.text.trim().is_empty() => Some(reply.text.trim().to_owned()),
             Some(Ok(_)) | None => None,
@@ -199,12 +199,12 @@ impl Agent {
         &self,
         conversation: &Conversation,
         snapshot: &Snapshot,
-        watcher: &Watcher,
+        progress: &ProgressSender,
     ) -> LedgerResult<Option<Compaction>> {
         let frame = self.frame(snapshot, &Purpose::Answer).await?;
         // What was said last stays, if it is not much.
         let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
-        watcher.tell(Progress::Compacting);
+        progress.send(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }
 }
@@ -214,9 +214,9 @@ fn output_tokens(context: u32) -> u32 {
     (context / 4).min(16_384)
 }
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     /// One call of the model. `None` if it was told that this was too long, and there is less to say now.
-    pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, Halt> {
+    pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, TurnAbort> {
         let mut frame = self.agent.frame(&self.snapshot, &self.turn.purpose).await?;
         frame.room >>= self.tightened;
         self.make_room(&frame).await?;
@@ -227,9 +227,9 @@ impl Run<'_> {
                 self.tightened += 1;
                 return Ok(None);
             }
-            Err(error) => return Err(Halt::ModelFailed { message: error.message }),
+            Err(error) => return Err(TurnAbort::ModelFailed { message: error.message }),
         };
-        self.watcher.tell(Progress::Replied { calls: reply.calls.len() });
+        self.context.progress.send(Progress::Replied { calls: reply.calls.len() });
         let tokens = reply_tokens(&reply, &self.agent.shared.tokens);
         // A provider that counts nothing is counted for.
         if reply.usage.total() == 0 {
@@ -239,13 +239,13 @@ impl Run<'_> {
     }
 
     /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
-    async fn make_room(&mut self, frame: &Frame) -> Result<(), Halt> {
+    async fn make_room(&mut self, frame: &Frame) -> Result<(), TurnAbort> {
         // A turn apart from the conversation is short enough to be sent as far as it fits.
         if !self.turn.purpose.is_conversation() || self.conversation.tokens() <= frame.room / 4 * 3 {
             return Ok(());
         }
         let Some(cut) = compaction::cut(&self.conversation, frame.room / 3) else { return Ok(()) };
-        self.watcher.tell(Progress::Compacting);
+        self.context.progress.send(Progress::Compacting);
         let compaction = tokio::select! {
             biased;
             halt = self.interrupted() => return Err(halt),
@@ -253,11 +253,11 @@ impl Run<'_> {
         };
         let messages = compaction.messages;
         self.compact(compaction).await?;
-        self.watcher.tell(Progress::Compacted { messages });
+        self.context.progress.send(Progress::Compacted { messages });
         Ok(())
     }
 
-    async fn call_model(&self, frame: Frame) -> Result<Result<ModelReply, ModelError>, Halt> {
+    async fn call_model(&self, frame: Frame) -> Result<Result<ModelReply, ModelError>, TurnAbort> {
         // Asked the same, a model may well say nothing again.
         let silent = |reply: &ModelReply| reply.calls.is_empty() && reply.text.trim().is_empty();
         let silent = self.turn.last_reply().is_some_and(silent);
@@ -265,51 +265,52 @@ impl Run<'_> {
         let counter = &self.agent.shared.tokens;
         let room = nudge.iter().fold(frame.room, |room, nudge| room.saturating_sub(message_tokens(nudge, counter)));
         let messages = fitting::fit(&self.conversation, room, counter)
-            .map_err(|refusal| Halt::ModelFailed { message: refusal.message })?;
+            .map_err(|refusal| TurnAbort::ModelFailed { message: refusal.message })?;
         let request = ModelRequest {
             system: frame.system,
             messages: messages.into_iter().chain(nudge).collect(),
             tools: frame.tools,
             max_output_tokens: Some(frame.max_output_tokens),
         };
-        self.watcher.tell(Progress::ModelCalled);
+        self.check_lease().await?;
+        self.context.progress.send(Progress::ModelCalled);
         let left = self.limits.time.saturating_sub(self.elapsed());
-        let hearing = Hearing { watcher: self.watcher, heard: Mutex::default() };
+        let listener = ReplyListener { progress: &self.context.progress, heard: Mutex::default() };
         let outcome = tokio::select! {
             biased;
             halt = self.interrupted() => Err(halt),
-            reply = guarded("the model", self.agent.model().reply(&request, &hearing)) => Ok(reply),
-            () = tokio::time::sleep(left) => Err(Halt::OutOfTime),
+            reply = catch_panic("the model", self.agent.model().reply(&request, &listener)) => Ok(reply),
+            () = tokio::time::sleep(left) => Err(TurnAbort::OutOfTime),
         };
         match outcome {
             Ok(Some(reply)) => Ok(reply),
-            Ok(None) => Err(Halt::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
-            Err(Halt::Stopped { .. }) => Err(Halt::Stopped { heard: hearing.take(), under_way: None }),
+            Ok(None) => Err(TurnAbort::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
+            Err(TurnAbort::Stopped { .. }) => Err(TurnAbort::Stopped { heard: listener.take(), under_way: None }),
             Err(halt) => Err(halt),
         }
     }
 }
 
 /// Passes on what the model says, and keeps it in case the turn is stopped in the middle.
-struct Hearing<'a> {
-    watcher: &'a Watcher,
+struct ReplyListener<'a> {
+    progress: &'a ProgressSender,
     heard: Mutex<String>,
 }
 
-impl Hearing<'_> {
+impl ReplyListener<'_> {
     fn take(&self) -> String {
         std::mem::take(&mut self.heard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Listener for Hearing<'_> {
+impl Listener for ReplyListener<'_> {
     fn text(&self, piece: &str) {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).push_str(piece);
-        self.watcher.tell(Progress::Text(piece.to_owned()));
+        self.progress.send(Progress::Text(piece.to_owned()));
     }
 
     fn again(&self, why: &str, wait: Duration) {
         self.take();
-        self.watcher.tell(Progress::Again { why: why.to_owned(), wait });
+        self.progress.send(Progress::Again { why: why.to_owned(), wait });
     }
 }

@@ -28,70 +28,39 @@ use planwright_core::policy::OnFailure;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
-use tokio_util::sync::CancellationToken;
 
 use super::Agent;
-use super::commands::Answer;
-use super::holding::{Held, is_not_ours};
-use super::leaving::left;
-use super::progress::Watcher;
-use super::slots::{Running, Served};
+use crate::agent::lease::is_over_or_taken;
 use crate::engine::Asking;
 use crate::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult};
+use crate::session::lease::LeaseGuard;
+use crate::session::outcome::Answer;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::InputContext;
 
 pub(super) use outcome::summary;
 
 impl Agent {
-    /// Carries the plan out, or goes on with it from the first step not done, and says what it came to. It waits until
-    /// everything before it in the session is done. Whoever stops waiting does not end it; [`Agent::stop`] does.
-    pub async fn carry_out(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
+    /// Carries the plan out, or continues it from the first step not done, and says what it came to.
+    pub(super) async fn carry_out_plan(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
         let found = self.engine().plan(session, plan).await?;
         match found.style() {
-            PlanStyle::Document => self.work_on_document(session, by, plan, watcher).await,
+            PlanStyle::Document => Box::pin(self.work_on_document(plan, context)).await,
             PlanStyle::Collect | PlanStyle::Build => {
-                let plan = self.carry_out_plan(session, by, plan, watcher).await?;
+                // What was interrupted in the middle of a step may be this very execution, which is resumed below.
+                let open = self.open_turn(session).await?;
+                if open.is_none_or(|open| open.purpose.plan() != Some(plan)) {
+                    Box::pin(self.finish_first(context)).await?;
+                }
+                let plan = Box::pin(self.execute(context.by(), plan, context)).await?;
                 Ok(Answer::words(session, summary(&plan)))
             }
         }
     }
 
-    /// The same for a plan whose steps are carried out apart from the conversation. Gives it as it is afterwards.
-    pub async fn carry_out_plan(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        watcher: &Watcher,
-    ) -> LedgerResult<Arc<Plan>> {
-        let (agent, session, by) = (self.clone(), session.clone(), by.clone());
-        let (plan, watcher) = (plan.clone(), watcher.clone());
-        let queued = self.shared.slots.queue_up(&session).await;
-        let work = async move {
-            let served = queued.served().await;
-            // What was interrupted in the middle of a step may be this very execution, which goes on below.
-            let open = agent.open_turn(&session).await?;
-            if open.is_none_or(|open| open.purpose.plan() != Some(&plan)) {
-                agent.finish_first(&session, &served, &watcher).await?;
-            }
-            agent.execute(&session, &by, &plan, &served, &watcher).await
-        };
-        super::running::finish(tokio::spawn(work)).await
-    }
-
-    pub(super) async fn execute(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        served: &Served,
-        watcher: &Watcher,
-    ) -> LedgerResult<Arc<Plan>> {
+    pub(super) async fn execute(&self, by: &Actor, plan: &PlanId, context: &InputContext) -> LedgerResult<Arc<Plan>> {
+        let session = context.session();
         let mut plan = self.engine().plan(session, plan).await?;
         // Only a person has an execution begin.
         if plan.status != PlanStatus::Executing && by.kind != ActorKind::Person {
@@ -99,11 +68,11 @@ impl Agent {
         }
         self.check_able(&plan)?;
         let (committed, held) = loop {
-            let error = match self.take(session, by, &beginning(&plan), &served.running.stop, watcher).await {
+            let error = match self.take(session, by, &beginning(&plan), context).await {
                 Ok(taken) => break taken,
                 Err(error) => error,
             };
-            if !is_not_ours(&error) || served.running.stop.is_cancelled() {
+            if !is_over_or_taken(&error) || context.work.stop.is_cancelled() {
                 return Err(error);
             }
             // Somebody else was faster. What they began and left is taken up; what they came to is the answer.
@@ -122,8 +91,9 @@ impl Agent {
         let plan = named(&committed, &plan.id)?;
         let id = plan.execution.as_ref().map(|execution| execution.id.clone());
         let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
-        served.running.works_on(Some(&plan.id));
-        served.running.held.cancel();
+        self.fence_files(session, &held).await?;
+        context.work.carries_out(Some(&plan.id));
+        context.work.holds_lease.cancel();
         let mut execution = Execution {
             agent: self,
             actor: Actor::system(session.channel.as_str()),
@@ -132,10 +102,9 @@ impl Agent {
             id,
             plan,
             held: Arc::new(held),
-            running: &served.running,
-            watcher,
+            context,
         };
-        execution.work().await
+        Box::pin(execution.work()).await
     }
 
     /// Whether a step can simply be done again, whatever became of it.
@@ -211,14 +180,13 @@ struct Execution<'a> {
     id: ExecutionId,
     /// As of the last thing that was written.
     plan: Arc<Plan>,
-    held: Arc<Held>,
-    running: &'a Running,
-    watcher: &'a Watcher,
+    held: Arc<LeaseGuard>,
+    context: &'a InputContext,
 }
 
 /// Why no further step is begun.
 #[derive(Debug)]
-enum Halt {
+enum ExecutionAbort {
     /// A person said stop.
     Stopped,
     /// The plan was cancelled, superseded or taken over elsewhere. Nothing more is written.
@@ -228,9 +196,9 @@ enum Halt {
     Ledger(LedgerError),
 }
 
-impl From<LedgerError> for Halt {
+impl From<LedgerError> for ExecutionAbort {
     fn from(error: LedgerError) -> Self {
-        if is_not_ours(&error) { Self::Elsewhere } else { Self::Ledger(error) }
+        if is_over_or_taken(&error) { Self::Elsewhere } else { Self::Ledger(error) }
     }
 }
 
@@ -239,23 +207,25 @@ impl Execution<'_> {
         let outcome = match self.steps().await {
             // A step that nobody knows the end of waits for a person; the execution stays open.
             Ok(()) if uncertain(self.runs()).is_some() => self.pause().await,
-            Ok(()) | Err(Halt::Stopped) => self.finish().await,
+            Ok(()) | Err(ExecutionAbort::Stopped) => self.finish().await,
             Err(halt) => Err(halt),
         };
-        // The entry that ends or pauses it gave the session back.
+        // The entry that ends or pauses it released the session.
         let paused = self.plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
         if self.plan.status == PlanStatus::Executing && !paused {
-            self.agent.let_go(&self.held).await;
+            self.agent.release(&self.held).await;
         }
         match outcome {
             Ok(()) => Ok(Arc::clone(&self.plan)),
-            Err(Halt::Elsewhere | Halt::Stopped) => self.agent.engine().plan(&self.session, &self.plan.id).await,
-            Err(Halt::Left) => Err(left()),
-            Err(Halt::Ledger(error)) => Err(error),
+            Err(ExecutionAbort::Elsewhere | ExecutionAbort::Stopped) => {
+                self.agent.engine().plan(&self.session, &self.plan.id).await
+            }
+            Err(ExecutionAbort::Left) => Err(shutting_down()),
+            Err(ExecutionAbort::Ledger(error)) => Err(error),
         }
     }
 
-    async fn steps(&mut self) -> Result<(), Halt> {
+    async fn steps(&mut self) -> Result<(), ExecutionAbort> {
         self.retry_what_may_be().await?;
         match self.plan.style() {
             PlanStyle::Collect => self.recorded_calls().await,
@@ -265,7 +235,7 @@ impl Execution<'_> {
     }
 
     /// What was left in the middle and may be repeated needs nobody's decision.
-    async fn retry_what_may_be(&mut self) -> Result<(), Halt> {
+    async fn retry_what_may_be(&mut self) -> Result<(), ExecutionAbort> {
         if self.by.kind != ActorKind::Person {
             return Ok(());
         }
@@ -280,21 +250,21 @@ impl Execution<'_> {
         Ok(())
     }
 
-    async fn finish(&mut self) -> Result<(), Halt> {
+    async fn finish(&mut self) -> Result<(), ExecutionAbort> {
         let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
         self.held.stop_renewing();
         self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(finish)).await
     }
 
     /// A step whose result is unknown waits for a person, and the execution with it.
-    async fn pause(&mut self) -> Result<(), Halt> {
+    async fn pause(&mut self) -> Result<(), ExecutionAbort> {
         let pause = RunCommand::Pause { plan: self.plan.id.clone(), execution: self.id.clone() };
         self.held.stop_renewing();
         self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(pause)).await
     }
 
     /// Writes outcomes down, and what is begun next.
-    async fn advance(&mut self, ended: Vec<EndedStep>, begun: Vec<StepId>) -> Result<(), Halt> {
+    async fn advance(&mut self, ended: Vec<EndedStep>, begun: Vec<StepId>) -> Result<(), ExecutionAbort> {
         if ended.is_empty() && begun.is_empty() {
             return Ok(());
         }
@@ -303,13 +273,18 @@ impl Execution<'_> {
         self.submit(&self.actor.clone(), Command::Run(advance)).await
     }
 
-    async fn submit(&mut self, by: &Actor, command: Command) -> Result<(), Halt> {
+    async fn submit(&mut self, by: &Actor, command: Command) -> Result<(), ExecutionAbort> {
         self.submit_under(Leasing::Held, by, command).await
     }
 
-    async fn submit_under(&mut self, leasing: fn(Lease) -> Leasing, by: &Actor, command: Command) -> Result<(), Halt> {
+    async fn submit_under(
+        &mut self,
+        leasing: fn(Lease) -> Leasing,
+        by: &Actor,
+        command: Command,
+    ) -> Result<(), ExecutionAbort> {
         let engine = self.agent.engine();
-        let (request, leasing) = (engine.next_request(), leasing(self.held.lease.clone()));
+        let (request, leasing) = (engine.next_request(), leasing(self.held.lease().clone()));
         let asking = Asking { session: &self.session, by, request, leasing, turn: None };
         let committed = engine.submit_as(asking, command).await?;
         self.plan = named(&committed, &self.plan.id)?;
@@ -327,21 +302,26 @@ impl Execution<'_> {
     }
 
     /// Why nothing more is begun, if that is so.
-    fn is_to_end(&self) -> Option<Halt> {
-        if self.running.stop.is_cancelled() {
-            return Some(Halt::Stopped);
+    fn is_to_end(&self) -> Option<ExecutionAbort> {
+        if self.context.work.stop.is_cancelled() {
+            return Some(ExecutionAbort::Stopped);
         }
-        self.agent.shared.leaving.is_soon().then_some(Halt::Left)
+        self.agent.shared.shutdown.is_requested().then_some(ExecutionAbort::Left)
+    }
+
+    /// Whether the session is known to be leased to this process. Nothing is called without that.
+    async fn check_lease(&self) -> Result<(), ExecutionAbort> {
+        let is_ours = self.held.confirm(self.agent.engine().ledger().as_ref()).await?;
+        if is_ours { Ok(()) } else { Err(ExecutionAbort::Elsewhere) }
     }
 
     /// Ready when the work is to stop, and why.
-    async fn interrupted(&self) -> Halt {
-        let lost: &CancellationToken = &self.held.lost;
+    async fn interrupted(&self) -> ExecutionAbort {
         tokio::select! {
             biased;
-            () = self.running.stop.cancelled() => Halt::Stopped,
-            () = lost.cancelled() => Halt::Elsewhere,
-            () = self.agent.shared.leaving.now() => Halt::Left,
+            () = self.context.work.stop.cancelled() => ExecutionAbort::Stopped,
+            () = self.held.lost() => ExecutionAbort::Elsewhere,
+            () = self.agent.shared.shutdown.immediate() => ExecutionAbort::Left,
         }
     }
 }

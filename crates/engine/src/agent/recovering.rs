@@ -12,11 +12,11 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::progress::Watcher;
-use super::sessions::Place;
-use super::{Agent, Answer};
+use super::Agent;
 use crate::ledger::LedgerResult;
 use crate::server_ledger::{ServerLedger, Unfinished};
+use crate::session::input::{Input, Place, Request};
+use crate::session::outcome::Outcome;
 
 /// How often the ledger is asked for unfinished work.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -56,13 +56,8 @@ struct Watchlist {
 }
 
 impl Agent {
-    /// Takes over unfinished work until `stop` is cancelled. `watcher` says who is told about the progress.
-    pub async fn take_over(
-        &self,
-        ledger: Arc<dyn ServerLedger>,
-        stop: CancellationToken,
-        watcher: impl Fn(&SessionIdentity) -> Watcher,
-    ) {
+    /// Takes over unfinished work until `stop` is cancelled.
+    pub async fn take_over(&self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
         let mut watchlist = Watchlist::default();
         let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
         let (failed, mut failures) = mpsc::unbounded_channel();
@@ -91,9 +86,9 @@ impl Agent {
                     watchlist.candidates.remove(&left.session);
                     continue;
                 };
-                let (agent, watcher, failed) = (self.clone(), watcher(&left.session), failed.clone());
+                let (agent, failed) = (self.clone(), failed.clone());
                 tasks.spawn(async move {
-                    if agent.resume_session(&left, &watcher).await.is_err() {
+                    if agent.resume_session(&left).await.is_err() {
                         let _ = failed.send(left.session);
                     }
                     drop(room);
@@ -107,13 +102,13 @@ impl Agent {
     /// A rehearsal must not pretend to do what a real model was asked to do elsewhere.
     fn may_resume(&self, session: &SessionIdentity) -> bool {
         let pretends = self.model().name() == REHEARSAL && session.channel != Channel::Web;
-        !pretends && self.shared.slots.running(session).is_none()
+        !pretends && !self.shared.sessions.is_active(session)
     }
 
-    async fn resume_session(&self, left: &Unfinished, watcher: &Watcher) -> LedgerResult<()> {
+    async fn resume_session(&self, left: &Unfinished) -> LedgerResult<()> {
         let session = &left.session;
         let owner = left.left_by.as_ref().map(|lease| lease.owner.as_str());
-        let outcome = self.resume_work(session, watcher).await;
+        let outcome = self.resume_work(session).await;
         match &outcome {
             Ok(true) => tracing::info!(session_identity = %session, event = "taken_over", owner, seq = left.seq),
             Ok(false) => {}
@@ -123,12 +118,13 @@ impl Agent {
     }
 
     /// Says whether there was something to resume.
-    async fn resume_work(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<bool> {
-        let turn = self.resume(session, watcher).await?;
+    async fn resume_work(&self, session: &SessionIdentity) -> LedgerResult<bool> {
         let by = Actor::system(session.channel.as_str());
         let place = Place::new(TransportChat(format!("server:{session}")), session.clone());
-        let execution: Option<Answer> = self.resume_execution(&place, &by, watcher).await?;
-        Ok(turn.is_some() || execution.is_some())
+        let request = Request::new(place, by);
+        let turn = self.submit(Input::ResumeTurn, request.clone()).outcome().await?;
+        let execution = self.submit(Input::ResumeExecution, request).outcome().await?;
+        Ok(turn != Outcome::NothingToDo || execution != Outcome::NothingToDo)
     }
 }
 

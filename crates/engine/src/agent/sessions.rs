@@ -2,35 +2,12 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::session::{Channel, SessionIdentity, TransportChat};
-use planwright_core::turn::Shown;
 
 use super::Agent;
-use super::progress::Watcher;
 use crate::ledger::LedgerResult;
-
-/// A transport, and the session it is in now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    pub transport: TransportChat,
-    pub session: SessionIdentity,
-    pub seen: Seen,
-}
-
-/// Who knows which version of a plan the person saw last.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Seen {
-    /// The session, for whatever shows answers to one person in one place.
-    #[default]
-    KnownToSession,
-    /// The surface: several of them may be in the session, and what one shows is not seen at the others.
-    KnownHere(Option<Shown>),
-}
-
-impl Place {
-    pub fn new(transport: TransportChat, session: SessionIdentity) -> Self {
-        Self { transport, session, seen: Seen::default() }
-    }
-}
+use crate::session::input::Place;
+use crate::session::outcome::Answer;
+use crate::session::task::{InputContext, Running};
 
 impl Agent {
     /// The session a transport is in: the one that was chosen last and is still there, else a new one.
@@ -60,20 +37,20 @@ impl Agent {
         Ok(Place::new(transport.clone(), session.clone()))
     }
 
-    /// Removes a session with everything that belongs to it. Transports that were in it are in the one before.
-    pub async fn delete(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<()> {
-        // It is known to be there before anything is removed.
+    /// Deletes the session with everything of it. Transports that were in it are in the one before.
+    pub(super) async fn delete_session(&self, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        // It is known to exist before anything is removed.
         self.engine().session(session).await?;
-        self.stop(session, by).await?;
-        let served = self.shared.slots.wait_for(session).await;
-        let held = self.hold(session, &served.running.stop, &Watcher::nobody()).await?;
+        self.stop_session(session, context.by(), &Running::NOTHING).await?;
+        let lease = self.hold(context).await?;
         // The files go first: if the rest fails, the session is still there and can be deleted again.
         let deleted = match self.shared.files.remove_all(session).await {
-            Ok(()) => self.engine().ledger().delete_session(&held.lease).await,
+            Ok(()) => self.engine().ledger().delete_session(lease.lease()).await,
             Err(refusal) => Err(refusal.into()),
         };
-        self.shared.memory.forget(session);
-        self.let_go(&held).await;
-        deleted
+        self.shared.conversations.forget(session);
+        self.release(&lease).await;
+        deleted.map(|()| Answer::words(session, format!("Session {session} is deleted.")))
     }
 }

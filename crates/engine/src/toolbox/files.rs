@@ -6,10 +6,12 @@
 //!
 //! - [`path`] and [`wildcard`]: what may be said in an argument
 //! - [`folder`]: the session's folder, opened, made and removed
+//! - [`fence`]: which lease may write there
 //! - [`open`], [`walk`], [`text`]: one file, a tree of them, and their lines
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`]: the tools
 
 mod effort;
+mod fence;
 pub(crate) mod folder;
 mod glob;
 mod grep;
@@ -35,7 +37,9 @@ use planwright_core::session::SessionIdentity;
 use serde_json::Value;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use super::Tool;
+use super::{Tool, ToolContext};
+use crate::ledger::LedgerError;
+use fence::Fence;
 use folder::SessionFolder;
 use tool::FileTool;
 
@@ -54,12 +58,31 @@ struct Shared {
     /// Writers of one session wait for each other, so that what was asked last is what stays, and so that two of them
     /// do not each find room for one. Sessions may share a place; then they wait a little longer.
     turns: [Arc<Mutex<()>>; 64],
+    threads: Threads,
+}
+
+/// Where the work is done that may block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Threads {
+    Blocking,
+    /// On the thread that asks, so that a simulation has one order.
+    Current,
 }
 
 impl FileTools {
     /// `root` is the folder of all sessions' folders; it is made when something is written.
     pub fn new(root: PathBuf, limits: FileLimits) -> Self {
-        Self { shared: Arc::new(Shared { root, limits, turns: std::array::from_fn(|_| Arc::default()) }) }
+        Self::on(root, limits, Threads::Blocking)
+    }
+
+    /// The same for simulations: everything is done on the thread that asks.
+    pub fn on_one_thread(root: PathBuf, limits: FileLimits) -> Self {
+        Self::on(root, limits, Threads::Current)
+    }
+
+    fn on(root: PathBuf, limits: FileLimits, threads: Threads) -> Self {
+        let turns = std::array::from_fn(|_| Arc::default());
+        Self { shared: Arc::new(Shared { root, limits, turns, threads }) }
     }
 
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -90,7 +113,16 @@ impl FileTools {
         content: String,
     ) -> Result<Value, Refusal> {
         let file = write::WriteFile::only_new(path, content)?;
-        FileTool::<write::WriteFile>::new(&self.shared).carry_out(session, file).await
+        let context = ToolContext::without_lease(session);
+        FileTool::<write::WriteFile>::new(&self.shared).carry_out(context, file).await
+    }
+
+    /// Names the lease of a process that takes a session over as the one that may write, so that the process before it
+    /// writes nothing any more.
+    pub(crate) async fn take_over(&self, context: ToolContext<'_>) -> Result<(), Refusal> {
+        let Some(lease) = context.lease_name() else { return Ok(()) };
+        let (folder, fence) = (self.shared.folder(context.session), Fence { lease });
+        self.shared.blocking("Taking the session's files over", move || fence.take_over(&folder)).await
     }
 
     /// Removes the session's folder with everything in it, also what is not reached by the tools. Links in it are
@@ -98,18 +130,41 @@ impl FileTools {
     pub async fn remove_all(&self, session: &SessionIdentity) -> Result<(), Refusal> {
         let turn = self.shared.turn(session).await;
         let folder = self.shared.folder(session);
-        tokio::task::spawn_blocking(move || {
+        let removing = move || {
             let _turn = turn;
             folder.remove()
-        })
-        .await
-        .unwrap_or_else(|_| Err(broke_off("Removing the session's files")))
+        };
+        self.shared.blocking("Removing the session's files", removing).await
     }
 }
 
 impl Shared {
     fn folder(&self, session: &SessionIdentity) -> SessionFolder {
         SessionFolder::new(self.root.clone(), session)
+    }
+
+    /// Does what may block where it may.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        what: &str,
+        work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        match self.threads {
+            Threads::Blocking => tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(broke_off(what))),
+            Threads::Current => work(),
+        }
+    }
+
+    /// Claims the folder for the lease of a call that writes.
+    async fn claim(&self, context: ToolContext<'_>) -> Result<Option<Fence>, Refusal> {
+        let Some(lease) = context.lease_name() else { return Ok(None) };
+        let (folder, fence) = (self.folder(context.session), Fence { lease });
+        let claiming = fence.clone();
+        let is_new = self.blocking("Claiming the session's files", move || claiming.claim(&folder)).await?;
+        if is_new && !context.confirm_lease().await.map_err(LedgerError::into_refusal)? {
+            return Err(fence::taken_over());
+        }
+        Ok(Some(fence))
     }
 
     async fn turn(&self, session: &SessionIdentity) -> OwnedMutexGuard<()> {

@@ -5,7 +5,7 @@ use planwright_core::session::Channel;
 use planwright_core::turn::TurnEnd;
 use serde::Serialize;
 
-use crate::agent::{Answer, PlanCard};
+use crate::session::outcome::{Answer, PlanCard};
 
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

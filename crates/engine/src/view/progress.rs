@@ -5,7 +5,7 @@ use planwright_core::turn::ToolStatus;
 use serde::Serialize;
 
 use super::AnswerView;
-use crate::agent::Progress;
+use crate::session::progress::Progress;
 
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -94,15 +94,16 @@ impl ProgressView {
     }
 }
 
-impl From<&Progress> for ProgressView {
-    fn from(progress: &Progress) -> Self {
+impl ProgressView {
+    /// `None` for progress that is not for clients.
+    pub fn of(progress: &Progress) -> Option<Self> {
         let milliseconds = |time: &std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        match progress {
+        Some(match progress {
             Progress::WaitingForOthers => Self::Waiting,
             Progress::Accepted(turn) => Self::Accepted { turn_id: turn.to_string() },
             Progress::Resumed(turn) => Self::Resumed { turn_id: turn.to_string() },
             Progress::Finished(outcome) => {
-                let answer = crate::agent::Answer::from(outcome.as_ref().clone());
+                let answer = crate::session::outcome::Answer::from(outcome.as_ref().clone());
                 Self::Finished { answer: Box::new(answer.into()) }
             }
             Progress::ModelCalled => Self::ModelCalled,
@@ -127,9 +128,11 @@ impl From<&Progress> for ProgressView {
                 note: note.clone(),
                 took_ms: milliseconds(took),
             },
+            // A client reads the decision from the journal.
+            Progress::Decided(_) => return None,
             Progress::Said(text) => Self::Said { text: text.clone() },
             Progress::Compacting => Self::Compacting,
             Progress::Compacted { messages } => Self::Compacted { messages: *messages },
-        }
+        })
     }
 }

@@ -9,13 +9,14 @@ use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::plan::PlanStatus;
 use planwright_core::prompt::SUMMARIZE;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::Progress;
 use planwright_engine::model::ModelErrorKind;
+use planwright_engine::session::progress::Progress;
 use planwright_engine::tokens::Tokens;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::planning::{report, set};
+use crate::talk::Talk as _;
 use crate::world::{World, is_valid, newest_words, person, script};
 
 const CONTEXT: u32 = 6_000;

@@ -8,13 +8,14 @@ mod pausing;
 mod specialists;
 mod standing;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
-use planwright_engine::agent::{Progress, Watcher};
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -181,7 +182,7 @@ async fn messages_wait_until_it_is_done_and_progress_is_told_step_by_step() {
     assert_eq!(asking.await.unwrap().unwrap().reply, "Now I hear you.");
     let (watcher, mut told) = Watcher::new();
     let plan = world.plan(1).await;
-    world.agent.carry_out_plan(&world.session, &person(), &plan.id, &watcher).await.unwrap();
+    world.agent.carry_out(&world.session, &person(), &plan.id, &watcher).await.unwrap();
     drop(watcher);
     let mut steps = Vec::new();
     while let Ok(one) = told.try_recv() {

@@ -18,7 +18,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -74,7 +74,7 @@ impl Snapshot {
     }
 
     async fn try_call(&self, name: &str, arguments: Value) -> Result<Value, Refusal> {
-        self.tool(name).call(&self.session, arguments.as_object().unwrap().clone()).await
+        self.tool(name).call(ToolContext::without_lease(&self.session), arguments.as_object().unwrap().clone()).await
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Value {

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::model::ModelRequest;
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_engine::agent::{Agent, Place, Watcher};
+use planwright_engine::agent::Agent;
+use planwright_engine::session::input::Place;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 

@@ -3,11 +3,12 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
 use planwright_core::refusal::RefusalCode;
-use planwright_engine::agent::{Agent, Watcher};
+use planwright_engine::agent::Agent;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
@@ -89,7 +90,7 @@ async fn an_execution_is_left_between_two_steps_and_no_step_is_done_twice() {
     assert_eq!((world.plan(1).await.status, second.calls().len()), (PlanStatus::Executing, 0));
 
     let agent = world.another(&ScriptedModel::new([]), "the next one").await;
-    let answer = agent.resume_execution(&world.place(), &person(), &Watcher::nobody()).await.unwrap().unwrap();
+    let answer = agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap().unwrap();
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
     assert_eq!((first.calls().len(), second.calls().len()), (1, 1));
     world.is_sound().await;

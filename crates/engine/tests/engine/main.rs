@@ -20,6 +20,8 @@ mod queue;
 mod recovering;
 mod restart;
 mod staff;
+#[path = "../support/talk.rs"]
+mod talk;
 mod turns;
 mod workbook;
 mod world;

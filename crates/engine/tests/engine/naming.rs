@@ -1,12 +1,19 @@
 //! A request that has a name and comes twice is carried out once, and comes to the same both times.
 
+use crate::talk::{Talk as _, Watcher};
+use planwright_core::command::{Command, TurnCommand};
 use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{TurnOutcome, Watcher};
+use planwright_engine::agent::Agent;
+use planwright_engine::ledger::{LedgerResult, Submission};
+use planwright_engine::session::input::{Input, Request};
+use planwright_engine::session::outcome::{Answer, TurnOutcome};
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 use crate::process::Process;
 use crate::world::{World, person, turns};
@@ -16,8 +23,12 @@ fn named(name: &str) -> RequestId {
 }
 
 async fn send(world: &World, name: &str, text: &str) -> TurnOutcome {
-    let agent = world.agent.as_request(named(name));
-    agent.send(&world.session, &person(), text, &Watcher::nobody()).await.unwrap()
+    world.agent.send_as(Some(named(name)), &world.session, &person(), text, &Watcher::nobody()).await.unwrap()
+}
+
+fn hello(agent: &Agent, world: &World) -> JoinHandle<LedgerResult<TurnOutcome>> {
+    let (agent, session, id) = (agent.clone(), world.session.clone(), Some(named("request-1")));
+    tokio::spawn(async move { agent.send_as(id, &session, &person(), "Hello", &Watcher::nobody()).await })
 }
 
 #[tokio::test]
@@ -47,13 +58,10 @@ async fn the_plan_that_the_answer_showed_is_shown_again() {
 async fn one_that_comes_again_while_it_is_answered_waits_for_that_answer() {
     let gate = Gate::closed();
     let world = World::new([Reply::text("Here.").behind(&gate)]).await;
-    let elsewhere = world.another(&ScriptedModel::new([]), "another").await.as_request(named("request-1"));
-    let agent = world.agent.as_request(named("request-1"));
-    let session = world.session.clone();
-    let first = tokio::spawn(async move { agent.send(&session, &person(), "Hello", &Watcher::nobody()).await });
+    let elsewhere = world.another(&ScriptedModel::new([]), "another").await;
+    let first = hello(&world.agent, &world);
     world.model.asked(1).await;
-    let session = world.session.clone();
-    let second = tokio::spawn(async move { elsewhere.send(&session, &person(), "Hello", &Watcher::nobody()).await });
+    let second = hello(&elsewhere, &world);
     gate.open();
     let (first, second) = (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
     assert_eq!((first.reply, second.reply), ("Here.".to_owned(), "Here.".to_owned()));
@@ -87,4 +95,69 @@ async fn an_approval_that_comes_twice_is_one() {
         assert_eq!(approved.status, PlanStatus::Approved);
     }
     assert_eq!(world.event_names().await.iter().filter(|name| **name == "plan_approved").count(), 1);
+}
+
+#[tokio::test]
+async fn one_that_another_process_begins_in_the_last_moment_gets_its_outcome() {
+    let gate = Gate::closed();
+    let world = World::new([Reply::text("Here.").behind(&gate)]).await;
+    let begins = |submission: &Submission| matches!(submission.command, Command::Turn(TurnCommand::Begin { .. }));
+    let process = Process::hanging(&world, &ScriptedModel::new([]), begins).await;
+    // Both find an idle session, and the other one is a moment later with its first entry.
+    let second = hello(&process.agent, &world);
+    process.hangs().await;
+    let first = hello(&world.agent, &world);
+    world.model.asked(1).await;
+    process.wake();
+    gate.open();
+    let (first, second) = (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
+    assert_eq!((first.reply, second.reply), ("Here.".to_owned(), "Here.".to_owned()));
+    assert_eq!(turns(&world.events().await).len(), 1);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn a_name_that_was_used_for_another_text_is_refused() {
+    let world = World::new([Reply::text("One."), Reply::text("Two.")]).await;
+    send(&world, "request-1", "Count").await;
+    let before = world.events().await;
+    let id = Some(named("request-1"));
+    let other = world.agent.send_as(id, &world.session, &person(), "Sing", &Watcher::nobody()).await.unwrap_err();
+    assert_eq!(other.code(), RefusalCode::Conflict, "{other}");
+    assert_eq!(world.events().await, before);
+    assert_eq!(world.say("Go on").await.reply, "Two.", "the session is free");
+}
+
+/// Types it under a name.
+async fn hear(world: &World, name: &str, text: &str) -> Answer {
+    let request = Request::new(world.place(), person()).named(Some(named(name)));
+    world.agent.submit(Input::typed(text), request).outcome().await.unwrap().answer().unwrap()
+}
+
+#[tokio::test]
+async fn commands_that_come_twice_are_carried_out_once_with_the_same_outcome() {
+    let drafted = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
+    let done = Reply::call("plan_progress", json!({ "step": 1, "status": "done" }));
+    let replies = [drafted, Reply::text("There."), done, Reply::text("Done."), Reply::text("Revised.")];
+    let world = World::new(replies).await;
+    let texts = [
+        "/plan move the blog",
+        "/plan approve 1",
+        "/plan done",
+        "/plan on collect",
+        "/plan cancel 2",
+        "/plan files on",
+        "/plan revise 2 shorter",
+        "/reset",
+        "/new",
+    ];
+    for (number, text) in texts.into_iter().enumerate() {
+        let name = format!("request-{number}");
+        let first = hear(&world, &name, text).await;
+        let before = world.events().await;
+        let again = hear(&world, &name, text).await;
+        assert_eq!((again.reply, again.session, again.refusal), (first.reply, first.session, first.refusal), "{text}");
+        assert_eq!(world.events().await, before, "{text}");
+    }
+    world.is_sound().await;
 }

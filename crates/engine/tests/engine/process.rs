@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnInput;
-use planwright_engine::agent::{Agent, Approving, Watcher};
+use planwright_engine::agent::Agent;
 use planwright_engine::ledger::Submission;
+use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::ScriptedModel;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -58,9 +60,9 @@ impl Process {
 
     /// The same for a request that has a name.
     pub(crate) fn send_as(&self, request: RequestId, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
-        let (agent, session, text) = (self.agent.as_request(request), session.clone(), text.to_owned());
+        let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.send(&session, &person(), &text, &Watcher::nobody()).await;
+            let _ = agent.send_as(Some(request), &session, &person(), &text, &Watcher::nobody()).await;
         })
     }
 
@@ -76,7 +78,7 @@ impl Process {
     pub(crate) fn carry_out(&self, session: &SessionIdentity, plan: &PlanId) -> JoinHandle<()> {
         let (agent, session, plan) = (self.agent.clone(), session.clone(), plan.clone());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.carry_out_plan(&session, &person(), &plan, &Watcher::nobody()).await;
+            let _ = agent.carry_out(&session, &person(), &plan, &Watcher::nobody()).await;
         })
     }
 

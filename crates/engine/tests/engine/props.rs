@@ -7,8 +7,7 @@ use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
-use planwright_core::session::SessionIdentity;
-use planwright_engine::toolbox::Tool;
+use planwright_engine::toolbox::{Tool, ToolContext};
 use planwright_engine::tools::Arguments;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -83,7 +82,7 @@ impl Tool for Prop {
         Ok(())
     }
 
-    async fn call(&self, _: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, _: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
         self.calls.send_modify(|calls| calls.push(Value::Object(arguments)));
         match &self.act {
             Act::Answer(value) => Ok(value.clone()),

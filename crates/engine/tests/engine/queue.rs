@@ -6,8 +6,8 @@ mod telling;
 
 use std::sync::Arc;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::Watcher;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::{Agent, Approving, Watcher};
+use planwright_engine::agent::Agent;
 use planwright_engine::feed::{Feed, Followed};
 use planwright_engine::server_ledger::ServerLedger;
+use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_store::SqliteLedger;
 use serde_json::json;
@@ -34,7 +36,7 @@ impl Keeper {
         let agent = world.another(model, "the keeper").await;
         let stop = CancellationToken::new();
         let (keeper, stopping, shared) = (agent.clone(), stop.clone(), Arc::clone(&ledger));
-        let keeping = tokio::spawn(async move { keeper.take_over(shared, stopping, |_| Watcher::nobody()).await });
+        let keeping = tokio::spawn(async move { keeper.take_over(shared, stopping).await });
         Self { feed: Feed::start(ledger), agent, stop, keeping }
     }
 

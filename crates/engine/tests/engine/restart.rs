@@ -1,8 +1,8 @@
 //! After a restart everything is there, from the first call on.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::Watcher;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 

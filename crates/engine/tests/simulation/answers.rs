@@ -8,8 +8,9 @@ use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Purpose, TurnEnd};
-use planwright_engine::agent::{Answer, Progress};
 use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::session::outcome::Answer;
+use planwright_engine::session::progress::Progress;
 
 use crate::acts::Leaves;
 use crate::store::Store;
@@ -59,6 +60,7 @@ impl Asked {
             LedgerError::Refused(_) => true,
             LedgerError::Unavailable(_) => store.world.temper.outages > 0,
             LedgerError::Leased(_)
+            | LedgerError::Fenced(_)
             | LedgerError::TooNew { .. }
             | LedgerError::Damaged { .. }
             | LedgerError::Internal(_) => false,

@@ -24,6 +24,8 @@ mod random;
 mod run;
 mod sabotage;
 mod store;
+#[path = "../support/talk.rs"]
+mod talk;
 mod temper;
 mod tools;
 mod world;

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions, Place, Watcher};
+use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
+use planwright_engine::session::input::Place;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -216,7 +218,7 @@ fn agent(process: &Arc<Process>, store: &Arc<Store>) -> Agent {
         .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner))
         .without_workbook_folders();
     // Nobody calls the file tools here: they work on threads of their own, which no seed can order.
-    let files = FileTools::new(std::env::temp_dir().join("planwright-simulation"), FileLimits::default());
+    let files = FileTools::on_one_thread(std::env::temp_dir().join("planwright-simulation"), FileLimits::default());
     let is_gone: fn(&str) -> bool = if temper.deaths_are_seen { process::is_gone } else { |_| false };
     let options = AgentOptions { lease: temper.lease, is_gone, ..AgentOptions::new(process.owner.clone()) };
     Agent::new(engine, Arc::new(RandomModel::new(process)), files, toolbox(process), options)
@@ -227,7 +229,7 @@ async fn go_on(world: &World, agent: &Agent, session: &SessionIdentity) {
     // No more plans than this are carried out in one session.
     for _ in 0..50 {
         let turn = agent.resume(session, &Watcher::nobody()).await.map(|outcome| outcome.is_some());
-        let plan = agent.resume_execution(&place(session), &person(), &Watcher::nobody()).await;
+        let plan = agent.resume_plan(&place(session), &person(), &Watcher::nobody()).await;
         match (turn, plan.map(|answer| answer.is_some())) {
             (Ok(false), Ok(false)) => return,
             (Ok(_), Ok(_)) => {}

@@ -6,8 +6,7 @@ use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::SessionIdentity;
-use planwright_engine::toolbox::{Tool, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use serde_json::{Value, json};
 
@@ -73,7 +72,8 @@ impl Tool for Instrument {
         if fits { Ok(()) } else { Err(Refusal::invalid("A number and a mark are needed, and nothing else.")) }
     }
 
-    async fn call(&self, session: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
+        let session = context.session;
         let (process, world) = (&self.process, &self.process.world);
         process.breathe().await;
         let arguments = Value::Object(arguments);

@@ -7,8 +7,11 @@ use std::time::Duration;
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::Shown;
-use planwright_engine::agent::{Agent, Answer, Place, Progress, Seen, Watcher};
+use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
+use planwright_engine::session::input::{Input, Place, Request, Seen};
+use planwright_engine::session::outcome::{Answer, Outcome};
+use planwright_engine::session::progress::{Progress, Update};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::signals::{Signal, Signals};
@@ -23,18 +26,18 @@ pub(crate) struct Conversation {
     signals: Signals,
 }
 
-/// What the agent is asked for.
+/// What an exchange begins with.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Asked<'a> {
-    /// To hear what was said.
+    /// What a person typed.
     Text(&'a str),
-    /// To go on with what was interrupted, if there is something.
+    /// Whatever was interrupted is resumed, if there is something.
     Resume,
 }
 
-/// What came of it.
+/// What an exchange ended in.
 #[derive(Debug)]
-pub(super) enum Came {
+pub(super) enum Exchanged {
     Answer(Box<Answer>),
     /// There was nothing to do.
     Nothing,
@@ -78,30 +81,31 @@ impl Conversation {
     }
 
     /// Only trouble with the output is an error; what goes wrong with the agent came of it.
-    pub(super) async fn exchange(&mut self, asked: Asked<'_>, view: &mut dyn View) -> Result<Came, Failure> {
+    pub(super) async fn exchange(&mut self, asked: Asked<'_>, view: &mut dyn View) -> Result<Exchanged, Failure> {
         let outcome = self.watched(asked, view).await;
         match outcome {
             Ok(None) => {
                 view.give_up()?;
-                Ok(Came::Left)
+                Ok(Exchanged::Left)
             }
             Ok(Some(Ok(None))) => {
                 view.give_up()?;
-                Ok(Came::Nothing)
+                Ok(Exchanged::Nothing)
             }
             Ok(Some(Ok(Some(answer)))) => {
                 self.place.session = answer.session.clone();
                 view.answer(&answer)?;
                 self.note_seen(&answer);
-                Ok(Came::Answer(Box::new(answer)))
+                Ok(Exchanged::Answer(Box::new(answer)))
             }
             Ok(Some(Err(error))) => {
                 view.give_up()?;
-                Ok(Came::Failed(error.into()))
+                Ok(Exchanged::Failed(error.into()))
             }
             Err(failure) => {
-                // Nobody sees what the agent does any more, so it does not go on doing it.
-                let _ = timeout(PATIENCE, self.agent.stop_here(&self.place.session)).await;
+                // The output is gone, so the agent does not go on unseen.
+                let stopped = self.agent.submit(Input::StopHere, self.request());
+                let _ = timeout(PATIENCE, stopped.outcome()).await;
                 Err(failure)
             }
         }
@@ -113,64 +117,63 @@ impl Conversation {
         asked: Asked<'_>,
         view: &mut dyn View,
     ) -> Result<Option<LedgerResult<Option<Answer>>>, Failure> {
-        let (watcher, mut told) = Watcher::new();
-        let Self { agent, person, place, signals } = self;
-        let mut work = std::pin::pin!(ask(agent, person, place, asked, &watcher));
+        let (first, then) = match asked {
+            Asked::Text(text) => (Input::typed(text), None),
+            Asked::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
+        };
+        match self.submitted(first, view).await? {
+            Some(Ok(Outcome::NothingToDo)) => {}
+            outcome => return Ok(outcome.map(|outcome| outcome.map(Outcome::answer))),
+        }
+        let Some(then) = then else { return Ok(Some(Ok(None))) };
+        let outcome = self.submitted(then, view).await?;
+        Ok(outcome.map(|outcome| outcome.map(Outcome::answer)))
+    }
+
+    /// Submits an input and shows its progress. Nothing if its outcome was not waited for.
+    async fn submitted(&mut self, input: Input, view: &mut dyn View) -> Result<Option<LedgerResult<Outcome>>, Failure> {
+        let mut stream = self.agent.submit(input, self.request());
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut stopping = false;
         loop {
             tokio::select! {
                 biased;
-                signal = signals.next() => {
+                signal = self.signals.next() => {
                     if stopping {
                         return Ok(None);
                     }
                     stopping = true;
-                    let (agent, session) = (agent.clone(), place.session.clone());
-                    let stop = tokio::spawn(async move { agent.stop_here(&session).await });
+                    let stopped = self.agent.submit(Input::StopHere, self.request());
                     match signal {
                         Signal::Interrupt => view.stopping()?,
                         Signal::Terminate => {
-                            let _ = timeout(PATIENCE, stop).await;
+                            let _ = timeout(PATIENCE, stopped.outcome()).await;
                             return Ok(None);
                         }
                     }
                 }
-                Some(progress) = told.recv() => tell(view, progress)?,
-                outcome = &mut work => {
-                    while let Ok(progress) = told.try_recv() {
-                        tell(view, progress)?;
-                    }
-                    return Ok(Some(outcome));
-                }
+                update = stream.next() => match update {
+                    Update::Progress(progress) => show(view, progress)?,
+                    Update::Outcome(outcome) => return Ok(Some(outcome)),
+                },
                 _ = ticks.tick() => view.tick()?,
             }
         }
     }
-}
 
-/// An interrupted turn that was finished first is an answer of its own.
-fn tell(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
-    match progress {
-        Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
-        Progress::Said(words) => view.said(&words),
-        progress => view.tell(&progress),
+    fn request(&self) -> Request {
+        Request::new(self.place.clone(), self.person.clone())
     }
 }
 
-async fn ask(
-    agent: &Agent,
-    person: &Actor,
-    place: &Place,
-    asked: Asked<'_>,
-    watcher: &Watcher,
-) -> LedgerResult<Option<Answer>> {
-    match asked {
-        Asked::Text(text) => agent.hear(place, person, text, watcher).await.map(Some),
-        Asked::Resume => match agent.resume(&place.session, watcher).await? {
-            Some(outcome) => Ok(Some(outcome.into())),
-            None => agent.resume_execution(place, person, watcher).await,
-        },
+/// An interrupted turn that was finished first is an answer of its own.
+fn show(view: &mut dyn View, progress: Progress) -> Result<(), Failure> {
+    match progress {
+        Progress::Finished(outcome) => view.answer(&Answer::from(*outcome)),
+        Progress::Said(words) => view.said(&words),
+        // The words that follow say it.
+        Progress::Decided(_) => Ok(()),
+        progress => view.tell(&progress),
     }
 }

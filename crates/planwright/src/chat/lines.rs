@@ -5,8 +5,8 @@ use std::time::Duration;
 use anstyle::Style;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::turn::ToolStatus;
-use planwright_engine::agent::Progress;
 use planwright_engine::clock::lasted;
+use planwright_engine::session::progress::Progress;
 
 use crate::terminal::palette::{self, BOLD, DIM, ERROR, GOOD, WARNING};
 use crate::terminal::text::{Span, count, fit, painted, shown_line, wrap};
@@ -39,6 +39,7 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         | Progress::Replied { .. }
         | Progress::ToolStarted { .. }
         | Progress::Said(_)
+        | Progress::Decided(_)
         | Progress::Compacting => None,
     }
 }

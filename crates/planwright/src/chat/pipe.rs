@@ -8,7 +8,7 @@ use planwright_core::visible::quoted;
 use planwright_core::visible::visible;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Stdin};
 
-use super::conversation::{Asked, Came, Conversation};
+use super::conversation::{Asked, Conversation, Exchanged};
 use super::signals::Signals;
 use super::view::{self, View};
 use super::wants_to_leave;
@@ -84,11 +84,11 @@ async fn said(conversation: &mut Conversation, text: &str, view: &mut dyn View) 
     went(conversation.exchange(Asked::Text(text), view).await?)
 }
 
-fn went(came: Came) -> Outcome {
+fn went(came: Exchanged) -> Outcome {
     match came {
-        Came::Answer(answer) => Ok(view::exit(&answer)),
-        Came::Nothing => Ok(Exit::Done),
-        Came::Failed(failure) => Err(failure),
-        Came::Left => Ok(Exit::Refused),
+        Exchanged::Answer(answer) => Ok(view::exit(&answer)),
+        Exchanged::Nothing => Ok(Exit::Done),
+        Exchanged::Failed(failure) => Err(failure),
+        Exchanged::Left => Ok(Exit::Refused),
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::Session;
 
-use super::conversation::{Asked, Came, Conversation};
+use super::conversation::{Asked, Conversation, Exchanged};
 use super::editor::{LineEditor, Prompt, Typed};
 use super::quiet::Quiet;
 use super::view::{self, View};
@@ -68,12 +68,12 @@ async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn
     let came = conversation.exchange(asked, view).await;
     drop(quiet);
     match came? {
-        Came::Answer(_) | Came::Nothing => Ok(Next::GoOn),
-        Came::Failed(failure) => {
+        Exchanged::Answer(_) | Exchanged::Nothing => Ok(Next::GoOn),
+        Exchanged::Failed(failure) => {
             writeln!(anstream::stderr().lock(), "{}", failure.words())?;
             Ok(Next::GoOn)
         }
-        Came::Left => Ok(Next::Leave),
+        Exchanged::Left => Ok(Next::Leave),
     }
 }
 

@@ -1,7 +1,8 @@
 //! `planwright chat`
 
 use planwright_core::session::{Channel, TransportChat};
-use planwright_engine::agent::{Agent, Place};
+use planwright_engine::agent::Agent;
+use planwright_engine::session::input::Place;
 use planwright_llm::{ModelChoice, Options, connect};
 
 use crate::chat::conversation::Conversation;

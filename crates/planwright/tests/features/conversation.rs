@@ -1,12 +1,15 @@
 //! Sentences about a conversation: a scripted model, the real agent, and what was sent and said.
 
+use crate::talk::{Talk as _, Watcher};
 use cucumber::{given, then, when};
 use planwright_core::actor::Actor;
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions, Answer, Place, Watcher};
+use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::model::ModelErrorKind;
+use planwright_engine::session::input::Place;
+use planwright_engine::session::outcome::Answer;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use std::sync::Arc;

@@ -15,6 +15,8 @@ mod steps;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]
 mod stores;
+#[path = "../../../engine/tests/support/talk.rs"]
+mod talk;
 mod world;
 
 use std::path::{Path, PathBuf};

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use crate::talk::{Talk as _, Watcher};
 use cucumber::{given, then, when};
 use planwright_core::policy::Policy;
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions, Answer, Watcher};
+use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerResult;
+use planwright_engine::session::outcome::Answer;
 use planwright_llm::scripted::Reply;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -126,7 +128,7 @@ async fn goes_on(world: &mut World) {
     let agent = world.talk.agent(&world.engine);
     let answer = match agent.resume(&world.session(), &Watcher::nobody()).await.expect("resumed") {
         Some(outcome) => Some(outcome.into()),
-        None => agent.resume_execution(&place(world), &person(), &Watcher::nobody()).await.expect("resumed"),
+        None => agent.resume_plan(&place(world), &person(), &Watcher::nobody()).await.expect("resumed"),
     };
     world.talk.answer = answer;
 }

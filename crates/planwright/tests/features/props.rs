@@ -9,8 +9,7 @@ use cucumber::{given, then, when};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::SessionIdentity;
-use planwright_engine::toolbox::{Tool, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use planwright_llm::scripted::Gate;
 use serde_json::{Value, json};
@@ -111,7 +110,7 @@ impl Tool for Prop {
         Ok(())
     }
 
-    async fn call(&self, _: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, _: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
         let name = &self.spec.name;
         let first = times(&self.calls.borrow(), name) == 0;
         self.calls.send_modify(|calls| calls.push((name.clone(), Value::Object(arguments))));

@@ -10,5 +10,7 @@ mod provider;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]
 mod stores;
+#[path = "../../../engine/tests/support/talk.rs"]
+mod talk;
 mod turns;
 mod workbook;

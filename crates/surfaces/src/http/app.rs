@@ -10,7 +10,7 @@ use planwright_engine::server_ledger::ServerLedger;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::live::Live;
+use super::idempotency::Underway;
 use super::metrics::Metrics;
 
 /// A cheap handle; clones share everything.
@@ -24,7 +24,7 @@ struct Parts {
     agent: Agent,
     ledger: Arc<dyn ServerLedger>,
     feed: Feed,
-    live: Live,
+    underway: Underway,
     metrics: Metrics,
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -33,8 +33,8 @@ struct Parts {
 impl App {
     pub(crate) fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Self {
         let feed = Feed::start(Arc::clone(&ledger));
-        let (live, metrics, tasks) = Default::default();
-        Self { parts: Arc::new(Parts { agent, ledger, feed, live, metrics, tasks, stopping }) }
+        let (underway, metrics, tasks) = Default::default();
+        Self { parts: Arc::new(Parts { agent, ledger, feed, underway, metrics, tasks, stopping }) }
     }
 
     pub(crate) fn agent(&self) -> &Agent {
@@ -57,8 +57,9 @@ impl App {
         &self.parts.feed
     }
 
-    pub(crate) fn live(&self) -> &Live {
-        &self.parts.live
+    /// Requests with a key that are being carried out in this process.
+    pub(crate) fn underway(&self) -> &Underway {
+        &self.parts.underway
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

@@ -1,10 +1,10 @@
 //! Requests that clients may send twice: what has an `Idempotency-Key` is carried out once, and answered the same way again.
 //!
-//! In this process whoever comes second waits for the first. What was begun in another one, or before a crash, is run
-//! again under the same name, by which the ledger knows what of it was written.
+//! In this process the second of two equal requests waits for the first. A request that another process began is carried
+//! out under the same name, by which the ledger finds what it wrote and the agent what it came to.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -16,7 +16,8 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use planwright_core::ids::RequestId;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_engine::agent::Agent;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::Engine;
 use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
@@ -31,34 +32,23 @@ pub(super) const LONGEST_KEY: usize = 255;
 /// How long an answer is known.
 const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Under which name a request is carried out.
+/// The name that a request is carried out under; none if its client gave no key.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
-    pub(crate) name: Option<RequestId>,
-    /// It was begun before, and nobody knows how far it came.
-    pub(crate) again: bool,
+pub(crate) struct RequestName {
+    pub(crate) id: Option<RequestId>,
 }
 
-impl Asked {
-    /// The agent that carries this request out.
-    pub(crate) fn agent(&self, app: &App) -> Agent {
-        match &self.name {
-            Some(name) => app.agent().as_request(name.clone()),
-            None => app.agent().clone(),
-        }
-    }
-
-    /// The agent for something else that the same request leads to, under a name of its own.
-    pub(crate) fn followed_by(&self, app: &App, what: &str) -> Agent {
-        let name = self.name.as_ref().map(|name| RequestId::new(format!("{name}-{what}")));
-        match name {
-            Some(Ok(name)) => app.agent().as_request(name),
-            Some(Err(_)) | None => app.agent().clone(),
+impl RequestName {
+    /// The engine that carries this request out, where it is one command.
+    pub(crate) fn engine(&self, app: &App) -> Engine {
+        match &self.id {
+            Some(id) => app.engine().as_request(id.clone()),
+            None => app.engine().clone(),
         }
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for RequestName {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Answered<Self> {
@@ -66,20 +56,25 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     }
 }
 
-/// What is under way in this process.
+/// Requests with a key, each carried out once. A cheap handle.
 #[derive(Debug, Clone)]
 pub(crate) struct Once {
     app: App,
-    underway: Arc<Mutex<HashMap<String, Underway>>>,
+}
+
+/// Requests with a key that are being carried out in this process, by key.
+#[derive(Debug, Default)]
+pub(crate) struct Underway {
+    requests: Mutex<HashMap<String, UnderwayRequest>>,
 }
 
 #[derive(Debug)]
-struct Underway {
+struct UnderwayRequest {
     fingerprint: String,
     answer: watch::Receiver<Option<StoredAnswer>>,
 }
 
-/// Runs what changes something to its end, whoever hangs up, and once.
+/// Carries out requests that change something to their end, also when the client disconnects, and once.
 pub(crate) async fn once(State(once): State<Once>, request: Request, next: Next) -> Response {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.run(request).await;
@@ -98,123 +93,148 @@ pub(crate) async fn once(State(once): State<Once>, request: Request, next: Next)
     }
 }
 
+/// What is to be done with a request that has a key.
+pub(crate) enum Claimed {
+    /// To carry it out, under this name.
+    Lead(Lead, RequestName),
+    /// To answer as the first time.
+    Answered(StoredAnswer),
+    /// To wait for the one that is being carried out.
+    Follow(Followed),
+}
+
+/// A request that is being carried out in this process.
+pub(crate) struct Followed(watch::Receiver<Option<StoredAnswer>>);
+
+impl Followed {
+    /// The answer; `None` if the request broke off, so that it may be claimed again.
+    pub(crate) async fn answer(mut self) -> Option<StoredAnswer> {
+        let answered = self.0.wait_for(Option::is_some).await.ok()?;
+        answered.clone()
+    }
+}
+
 impl Once {
     pub(crate) fn new(app: App) -> Self {
-        Self { app, underway: Arc::default() }
+        Self { app }
     }
 
     async fn run(&self, key: &str, request: Request, next: Next) -> Answered<Response> {
         let (parts, body) = request.into_parts();
         let sent = whole(Request::from_parts(parts.clone(), body)).await?;
-        let claimed = claimed(&parts, key, &sent);
-        let led = loop {
-            match self.lead_or_follow(&claimed) {
-                Turn::Led(led) => break led,
-                Turn::Other => return Err(used_for_something_else()),
-                // If whoever was first broke off, somebody else is first.
-                Turn::Followed(answer) => match finished(answer).await {
-                    Some(answer) => return Ok(replay(answer)),
-                    None => continue,
-                },
+        let claimed = claimed_request(&parts, key, &sent);
+        let (lead, name) = loop {
+            match self.claim(&claimed).await? {
+                Claimed::Lead(lead, name) => break (lead, name),
+                Claimed::Answered(answer) => return Ok(replay(answer)),
+                Claimed::Follow(followed) => {
+                    if let Some(answer) = followed.answer().await {
+                        return Ok(replay(answer));
+                    }
+                }
             }
         };
+        let mut request = Request::from_parts(parts, Body::from(sent));
+        request.extensions_mut().insert(name);
+        let (parts, body) = next.run(request).await.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        lead.settle(StoredAnswer { status: parts.status.as_u16(), body }).await;
+        Ok(Response::from_parts(parts, Body::from(bytes)))
+    }
+
+    /// Finds out whether the request was sent before. The same key with another content is refused.
+    pub(crate) async fn claim(&self, claimed: &ClaimedRequest) -> Answered<Claimed> {
+        let lead = match self.lead_or_follow(claimed) {
+            Turn::Lead(lead) => lead,
+            Turn::Follow(followed) => return Ok(Claimed::Follow(followed)),
+            Turn::Other => return Err(used_for_something_else()),
+        };
         let now = self.app.engine().now();
-        let (at, again) = match self.app.ledger().claim(&claimed, now, KEEP).await? {
-            Claim::New => (now, false),
-            Claim::Begun { at } => (at, true),
+        let at = match self.app.ledger().claim(claimed, now, KEEP).await? {
+            Claim::New => now,
+            // Another process is at it, or ended in the middle of it. Under the same name nothing is done twice.
+            Claim::Begun { at } => at,
             Claim::Answered(answer) => {
-                led.tell(&answer);
-                return Ok(replay(answer));
+                lead.tell(&answer);
+                return Ok(Claimed::Answered(answer));
             }
             Claim::Other => return Err(used_for_something_else()),
         };
-        let mut request = Request::from_parts(parts, Body::from(sent));
-        request.extensions_mut().insert(Asked { name: Some(name(&claimed.key, at)?), again });
-        let response = next.run(request).await;
-        self.settle(&claimed.key, response, &led).await
-    }
-
-    /// Keeps or forgets what came of it, before it is answered.
-    async fn settle(&self, key: &str, response: Response, led: &Led) -> Answered<Response> {
-        let (parts, body) = response.into_parts();
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
-        let body = String::from_utf8_lossy(&bytes).into_owned();
-        let answer = StoredAnswer { status: parts.status.as_u16(), body };
-        let settled = match fate(parts.status, &parts.headers) {
-            Fate::Kept => self.app.ledger().keep_answer(key, &answer).await,
-            Fate::Forgotten => self.app.ledger().forget_claim(key).await,
-            Fate::Left => Ok(()),
-        };
-        // What was asked for is done. Sent again it is run under the same name, which does nothing twice.
-        if let Err(error) = settled {
-            tracing::warn!(event = "answer_not_kept", %error);
-        }
-        led.tell(&answer);
-        Ok(Response::from_parts(parts, Body::from(bytes)))
+        let id = Some(name(&claimed.key, at)?);
+        Ok(Claimed::Lead(lead, RequestName { id }))
     }
 
     fn lead_or_follow(&self, claimed: &ClaimedRequest) -> Turn {
         let mut underway = self.underway();
         if let Some(there) = underway.get(&claimed.key) {
             return match there.fingerprint == claimed.fingerprint {
-                true => Turn::Followed(there.answer.clone()),
+                true => Turn::Follow(Followed(there.answer.clone())),
                 false => Turn::Other,
             };
         }
         let (tell, answer) = watch::channel(None);
         let fingerprint = claimed.fingerprint.clone();
-        underway.insert(claimed.key.clone(), Underway { fingerprint, answer });
-        Turn::Led(Led { once: self.clone(), key: claimed.key.clone(), tell })
+        underway.insert(claimed.key.clone(), UnderwayRequest { fingerprint, answer });
+        Turn::Lead(Lead { once: self.clone(), key: claimed.key.clone(), tell })
     }
 
-    fn underway(&self) -> MutexGuard<'_, HashMap<String, Underway>> {
-        self.underway.lock().unwrap_or_else(PoisonError::into_inner)
+    fn underway(&self) -> MutexGuard<'_, HashMap<String, UnderwayRequest>> {
+        self.app.underway().requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 enum Turn {
-    Led(Led),
-    Followed(watch::Receiver<Option<StoredAnswer>>),
+    Lead(Lead),
+    Follow(Followed),
     /// The key is being used for another request.
     Other,
 }
 
 /// The right to carry a request out in this process, until it is dropped.
-struct Led {
+pub(crate) struct Lead {
     once: Once,
     key: String,
     tell: watch::Sender<Option<StoredAnswer>>,
 }
 
-impl Led {
+impl Lead {
+    /// Keeps or forgets the answer, before the client gets it.
+    pub(crate) async fn settle(self, answer: StoredAnswer) {
+        let (ledger, key) = (self.once.app.ledger(), self.key.as_str());
+        let settled = match fate(answer.status) {
+            Fate::Kept => ledger.keep_answer(key, &answer).await,
+            Fate::Forgotten => ledger.forget_claim(key).await,
+            Fate::Left => Ok(()),
+        };
+        // The request is carried out. Sent again it is found under its name, and nothing is done twice.
+        if let Err(error) = settled {
+            tracing::warn!(event = "answer_not_kept", %error);
+        }
+        self.tell(&answer);
+    }
+
     fn tell(&self, answer: &StoredAnswer) {
         self.tell.send_replace(Some(answer.clone()));
     }
 }
 
-impl Drop for Led {
+impl Drop for Lead {
     fn drop(&mut self) {
         self.once.underway().remove(&self.key);
     }
-}
-
-/// The answer of whoever was first; nothing if they broke off.
-async fn finished(mut answer: watch::Receiver<Option<StoredAnswer>>) -> Option<StoredAnswer> {
-    let answered = answer.wait_for(Option::is_some).await.ok()?;
-    answered.clone()
 }
 
 enum Fate {
     Kept,
     /// It came to nothing, and may be sent again.
     Forgotten,
-    /// Nobody knows what it came to, or it goes on in the next process. Sent again, it is run under the same name.
+    /// It is unknown what it came to, or another process resumes it. Sent again, it is found under its name.
     Left,
 }
 
-fn fate(status: StatusCode, headers: &HeaderMap) -> Fate {
-    match status {
-        StatusCode::CONFLICT if headers.contains_key(header::RETRY_AFTER) => Fate::Left,
+fn fate(status: u16) -> Fate {
+    match StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR) {
         status if status.is_server_error() => Fate::Left,
         StatusCode::BAD_REQUEST
         | StatusCode::FORBIDDEN
@@ -237,12 +257,20 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     text.map(|text| Some(text.to_owned())).ok_or_else(wrong)
 }
 
-fn claimed(parts: &Parts, key: &str, sent: &Bytes) -> ClaimedRequest {
+fn claimed_request(parts: &Parts, key: &str, sent: &Bytes) -> ClaimedRequest {
     let (method, path) = (parts.method.as_str(), parts.uri.path());
     let query = parts.uri.query().unwrap_or_default();
     ClaimedRequest {
         key: hashed([method.as_bytes(), path.as_bytes(), key.as_bytes()]),
         fingerprint: hashed([query.as_bytes(), sent]),
+    }
+}
+
+/// A text that a client of `/ws` sends with a key.
+pub(crate) fn claimed_text(session: &SessionIdentity, key: &str, text: &str) -> ClaimedRequest {
+    ClaimedRequest {
+        key: hashed([b"ws", session.to_string().as_bytes(), key.as_bytes()]),
+        fingerprint: hashed([text.as_bytes()]),
     }
 }
 

@@ -68,6 +68,10 @@ impl Problem {
         &self.parts.refusal.message
     }
 
+    pub(crate) fn code(&self) -> RefusalCode {
+        self.parts.refusal.code
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         self.parts.status
     }
@@ -104,7 +108,7 @@ impl From<LedgerError> for Problem {
             LedgerError::Unavailable(_) | LedgerError::TooNew { .. } => {
                 tracing::warn!(event = "store_unavailable", %error);
             }
-            LedgerError::Refused(_) | LedgerError::Leased(_) => {}
+            LedgerError::Refused(_) | LedgerError::Leased(_) | LedgerError::Fenced(_) => {}
         }
         Self::new(error.into_refusal())
     }

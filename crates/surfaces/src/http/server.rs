@@ -25,7 +25,6 @@ use tokio_util::sync::CancellationToken;
 use super::access::places::{PlaceError, Places};
 use super::access::{Access, keys::Keys};
 use super::app::App;
-use super::hearing::told_to_lookers;
 use super::router::router;
 use super::token::{Token, TokenError};
 use accepting::Accepting;
@@ -144,7 +143,7 @@ impl Server {
 /// What other processes left undone goes on here, and whoever looks at the session sees it.
 async fn take_over(app: App) {
     let ledger = app.server_ledger();
-    app.agent().take_over(ledger, app.stopping().clone(), |session| told_to_lookers(&app, session)).await;
+    app.agent().take_over(ledger, app.stopping().clone()).await;
 }
 
 /// On an address that only this machine reaches a missing token is made; elsewhere somebody has to have made it.

@@ -11,13 +11,13 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Progress;
+use planwright_engine::session::progress::Progress;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::app::App;
 use super::extract::Path;
-use super::hearing::{BEHIND, progress_view};
+use super::input::{PROGRESS_BACKLOG, progress_view};
 use super::problem::Problem;
 
 pub(super) const MEDIA_TYPE: &str = "text/event-stream";
@@ -36,7 +36,7 @@ pub(crate) async fn streamed(
     if !is_wanted(request.headers()) {
         return next.run(request).await;
     }
-    let (telling, told) = mpsc::channel(BEHIND);
+    let (telling, told) = mpsc::channel(PROGRESS_BACKLOG);
     request.extensions_mut().insert(telling);
     let (tell, answer) = oneshot::channel();
     // Whoever hangs up ends the stream, and not what it tells of.
@@ -138,7 +138,7 @@ impl Streaming {
             (Progress::Text(_), Some((_, seq))) => seq,
             (_, known) => self.app.feed().head(&session).await.ok().or(known.map(|(_, seq)| seq)).unwrap_or_default(),
         };
-        let view = progress_view(&progress);
+        let view = progress_view(&progress).unwrap_or_default();
         let kind = view.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.known = Some((session, seq));
         self.event(&kind, view)

@@ -2,9 +2,11 @@
 //!
 //! - `frames`: what goes over the wire
 //! - `connection`: one client, from the first frame to the last
+//! - `answers`: what a client sends for the agent, and its answer
 //! - `subscription`: one session that a client follows
 //! - `limits`: how much of everything a client may have
 
+mod answers;
 mod connection;
 mod frames;
 mod limits;

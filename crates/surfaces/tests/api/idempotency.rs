@@ -1,7 +1,7 @@
 //! Requests that clients send twice.
 
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{Request, StatusCode};
 use planwright_llm::scripted::{Gate, Reply};
 use serde_json::json;
 
@@ -89,3 +89,28 @@ async fn a_key_is_printable_and_not_too_long() {
     let first = world.post_with_key("/api/sessions", "key", json!({})).await.with(201);
     world.post_with_key("/api/plans/enable", "key", json!({ "sessionId": first["sessionId"] })).await.with(200);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_key_at_two_servers_at_once_is_carried_out_once_and_answered_alike() {
+    let replies = (0..KEYS).map(|number| Reply::text(format!("Reply {number}.")));
+    let world = World::new(replies).await;
+    let other = world.another_process("the other").await;
+    let path = format!("/api/sessions/{SESSION}/messages");
+    for number in 0..KEYS {
+        let texts = ["hello", "/plan on", "/plan off", "/status"];
+        let (key, body) = (format!("key-{number}"), json!({ "text": texts[number % texts.len()] }).to_string());
+        let request = || {
+            let request = Request::post(&path).header("content-type", "application/json");
+            request.header("idempotency-key", &key).body(Body::from(body.clone())).unwrap()
+        };
+        let (here, there) = tokio::join!(sent(world.router.clone(), request()), sent(other.clone(), request()));
+        let (here, there) = (came(here).await, came(there).await);
+        assert_eq!((here.status, there.status), (StatusCode::OK, StatusCode::OK), "{here:?}, {there:?}");
+        assert_eq!(here.json()["reply"], there.json()["reply"], "{body}");
+    }
+    let begun = world.event_names(SESSION).await.into_iter().filter(|name| name == "turn_begun").count();
+    assert_eq!(begun, KEYS / 4);
+}
+
+/// How many keys are sent to both.
+const KEYS: usize = 60;

@@ -103,6 +103,17 @@ impl World {
         (world, plan)
     }
 
+    /// A server of its own on the same store, with the same model.
+    pub(crate) async fn another_process(&self, owner: &str) -> Router {
+        let folder = self.folder.path();
+        let ledger = Arc::new(SqliteLedger::open(&folder.join("test.db")).await.unwrap());
+        let engine = Engine::new(ledger.clone(), Policy::default());
+        let files = FileTools::new(folder.join("users"), FileLimits::default());
+        let options = AgentOptions::new(owner);
+        let agent = Agent::new(engine, Arc::new(self.model.clone()), files, Toolbox::default(), options);
+        planwright_surfaces::http::rest(agent, ledger, self.stopping.clone())
+    }
+
     /// The same calls on the same store, as another process makes them.
     pub(crate) fn another(&self) -> Router {
         planwright_surfaces::http::rest(self.agent.clone(), self.ledger.clone(), self.stopping.clone())

@@ -8,6 +8,8 @@ mod ending;
 mod events;
 mod following;
 mod frames;
+mod keys;
+mod order;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]
 mod stores;

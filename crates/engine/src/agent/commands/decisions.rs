@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::PlanId;
-use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::reference::PlanReference;
@@ -13,27 +13,30 @@ use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 
-use super::Answer;
 use super::standing::{line, title};
+use crate::agent::Agent;
 use crate::agent::executing::summary;
-use crate::agent::outcome::PlanCard;
-use crate::agent::{Agent, Place, Progress, Seen, Watcher};
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::input::{Approving, BeginWork, Seen};
+use crate::session::outcome::{Answer, PlanCard};
+use crate::session::progress::{Decided, Progress};
+use crate::session::task::{InputContext, Running};
 
 impl Agent {
     pub(super) async fn approve_shown(
         &self,
-        place: &Place,
-        by: &Actor,
         plan: Option<&PlanReference>,
         approving: Approving,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<Answer> {
-        let session = &place.session;
+        let (session, by) = (context.session(), context.by());
+        if let Some(approved) = self.approved_before(context).await? {
+            return Box::pin(self.carry_out_approved(approved, context)).await;
+        }
         let plan = self.engine().find_plan(session, plan).await?;
         // What cannot be approved is refused without being sent: meanwhile it might have become what can.
         plan.permits(Action::Approve)?;
-        let shown = match &place.seen {
+        let shown = match &context.request.place.seen {
             Seen::KnownToSession => self.engine().session(session).await?.shown,
             Seen::KnownHere(shown) => shown.clone(),
         };
@@ -41,7 +44,7 @@ impl Agent {
         let Some(digest) = shown.map(|shown| shown.digest) else {
             return self.show_first(session, by, &plan, "You have not seen this version here yet.").await;
         };
-        match self.approve(session, by, &plan.id, digest, approving, watcher).await {
+        match Box::pin(self.approve_plan(&plan.id, digest, approving, BeginWork::Now, context)).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::StaleApproval => {
                 let plan = self.engine().plan(session, &plan.id).await?;
                 self.show_first(session, by, &plan, "It has changed since you saw it.").await
@@ -50,64 +53,84 @@ impl Agent {
         }
     }
 
-    /// Approves exactly the version with this digest and carries it out. When this answers, the work is over, or waits for
-    /// a person; that it is approved is told on the way.
-    pub async fn approve(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        digest: Digest,
-        approving: Approving,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let approved = self.approve_first(session, by, plan, digest, approving).await?;
-        if let Some(left) = approved.left {
-            return Ok(Answer::words(session, format!("{}\n\n{left}", approved.words)));
-        }
-        watcher.tell(Progress::Said(approved.words.clone()));
-        let answer = if approved.plan.status == PlanStatus::Executing {
-            self.carry_out(session, by, plan, watcher).await?
-        } else {
-            // Every step was ticked in the text already.
-            Answer::words(session, summary(&approved.plan))
-        };
-        Ok(Answer { decided: Some(approved.words), ..answer })
+    /// The plan that this very request approved before.
+    async fn approved_before(&self, context: &InputContext) -> LedgerResult<Option<Approved>> {
+        let Some(committed) = self.find_request(context).await? else { return Ok(None) };
+        let approved = committed.events.iter().find_map(|event| match event {
+            Event::Plan { id, event: PlanEvent::Approved { .. } } => Some(id),
+            _ => None,
+        });
+        let Some(id) = approved else { return Ok(None) };
+        let plan = self.engine().plan(context.session(), id).await?;
+        Ok(Some(Approved { words: approval_words(&plan), plan, left: None }))
     }
 
-    /// The same, and answers as soon as it is approved. If the plan is `EXECUTING` then, its work is owed: whoever calls this
-    /// has it carried out, or another process does after a crash.
-    pub async fn approve_first(
+    /// Approves exactly the version with this digest and, unless it is left to others or for later, carries it out. That
+    /// it is approved is sent as progress.
+    pub(in crate::agent) async fn approve_plan(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
         plan: &PlanId,
         digest: Digest,
         approving: Approving,
+        begin: BeginWork,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let approved = self.decide_approval(plan, digest, approving, begin, context).await?;
+        Box::pin(self.carry_out_approved(approved, context)).await
+    }
+
+    async fn carry_out_approved(&self, approved: Approved, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        let Approved { plan, words, left } = approved;
+        context.progress.send(Progress::Decided(Decided { plan: Arc::clone(&plan), left: left.clone() }));
+        if let Some(left) = left {
+            return Ok(Answer::words(session, format!("{words}\n\n{left}")));
+        }
+        context.progress.send(Progress::Said(words.clone()));
+        let answer = if plan.status == PlanStatus::Executing {
+            Box::pin(self.carry_out_plan(&plan.id, context)).await?
+        } else {
+            // Every step was ticked in the text already, or the request comes again after the work.
+            Answer::words(session, summary(&plan))
+        };
+        Ok(Answer { decided: Some(words), ..answer })
+    }
+
+    /// Writes the approval down. This is the one place that decides who carries the plan out: this process, in the entry
+    /// of the approval; the agent that drafted the plan elsewhere; or nobody until the plan is resumed.
+    async fn decide_approval(
+        &self,
+        plan: &PlanId,
+        digest: Digest,
+        approving: Approving,
+        begin: BeginWork,
+        context: &InputContext,
     ) -> LedgerResult<Approved> {
+        let (session, by) = (context.session(), context.by());
         let Approving { selection, note } = approving;
-        let engine = self.engine();
-        let found = engine.plan(session, plan).await?;
+        let found = self.engine().plan(session, plan).await?;
         // A selection that does not fit is refused with the approval.
         let left_out = selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
-        let left = match engine.drafted_elsewhere(&found).await? {
-            Some(by) => Some(format!(
-                "Its work is done by whoever drafted it, {by}. `/plan resume {}` has it done here instead.",
-                found.number
+        let resume = format!("`/plan resume {}`", found.number);
+        let left = match (begin, self.engine().drafted_elsewhere(&found).await?) {
+            (BeginWork::Later, _) => Some(format!("{resume} begins the work.")),
+            (BeginWork::Now, Some(by)) => Some(format!(
+                "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
             )),
-            None => {
+            (BeginWork::Now, None) => {
                 let unable = self.check_able_without(&found, &left_out).err();
                 unable.map(|unable| format!("It cannot be carried out here: {}", unable.message))
             }
         };
+        let engine = context.engine(self.engine());
         let plan = match left {
             Some(_) => engine.approve(session, by, plan, digest, selection, note).await?,
             None => engine.approve_and_begin(session, by, plan, digest, selection, note).await?,
         };
-        Ok(Approved { words: approved(&plan), plan, left })
+        Ok(Approved { words: approval_words(&plan), plan, left })
     }
 
-    /// Nothing is decided: the plan is shown, and the person is asked to say it again.
+    /// Nothing is decided: the plan is shown, and the person is asked to approve it again.
     async fn show_first(&self, session: &SessionIdentity, by: &Actor, plan: &Plan, why: &str) -> LedgerResult<Answer> {
         let card = PlanCard::from(plan);
         self.show(session, by, &card).await?;
@@ -115,119 +138,117 @@ impl Agent {
         Ok(Answer::refusal(session, RefusalCode::StaleApproval, reply).with_plan(card))
     }
 
-    pub(super) async fn reject(
+    pub(in crate::agent) async fn reject_plan(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: Option<&PlanReference>,
+        plan: &PlanId,
         reason: Option<String>,
+        context: &InputContext,
     ) -> LedgerResult<Answer> {
-        let plan = self.engine().find_plan(session, plan).await?;
-        let plan = self.engine().reject(session, by, &plan.id, reason).await?;
+        let session = context.session();
+        let plan = context.engine(self.engine()).reject(session, context.by(), plan, reason).await?;
+        context.progress.send(Progress::decided(&plan));
         Ok(Answer::words(session, format!("{} `/plan on` begins a new one.", line(&plan))))
     }
 
     /// Asks for changes, and has the agent make them.
-    pub(super) async fn revise(
+    pub(in crate::agent) async fn revise_plan(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: Option<&PlanReference>,
-        feedback: String,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let plan = self.engine().find_plan(session, plan).await?;
-        let asked = self.revise_first(session, by, &plan.id, feedback).await?;
-        Ok(self.send(session, by, &asked.message, watcher).await?.into())
-    }
-
-    /// Asks for changes. The agent makes them when it is sent the message.
-    pub async fn revise_first(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
         plan: &PlanId,
         feedback: String,
-    ) -> LedgerResult<RevisionAsked> {
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let message = self.ask_for_changes(plan, feedback, context, &Running::NOTHING).await?;
+        let request = context.part(self.engine(), REVISION).next_request();
+        Ok(Box::pin(self.answer_message(request, &message, context)).await?.into())
+    }
+
+    /// Asks for changes and stops what carries the plan out. Gives the message that has the agent make them.
+    pub(in crate::agent) async fn ask_for_changes(
+        &self,
+        plan: &PlanId,
+        feedback: String,
+        context: &InputContext,
+        running: &Running,
+    ) -> LedgerResult<String> {
+        let session = context.session();
         self.check_room(session, &feedback).await?;
-        let revised = self.engine().revise(session, by, plan, feedback.clone()).await?;
-        self.shared.slots.stop_work_on(session, plan).await;
-        let message = format!("Revise plan {}: {feedback}", revised.number);
-        Ok(RevisionAsked { plan: revised, message })
+        let revised = context.engine(self.engine()).revise(session, context.by(), plan, feedback.clone()).await?;
+        running.stop_work_on(plan).await;
+        context.progress.send(Progress::decided(&revised));
+        Ok(format!("Revise plan {}: {feedback}", revised.number))
     }
 
-    pub(super) async fn cancel(
+    /// Cancels the plan and stops what carries it out here.
+    pub(in crate::agent) async fn cancel_plan(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: Option<&PlanReference>,
-        reason: Option<String>,
-    ) -> LedgerResult<Answer> {
-        let plan = self.engine().find_plan(session, plan).await?;
-        let plan = self.cancel_plan(session, by, &plan.id, reason).await?;
-        Ok(Answer::words(session, line(&plan)))
-    }
-
-    /// Cancels the plan and stops whoever works on it here.
-    pub async fn cancel_plan(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
         plan: &PlanId,
         reason: Option<String>,
-    ) -> LedgerResult<Arc<Plan>> {
-        let cancelled = self.engine().cancel(session, by, plan, reason).await?;
-        self.shared.slots.stop_work_on(session, plan).await;
-        Ok(cancelled)
-    }
-
-    /// Goes on with a plan, and says what becomes of the step it stopped at if that needs to be said.
-    pub async fn resume_plan(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        choice: Option<StuckChoice>,
-        watcher: &Watcher,
+        context: &InputContext,
+        running: &Running,
     ) -> LedgerResult<Answer> {
-        match self.settle_stuck(session, by, plan, choice).await? {
-            Settled::ToBeSaid(question) => Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
-            Settled::Over(plan) => Ok(Answer::words(session, summary(&plan))),
-            Settled::GoesOn(plan) => self.carry_out(session, by, &plan.id, watcher).await,
-        }
+        let session = context.session();
+        let cancelled = context.engine(self.engine()).cancel(session, context.by(), plan, reason).await?;
+        running.stop_work_on(plan).await;
+        context.progress.send(Progress::decided(&cancelled));
+        Ok(Answer::words(session, line(&cancelled)))
     }
 
-    /// The same, and answers as soon as the work is begun. If the plan is `EXECUTING` then, whoever calls this has it
-    /// carried out.
-    pub async fn resume_first(
+    /// Continues a plan, and says what becomes of the step it stopped at if that needs to be said.
+    pub(in crate::agent) async fn resume_or_settle(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
         plan: &PlanId,
         choice: Option<StuckChoice>,
-    ) -> LedgerResult<Arc<Plan>> {
-        let plan = match self.settle_stuck(session, by, plan, choice).await? {
-            Settled::ToBeSaid(question) => return Err(Refusal::wrong_status(question).into()),
-            Settled::Over(plan) => return Ok(plan),
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let session = context.session();
+        let settled = match self.find_request(context).await? {
+            // The step was settled when the request was sent before.
+            Some(_) => Settled::of(self.engine().plan(session, plan).await?),
+            None => self.settle_stuck(plan, choice, context).await?,
+        };
+        let plan = match settled {
+            Settled::ToBeSaid(question) => return Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
+            Settled::Over(plan) => {
+                context.progress.send(Progress::decided(&plan));
+                return Ok(Answer::words(session, summary(&plan)));
+            }
             Settled::GoesOn(plan) => plan,
         };
+        let plan = self.begin_again(plan, context).await?;
+        context.progress.send(Progress::decided(&plan));
+        if plan.status == PlanStatus::Executing {
+            return Box::pin(self.carry_out_plan(&plan.id, context)).await;
+        }
+        // Another process was faster and is done, or the request comes again after the work.
+        Ok(Answer::words(session, summary(&plan)))
+    }
+
+    /// The plan as it is carried out. One that is not under way, or a document that is parked, is begun again now.
+    async fn begin_again(&self, plan: Arc<Plan>, context: &InputContext) -> LedgerResult<Arc<Plan>> {
+        let session = context.session();
         let active = self.engine().session(session).await?.plan_mode.active_plan;
         let parked = plan.style() == PlanStyle::Document && active.as_ref() != Some(&plan.id);
         let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
         if plan.status == PlanStatus::Executing && !parked && !paused {
             return Ok(plan);
         }
-        self.engine().resume(session, by, &plan.id).await
+        match context.part(self.engine(), "resume").resume(session, context.by(), &plan.id).await {
+            Err(LedgerError::Refused(refusal)) => {
+                let now = self.engine().plan(session, &plan.id).await?;
+                if now.status == plan.status { Err(refusal.into()) } else { Ok(now) }
+            }
+            resumed => resumed,
+        }
     }
 
     /// What becomes of the step that a plan stopped at, if there is one.
     async fn settle_stuck(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
         plan: &PlanId,
         choice: Option<StuckChoice>,
+        context: &InputContext,
     ) -> LedgerResult<Settled> {
+        let (session, by) = (context.session(), context.by());
         let plan = self.engine().plan(session, plan).await?;
         match choice {
             None | Some(StuckChoice::Retry) => self.check_able(&plan)?,
@@ -239,12 +260,13 @@ impl Agent {
                 Ok(Settled::ToBeSaid(ask_what_to_do(&plan, position, run)))
             }
             (Some(choice), Some((_, run))) => {
-                let settled = self.engine().settle(session, by, &plan.id, &run.step, choice).await?;
+                let engine = context.engine(self.engine());
+                let settled = engine.settle(session, by, &plan.id, &run.step, choice).await?;
                 let over = choice == StuckChoice::Stop || settled.status != PlanStatus::Executing;
                 Ok(if over { Settled::Over(settled) } else { Settled::GoesOn(settled) })
             }
             (Some(StuckChoice::Stop), None) if plan.status == PlanStatus::Executing => {
-                Ok(Settled::Over(self.engine().finish_execution(session, by, &plan).await?))
+                Ok(Settled::Over(context.engine(self.engine()).finish_execution(session, by, &plan).await?))
             }
             (Some(choice), None) => {
                 let message =
@@ -256,26 +278,20 @@ impl Agent {
     }
 }
 
-/// What an approval came to.
+/// The part of a request for changes that gives them to the agent.
+pub(in crate::agent) const REVISION: &str = "message";
+
+/// A plan that is approved.
 #[derive(Debug, Clone)]
-pub struct Approved {
-    pub plan: Arc<Plan>,
+struct Approved {
+    plan: Arc<Plan>,
     /// What was decided, in Markdown.
-    pub words: String,
-    /// Why its work is not begun here, if it cannot be.
-    pub left: Option<String>,
+    words: String,
+    /// Why this process does not carry it out, if it does not.
+    left: Option<String>,
 }
 
-/// A request for changes that is on disk.
-#[derive(Debug, Clone)]
-pub struct RevisionAsked {
-    /// The plan that the agent works on now: the same one, or the one that took its place.
-    pub plan: Arc<Plan>,
-    /// What the agent is to be sent.
-    pub message: String,
-}
-
-/// What becomes of a plan that is to go on.
+/// What becomes of a plan that is to be continued.
 enum Settled {
     /// A person has to say first what becomes of a step.
     ToBeSaid(String),
@@ -283,11 +299,10 @@ enum Settled {
     GoesOn(Arc<Plan>),
 }
 
-/// What a person approves besides the text: which steps, and with what note.
-#[derive(Debug, Clone, Default)]
-pub struct Approving {
-    pub selection: Selection,
-    pub note: Option<String>,
+impl Settled {
+    fn of(plan: Arc<Plan>) -> Self {
+        if plan.status == PlanStatus::Executing { Self::GoesOn(plan) } else { Self::Over(plan) }
+    }
 }
 
 /// What is known about a step that nobody knows the end of, and what can be said.
@@ -305,7 +320,7 @@ fn ask_what_to_do(plan: &Plan, position: usize, run: &StepRun) -> String {
     )
 }
 
-fn approved(plan: &Plan) -> String {
+fn approval_words(plan: &Plan) -> String {
     let mut text = format!("Plan {} is approved: {}.", plan.number, title(&plan.display_title()));
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
     let steps = plan.content.steps();

@@ -6,12 +6,12 @@ use planwright_core::gate::{
 };
 use planwright_core::session::{Channel, SessionIdentity};
 
-use super::Answer;
 use super::plans::plan_work;
 use super::standing::title;
 use crate::agent::Agent;
 use crate::clock::ago;
 use crate::ledger::{LedgerResult, Page, StoredSession};
+use crate::session::outcome::Answer;
 
 /// How many sessions are listed in a chat.
 const PAGE: u32 = 64;

@@ -1,7 +1,6 @@
 //! `/plan …` and `/plans`: looking at plans, and turning plan work on and off.
 
 use jiff::Timestamp;
-use planwright_core::actor::Actor;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Plan, PlanStyle};
@@ -9,34 +8,28 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;
 
-use super::Answer;
-use super::decisions::Approving;
 use super::standing::{line, standing, standing_now, title};
-use crate::agent::outcome::PlanCard;
-use crate::agent::{Agent, Place, Watcher};
+use crate::agent::Agent;
 use crate::engine::Activity;
-use crate::ledger::{Committed, LedgerResult};
+use crate::ledger::LedgerResult;
+use crate::session::input::Approving;
+use crate::session::outcome::{Answer, PlanCard};
+use crate::session::task::{InputContext, Running};
 
 /// How many plans are listed in a chat.
 const PAGE: u32 = 20;
 
 impl Agent {
-    pub(super) async fn plan_command(
-        &self,
-        place: &Place,
-        by: &Actor,
-        command: PlanCommand,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let session = &place.session;
+    pub(super) async fn plan_command(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
+        let (session, by) = (context.session(), context.by());
         match command {
             PlanCommand::On { style } => {
                 let style = style.unwrap_or(PlanStyle::Document);
-                let snapshot = self.engine().enable_plan_mode(session, by, style).await?.snapshot;
+                let snapshot = context.engine(self.engine()).enable_plan_mode(session, by, style).await?.snapshot;
                 Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
             }
-            PlanCommand::Off => self.leave(session, by, Leaving::Off).await,
-            PlanCommand::Done => self.leave(session, by, Leaving::Done).await,
+            PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
+            PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
             PlanCommand::Status => self.plan_status(session).await,
             PlanCommand::Show { plan } => {
                 let card = PlanCard::from(self.engine().find_plan(session, plan.as_ref()).await?.as_ref());
@@ -50,45 +43,56 @@ impl Agent {
             }
             PlanCommand::About(text) => {
                 self.check_room(session, &text).await?;
-                self.engine().ensure_plan_mode(session, by, None).await?;
-                self.begin_workbook(session, by, &text).await?;
-                Ok(self.send(session, by, &text, watcher).await?.into())
+                context.part(self.engine(), "plan-mode").ensure_plan_mode(session, by, None).await?;
+                self.begin_workbook(&text, context).await?;
+                let request = context.engine(self.engine()).next_request();
+                Ok(Box::pin(self.answer_message(request, &text, context)).await?.into())
             }
-            PlanCommand::Files(switch) => self.planning_files(session, by, switch).await,
+            PlanCommand::Files(switch) => self.planning_files(switch, context).await,
             PlanCommand::Approve { plan, selection, note } => {
-                self.approve_shown(place, by, plan.as_ref(), Approving { selection, note }, watcher).await
+                Box::pin(self.approve_shown(plan.as_ref(), Approving { selection, note }, context)).await
             }
-            PlanCommand::Reject { plan, reason } => self.reject(session, by, plan.as_ref(), reason).await,
-            PlanCommand::Revise { plan, feedback } => self.revise(session, by, plan.as_ref(), feedback, watcher).await,
-            PlanCommand::Cancel { plan, reason } => self.cancel(session, by, plan.as_ref(), reason).await,
+            PlanCommand::Reject { plan, reason } => {
+                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                self.reject_plan(&plan.id, reason, context).await
+            }
+            PlanCommand::Revise { plan, feedback } => {
+                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                Box::pin(self.revise_plan(&plan.id, feedback, context)).await
+            }
+            PlanCommand::Cancel { plan, reason } => {
+                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                self.cancel_plan(&plan.id, reason, context, &Running::NOTHING).await
+            }
             PlanCommand::Resume { plan, choice } => {
                 let plan = self.engine().find_plan(session, plan.as_ref()).await?;
-                self.resume_plan(session, by, &plan.id, choice, watcher).await
+                Box::pin(self.resume_or_settle(&plan.id, choice, context)).await
             }
         }
     }
 
-    async fn leave(&self, session: &SessionIdentity, by: &Actor, how: Leaving) -> LedgerResult<Answer> {
+    /// Leaves plan mode. With `/plan done` whatever carries the active plan out is stopped.
+    pub(in crate::agent) async fn leave_plan_mode(
+        &self,
+        how: Leave,
+        context: &InputContext,
+        running: &Running,
+    ) -> LedgerResult<Answer> {
+        let (session, by) = (context.session(), context.by());
         let before = self.engine().snapshot(session).await?;
+        let engine = context.engine(self.engine());
         match how {
-            Leaving::Off => self.engine().disable_plan_mode(session, by).await?,
-            Leaving::Done => self.finish_plan_work(session, by).await?,
+            Leave::Off => engine.disable_plan_mode(session, by).await?,
+            Leave::Done => engine.finish_plan_work(session, by).await?,
         };
+        if let (Leave::Done, Some(plan)) = (how, before.active()) {
+            running.stop_work_on(&plan.id).await;
+        }
         let left = match before.active().filter(|plan| !plan.is_empty()) {
             Some(plan) => format!(" {}", line(self.engine().plan(session, &plan.id).await?.as_ref())),
             None => String::new(),
         };
         Ok(Answer::words(session, format!("Plan work is off.{left}")))
-    }
-
-    /// Plan work is over, and whoever carries the active plan out here is stopped.
-    pub async fn finish_plan_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
-        let before = self.engine().snapshot(session).await?;
-        let committed = self.engine().finish_plan_work(session, by).await?;
-        if let Some(plan) = before.active() {
-            self.shared.slots.stop_work_on(session, &plan.id).await;
-        }
-        Ok(committed)
     }
 
     async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
@@ -152,9 +156,12 @@ impl Agent {
     }
 }
 
+/// How plan mode is left.
 #[derive(Debug, Clone, Copy)]
-enum Leaving {
+pub(in crate::agent) enum Leave {
+    /// The plan is parked as it is.
     Off,
+    /// Plan work is over.
     Done,
 }
 

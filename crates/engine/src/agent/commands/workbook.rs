@@ -1,26 +1,21 @@
 //! `/plan files on|off`, and the workbook that `/plan <text>` begins.
 
-use planwright_core::actor::Actor;
-use planwright_core::session::SessionIdentity;
 use planwright_core::slash::OnOff;
 
-use super::Answer;
 use crate::agent::Agent;
 use crate::ledger::LedgerResult;
+use crate::session::outcome::Answer;
+use crate::session::task::InputContext;
 use crate::workbook::Beginning;
 
 impl Agent {
-    pub(super) async fn planning_files(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        switch: OnOff,
-    ) -> LedgerResult<Answer> {
+    pub(super) async fn planning_files(&self, switch: OnOff, context: &InputContext) -> LedgerResult<Answer> {
+        let (session, by) = (context.session(), context.by());
         let on = match switch {
             OnOff::On => true,
             OnOff::Off => false,
         };
-        let snapshot = self.engine().switch_planning_files(session, by, on).await?.snapshot;
+        let snapshot = context.engine(self.engine()).switch_planning_files(session, by, on).await?.snapshot;
         let current = snapshot.session.as_ref().and_then(|session| session.current_workbook());
         let words = match (switch, current) {
             (OnOff::On, None) => {
@@ -36,8 +31,10 @@ impl Agent {
 
     /// A person's text is a reason to begin a workbook, unless one is being worked with. Then it is there again, should it
     /// have been switched off.
-    pub(super) async fn begin_workbook(&self, session: &SessionIdentity, by: &Actor, text: &str) -> LedgerResult<()> {
-        let begun = self.engine().init_workbook(session, by, &Beginning::about(text)).await?;
+    pub(super) async fn begin_workbook(&self, text: &str, context: &InputContext) -> LedgerResult<()> {
+        let (session, by) = (context.session(), context.by());
+        let engine = context.part(self.engine(), "workbook");
+        let begun = engine.init_workbook(session, by, &Beginning::about(text)).await?;
         if !begun.is_new {
             self.engine().switch_planning_files(session, by, true).await?;
         }

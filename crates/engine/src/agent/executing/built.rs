@@ -11,16 +11,16 @@ use planwright_core::prompt::specialist;
 use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnEnd};
 use tokio::time::Instant;
 
-use super::{Execution, Halt, named, uncertain};
-use crate::agent::progress::Progress;
-use crate::agent::running::Run;
+use super::{Execution, ExecutionAbort, named, uncertain};
+use crate::agent::turn::TurnRunner;
 use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerResult};
+use crate::session::progress::Progress;
 
 impl Execution<'_> {
     /// One step after another, each as soon as those it needs are done, until nothing is left, one fails, or nobody
     /// knows how one ended.
-    pub(super) async fn built_steps(&mut self) -> Result<(), Halt> {
+    pub(super) async fn built_steps(&mut self) -> Result<(), ExecutionAbort> {
         loop {
             let open = self.open_turn().await?;
             let Some((position, step)) = self.next_built(open.as_ref()) else { return Ok(()) };
@@ -29,7 +29,7 @@ impl Execution<'_> {
             }
             let began = Instant::now();
             let mut run = self.given(position, &step, open).await?;
-            let outcome = run.finish_turn().await;
+            let outcome = Box::pin(run.finish_turn()).await;
             let end = outcome?.end;
             self.plan = self.agent.engine().plan(&self.session, &self.plan.id).await?;
             let Some(ended) = self.runs().iter().find(|run| run.step == step.id).cloned() else { return Ok(()) };
@@ -37,7 +37,7 @@ impl Execution<'_> {
             match (end, ended.status) {
                 (TurnEnd::Stopped, _) => return Err(self.interrupted_or_stopped()),
                 // It is not ours any more: somebody else goes on with it.
-                (_, StepStatus::InProgress) => return Err(Halt::Elsewhere),
+                (_, StepStatus::InProgress) => return Err(ExecutionAbort::Elsewhere),
                 (
                     _,
                     StepStatus::Failed
@@ -51,9 +51,9 @@ impl Execution<'_> {
     }
 
     /// A turn that ended as stopped was stopped here, or with its plan elsewhere.
-    fn interrupted_or_stopped(&self) -> Halt {
+    fn interrupted_or_stopped(&self) -> ExecutionAbort {
         let over = self.plan.execution.as_ref().is_none_or(|execution| execution.finished_at.is_some());
-        if over { Halt::Elsewhere } else { Halt::Stopped }
+        if over { ExecutionAbort::Elsewhere } else { ExecutionAbort::Stopped }
     }
 
     /// The turn for a step that a process that ended left open.
@@ -91,7 +91,12 @@ impl Execution<'_> {
     }
 
     /// The turn in which the specialist does the step: a new one, or the one that was interrupted.
-    async fn given(&mut self, position: usize, step: &AgentStep, open: Option<OpenTurn>) -> Result<Run<'_>, Halt> {
+    async fn given(
+        &mut self,
+        position: usize,
+        step: &AgentStep,
+        open: Option<OpenTurn>,
+    ) -> Result<TurnRunner<'_>, ExecutionAbort> {
         let run = self.runs().get(position - 1).cloned();
         if run.as_ref().is_some_and(|run| run.status == StepStatus::Pending) {
             self.advance(Vec::new(), vec![step.id.clone()]).await?;
@@ -111,7 +116,7 @@ impl Execution<'_> {
             }
         };
         let held = Arc::clone(&self.held);
-        let mut run = self.agent.run_turn(turn, conversation, committed, held, limits, self.running, self.watcher);
+        let mut run = self.agent.run_turn(turn, conversation, committed, held, limits, self.context);
         if let Some(times) = resumed {
             run.resumed = true;
             if times > run.limits.resumptions {
@@ -121,7 +126,7 @@ impl Execution<'_> {
         Ok(run)
     }
 
-    async fn begin_turn(&mut self, step: &AgentStep) -> Result<(Committed, Conversation, Turn), Halt> {
+    async fn begin_turn(&mut self, step: &AgentStep) -> Result<(Committed, Conversation, Turn), ExecutionAbort> {
         let purpose = Purpose::Step {
             plan: self.plan.id.clone(),
             execution: self.id.clone(),
@@ -134,16 +139,16 @@ impl Execution<'_> {
         let committed = self.submit_turn(begin).await?;
         self.plan = named(&committed, &self.plan.id)?;
         let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
-        let Some(id) = open.map(|open| open.id.clone()) else { return Err(Halt::Elsewhere) };
+        let Some(id) = open.map(|open| open.id.clone()) else { return Err(ExecutionAbort::Elsewhere) };
         let mut conversation = Conversation::of_turn(id.clone());
         committed.events.iter().for_each(|event| conversation.take_in(committed.seq, event));
         Ok((committed, conversation, Turn::new(id, purpose)))
     }
 
     /// Goes on with the turn of a process that ended.
-    async fn take_up(&mut self, open: &OpenTurn) -> Result<(Committed, Conversation, Turn), Halt> {
+    async fn take_up(&mut self, open: &OpenTurn) -> Result<(Committed, Conversation, Turn), ExecutionAbort> {
         let committed = self.submit_turn(TurnCommand::Resume { turn: open.id.clone() }).await?;
-        self.watcher.tell(Progress::Resumed(open.id.clone()));
+        self.context.progress.send(Progress::Resumed(open.id.clone()));
         let from = committed.snapshot.opened().map_err(crate::ledger::LedgerError::from)?.history_from;
         let (conversation, turn) = self.agent.recall_apart(&self.session, &open.id, &open.purpose, from).await?;
         Ok((committed, conversation, turn))
@@ -152,7 +157,7 @@ impl Execution<'_> {
     async fn submit_turn(&self, command: TurnCommand) -> LedgerResult<Committed> {
         let engine = self.agent.engine();
         let by = Actor::system(self.session.channel.as_str());
-        let (request, leasing) = (engine.next_request(), Leasing::Held(self.held.lease.clone()));
+        let (request, leasing) = (engine.next_request(), Leasing::Held(self.held.lease().clone()));
         let asking = Asking { session: &self.session, by: &by, request, leasing, turn: None };
         engine.submit_as(asking, Command::Turn(command)).await
     }

@@ -12,67 +12,47 @@ use planwright_core::turn::{Purpose, TurnEnd};
 
 use super::{summary, uncertain};
 use crate::agent::Agent;
-use crate::agent::commands::Answer;
-use crate::agent::holding::is_not_ours;
-use crate::agent::outcome::TurnOutcome;
-use crate::agent::progress::{Progress, Watcher};
-use crate::agent::running::{Begun, Delivery, Message, finish};
-use crate::agent::slots::Served;
+use crate::agent::lease::is_over_or_taken;
+use crate::agent::turn::{Begun, Delivery, Message};
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::outcome::{Answer, TurnOutcome};
+use crate::session::progress::Progress;
+use crate::session::task::InputContext;
 
 impl Agent {
-    /// Begins the work on an approved document, or goes on with it.
-    pub(super) async fn work_on_document(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let (agent, session, by) = (self.clone(), session.clone(), by.clone());
-        let (plan, watcher) = (plan.clone(), watcher.clone());
-        let queued = self.shared.slots.queue_up(&session).await;
-        let work = async move {
-            let served = queued.served().await;
-            // What was interrupted may be the work on this very document.
-            match agent.open_turn(&session).await? {
-                Some(open) if open.purpose.plan() == Some(&plan) => {
-                    let finished = agent.finish_turn(&session, &open, &served, Delivery::Answer, &watcher).await?;
-                    if let Some(outcome) = finished {
-                        return Ok(outcome.into());
-                    }
+    /// Begins the work on an approved document, or continues it.
+    pub(super) async fn work_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        // What was interrupted may be the work on this very document.
+        match self.open_turn(session).await? {
+            Some(open) if open.purpose.plan() == Some(plan) => {
+                if let Some(outcome) = Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await? {
+                    return Ok(outcome.into());
                 }
-                Some(_) | None => {}
             }
-            let before = agent.engine().plan(&session, &plan).await?.status;
-            agent.finish_first(&session, &served, &watcher).await?;
-            let now = agent.engine().plan(&session, &plan).await?;
-            // What was interrupted was this very plan, and it has come to its end.
-            if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
-                return Ok(Answer::words(&session, summary(&now)));
+            Some(_) | None => {}
+        }
+        let before = self.engine().plan(session, plan).await?.status;
+        Box::pin(self.finish_first(context)).await?;
+        let now = self.engine().plan(session, plan).await?;
+        // What was interrupted was this very plan, and it has come to its end.
+        if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
+            return Ok(Answer::words(session, summary(&now)));
+        }
+        match Box::pin(self.turn_on_document(plan, context)).await {
+            // Another process came to its end with it meanwhile.
+            Err(error) if is_over_or_taken(&error) => {
+                let now = self.engine().plan(session, plan).await?;
+                let over = now.status != before && now.status != PlanStatus::Executing;
+                if over { Ok(Answer::words(session, summary(&now))) } else { Err(error) }
             }
-            match agent.turn_on_document(&session, &by, &plan, &served, &watcher).await {
-                // Somebody else came to its end with it meanwhile.
-                Err(error) if is_not_ours(&error) => {
-                    let now = agent.engine().plan(&session, &plan).await?;
-                    let over = now.status != before && now.status != PlanStatus::Executing;
-                    if over { Ok(Answer::words(&session, summary(&now))) } else { Err(error) }
-                }
-                answer => answer,
-            }
-        };
-        finish(tokio::spawn(work)).await
+            answer => answer,
+        }
     }
 
-    async fn turn_on_document(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        plan: &PlanId,
-        served: &Served,
-        watcher: &Watcher,
-    ) -> LedgerResult<Answer> {
-        let mut found = self.begun_document(session, by, plan).await?;
+    async fn turn_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        let mut found = self.begun_document(session, context.by(), plan).await?;
         loop {
             let text = match &found.execution {
                 Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
@@ -83,15 +63,15 @@ impl Agent {
             let request = self.engine().next_request();
             let message = Message { request, text: &text, purpose: Purpose::Document { plan: plan.clone() } };
             let system = Actor::system(session.channel.as_str());
-            let outcome = match self.begin(session, &system, message, served, watcher).await? {
-                Begun::Now(mut run) => run.finish_turn().await?,
+            let outcome = match Box::pin(self.begin(&system, message, context)).await? {
+                Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
                 Begun::Before { turn, .. } => {
                     return Err(LedgerError::Internal(format!("turn {turn} was begun before")));
                 }
             };
-            match self.to_nudge(&outcome, session, plan, served).await? {
+            match self.to_nudge(&outcome, plan, context).await? {
                 Some(open) => {
-                    watcher.tell(Progress::Finished(Box::new(outcome)));
+                    context.progress.send(Progress::Finished(Box::new(outcome)));
                     found = open;
                 }
                 None => return Ok(outcome.into()),
@@ -104,14 +84,14 @@ impl Agent {
     async fn to_nudge(
         &self,
         outcome: &TurnOutcome,
-        session: &SessionIdentity,
         plan: &PlanId,
-        served: &Served,
+        context: &InputContext,
     ) -> LedgerResult<Option<Arc<Plan>>> {
-        if outcome.end != TurnEnd::Answered || served.running.stop.is_cancelled() || self.shared.leaving.is_soon() {
+        let is_to_end = context.work.stop.is_cancelled() || self.shared.shutdown.is_requested();
+        if outcome.end != TurnEnd::Answered || is_to_end {
             return Ok(None);
         }
-        let Some(open) = self.active_document(session, plan).await? else { return Ok(None) };
+        let Some(open) = self.active_document(context.session(), plan).await? else { return Ok(None) };
         let waits = |execution: &Execution| {
             execution.idle_turns() > self.engine().policy().nudges || uncertain(&execution.steps).is_some()
         };

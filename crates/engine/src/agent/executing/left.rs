@@ -9,18 +9,17 @@ use planwright_core::turn::OpenTurn;
 
 use super::{document, summary, uncertain};
 use crate::agent::Agent;
-use crate::agent::commands::Answer;
-use crate::agent::holding::is_not_ours;
-use crate::agent::progress::{Progress, Watcher};
-use crate::agent::sessions::Place;
-use crate::agent::slots::Served;
+use crate::agent::lease::is_over_or_taken;
 use crate::engine::Asking;
 use crate::ledger::{Leasing, LedgerResult};
+use crate::session::outcome::Answer;
+use crate::session::progress::Progress;
+use crate::session::task::InputContext;
 
 impl Agent {
     /// Goes on with what a process that ended was carrying out in the session, if there is such a plan.
-    pub async fn resume_execution(&self, place: &Place, by: &Actor, watcher: &Watcher) -> LedgerResult<Option<Answer>> {
-        let session = &place.session;
+    pub(in crate::agent) async fn resume_execution(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
+        let session = context.session();
         let active = self.engine().session(session).await?.plan_mode.active_plan;
         for plan in self.engine().under_way(session).await? {
             let owed = match plan.style() {
@@ -32,7 +31,7 @@ impl Agent {
                 }
             };
             if owed && self.engine().drafted_elsewhere(&plan).await?.is_none() {
-                return Ok(Some(self.carry_out(session, by, &plan.id, watcher).await?));
+                return Ok(Some(Box::pin(self.carry_out_plan(&plan.id, context)).await?));
             }
         }
         Ok(None)
@@ -51,7 +50,7 @@ impl Agent {
             };
             match self.engine().submit(session, by, Command::Run(command)).await {
                 Ok(committed) => stopped |= !committed.events.is_empty(),
-                Err(error) if is_not_ours(&error) => {}
+                Err(error) if is_over_or_taken(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -62,35 +61,34 @@ impl Agent {
     /// it cannot go on here, the turn of its step ends, so that it blocks nobody.
     pub(in crate::agent) async fn finish_execution(
         &self,
-        session: &SessionIdentity,
         open: &OpenTurn,
         (plan, execution): (&PlanId, &ExecutionId),
-        served: &Served,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<()> {
+        let session = context.session();
         let by = Actor::system(session.channel.as_str());
         let found = self.engine().plan(session, plan).await?;
         let running = found.execution.as_ref().filter(|_| found.status == PlanStatus::Executing);
         let able = self.check_able(&found);
         if running.is_some_and(|running| running.id == *execution) && able.is_ok() {
-            let plan = self.execute(session, &by, plan, served, watcher).await?;
-            watcher.tell(Progress::Said(summary(&plan)));
+            let plan = Box::pin(self.execute(&by, plan, context)).await?;
+            context.progress.send(Progress::Said(summary(&plan)));
             return Ok(());
         }
         let resume = Command::Turn(TurnCommand::Resume { turn: open.id.clone() });
-        let held = match self.take(session, &by, &resume, &served.running.stop, watcher).await {
+        let held = match self.take(session, &by, &resume, context).await {
             Ok((_, held)) => held,
             // Whoever held the session ended it.
-            Err(error) if is_not_ours(&error) => return Ok(()),
+            Err(error) if is_over_or_taken(&error) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let (request, leasing) = (self.engine().next_request(), Leasing::LetGo(held.lease.clone()));
+        let (request, leasing) = (self.engine().next_request(), Leasing::LetGo(held.lease().clone()));
         held.stop_renewing();
         let asking = Asking { session, by: &by, request, leasing, turn: None };
         self.engine().submit_as(asking, Command::Turn(TurnCommand::Stop)).await?;
         if let Err(unable) = able {
             let words = format!("Plan {} cannot go on here: {}", found.number, unable.message);
-            watcher.tell(Progress::Said(words));
+            context.progress.send(Progress::Said(words));
         }
         Ok(())
     }

@@ -15,13 +15,13 @@ use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::{Execution, Halt, calls_of, uncertain};
-use crate::agent::guarding::guarded;
-use crate::agent::noting::Remark;
-use crate::agent::progress::Progress;
+use super::{Execution, ExecutionAbort, calls_of, uncertain};
+use crate::agent::workbook_hooks::CallNote;
+use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::Leasing;
-use crate::toolbox::Tool;
+use crate::session::progress::Progress;
+use crate::toolbox::{Tool, ToolContext};
 use crate::workbook::EndedCall;
 
 /// How many calls are made side by side at the most.
@@ -30,7 +30,7 @@ const SIDE_BY_SIDE: usize = 4;
 const KEPT: usize = 4_000;
 
 /// A step that is to be done now.
-struct Due {
+struct ReadyStep {
     /// From 1.
     position: usize,
     run: StepRun,
@@ -39,18 +39,18 @@ struct Due {
 }
 
 /// What a step came to.
-struct Came {
-    due: Due,
+struct StepResult {
+    due: ReadyStep,
     outcome: Outcome,
     began: Instant,
     /// Why it was cut off, if it was.
-    halt: Option<Halt>,
+    halt: Option<ExecutionAbort>,
 }
 
 impl Execution<'_> {
     /// Does what is to be done, until nothing is left, something fails, or nobody knows how a step ended. The outcome of
     /// a step and the intent of the next one are written together.
-    pub(super) async fn recorded_calls(&mut self) -> Result<(), Halt> {
+    pub(super) async fn recorded_calls(&mut self) -> Result<(), ExecutionAbort> {
         self.doubt_what_was_begun().await?;
         let mut came = Vec::new();
         loop {
@@ -64,7 +64,7 @@ impl Execution<'_> {
             let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
             self.advance(ended, begun.collect()).await?;
             self.note_calls(&came).await;
-            came.drain(..).for_each(|came: Came| self.tell_ended(came));
+            came.drain(..).for_each(|came: StepResult| self.tell_ended(came));
             if let Some(halt) = halt {
                 return Err(halt);
             }
@@ -76,14 +76,14 @@ impl Execution<'_> {
     }
 
     /// What a process that ended had begun is done again if it may be. Of the rest nobody knows whether it was done.
-    async fn doubt_what_was_begun(&mut self) -> Result<(), Halt> {
+    async fn doubt_what_was_begun(&mut self) -> Result<(), ExecutionAbort> {
         let mut doubtful = Vec::new();
         for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| run.status == StepStatus::InProgress) {
             let due = self.look_up(index + 1, run)?;
             if due.tool.effect() == ToolEffect::Changes {
                 let note = "the program ended while this was being done; it is not known whether it was";
                 let outcome = outcome(StepStatus::Uncertain, note);
-                doubtful.push(Came { due, outcome, began: Instant::now(), halt: None });
+                doubtful.push(StepResult { due, outcome, began: Instant::now(), halt: None });
             }
         }
         let (ended, _) = ended(&doubtful);
@@ -93,7 +93,7 @@ impl Execution<'_> {
     }
 
     /// The next step that is open once these have ended, with those behind it that may be done beside it.
-    fn due(&self, ended: &[EndedStep]) -> Result<Vec<Due>, Halt> {
+    fn due(&self, ended: &[EndedStep]) -> Result<Vec<ReadyStep>, ExecutionAbort> {
         // What comes behind a step that nobody knows the end of waits with it.
         if uncertain(self.runs()).is_some() || self.ends_at_a_failure() {
             return Ok(Vec::new());
@@ -102,7 +102,7 @@ impl Execution<'_> {
             let open = matches!(run.status, StepStatus::Pending | StepStatus::InProgress);
             open && ended.iter().all(|ended| ended.step != run.step)
         });
-        let mut due: Vec<Due> = Vec::new();
+        let mut due: Vec<ReadyStep> = Vec::new();
         for (index, run) in open {
             let next = self.look_up(index + 1, run)?;
             let reads = next.tool.effect() == ToolEffect::ReadsOnly;
@@ -118,28 +118,28 @@ impl Execution<'_> {
         Ok(due)
     }
 
-    fn look_up(&self, position: usize, run: &StepRun) -> Result<Due, Halt> {
-        let gone = |what: &str| Halt::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
+    fn look_up(&self, position: usize, run: &StepRun) -> Result<ReadyStep, ExecutionAbort> {
+        let gone = |what: &str| ExecutionAbort::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
         let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
         let call = call.ok_or_else(|| gone("there is no such call."))?;
         let tool = self.agent.shared.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
-        Ok(Due { position, run: run.clone(), call: call.clone(), tool: Arc::clone(tool) })
+        Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool: Arc::clone(tool) })
     }
 
     /// What each of them comes to. One that is cut off has an outcome too, and says why it was.
-    async fn make(&self, due: Vec<Due>) -> Vec<Came> {
+    async fn make(&self, due: Vec<ReadyStep>) -> Vec<StepResult> {
         for due in &due {
             self.tell_begun(due.position, &due.run);
         }
         join_all(due.into_iter().map(|due| async {
             let began = Instant::now();
             let (outcome, halt) = self.call(&due).await;
-            Came { due, outcome, began, halt }
+            StepResult { due, outcome, began, halt }
         }))
         .await
     }
 
-    async fn call(&self, due: &Due) -> (Outcome, Option<Halt>) {
+    async fn call(&self, due: &ReadyStep) -> (Outcome, Option<ExecutionAbort>) {
         let name = due.call.tool.as_str();
         let failed = |refusal: &Refusal| (outcome(StepStatus::Failed, &refusal.message), None);
         match self.judge(due) {
@@ -150,13 +150,19 @@ impl Execution<'_> {
         let Value::Object(arguments) = due.call.arguments.clone() else {
             return failed(&Refusal::invalid("The arguments are not an object."));
         };
-        if let Err(refusal) = due.tool.check(&arguments) {
-            return failed(&refusal);
+        match catch_panic(name, async { due.tool.check(&arguments) }).await {
+            Some(Ok(())) => {}
+            Some(Err(refusal)) => return failed(&refusal),
+            None => return (outcome(StepStatus::Failed, "checking its arguments broke down; the log says more"), None),
+        }
+        // Nothing was done yet, so the step is open for the process that has the session.
+        if let Err(abort) = self.check_lease().await {
+            return (outcome(StepStatus::Pending, "not begun: the lease of the session was lost"), Some(abort));
         }
         let limit = self.agent.engine().policy().turn.tool_time;
         tokio::select! {
             biased;
-            ended = timeout(limit, guarded(name, due.tool.call(&self.session, arguments))) => match ended {
+            ended = timeout(limit, catch_panic(name, due.tool.call(self.tool_context(), arguments))) => match ended {
                 Ok(Some(Ok(value))) => (outcome(StepStatus::Completed, &value.to_string()), None),
                 Ok(Some(Err(refusal))) => failed(&refusal),
                 Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
@@ -169,8 +175,12 @@ impl Execution<'_> {
         }
     }
 
+    fn tool_context(&self) -> ToolContext<'_> {
+        ToolContext::leased(&self.session, &self.held, self.agent.engine().ledger().as_ref())
+    }
+
     /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
-    fn judge(&self, due: &Due) -> Verdict {
+    fn judge(&self, due: &ReadyStep) -> Verdict {
         let by_rule = self.plan.approval.as_ref().is_some_and(|approval| approval.by.kind == ActorKind::Policy);
         if by_rule && due.tool.effect() != ToolEffect::ReadsOnly {
             let message = format!("{} changes things, and only a rule approved it.", quoted(&due.call.tool));
@@ -187,7 +197,7 @@ impl Execution<'_> {
     }
 
     /// What the calls came to goes into the workbook, as it does in a conversation.
-    async fn note_calls(&self, came: &[Came]) {
+    async fn note_calls(&self, came: &[StepResult]) {
         let remarks: Vec<_> = came.iter().filter_map(|came| Some((came, self.remark(came)?))).collect();
         if remarks.is_empty() {
             return;
@@ -199,7 +209,7 @@ impl Execution<'_> {
                 session: &self.session,
                 by: &self.actor,
                 request: RequestId::of_step_note(&self.id, &call.id, came.due.run.attempts.len()),
-                leasing: Leasing::Held(self.held.lease.clone()),
+                leasing: Leasing::Held(self.held.lease().clone()),
                 turn: None,
             };
             let arguments = call.arguments.to_string();
@@ -210,7 +220,7 @@ impl Execution<'_> {
         }
     }
 
-    fn remark(&self, came: &Came) -> Option<Remark> {
+    fn remark(&self, came: &StepResult) -> Option<CallNote> {
         let looked_up = |run: &StepRun| {
             let tool = calls_of(&self.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
             run.status == StepStatus::Completed && tool.is_some_and(|tool| self.agent.is_research(tool))
@@ -218,20 +228,20 @@ impl Execution<'_> {
         match came.outcome.status {
             StepStatus::Completed if came.due.tool.effect() == ToolEffect::ReadsOnly => {
                 let before = self.runs().iter().take(came.due.position).filter(|run| looked_up(run)).count();
-                Some(Remark::Research(u32::try_from(before).unwrap_or(u32::MAX)))
+                Some(CallNote::Research(u32::try_from(before).unwrap_or(u32::MAX)))
             }
-            StepStatus::Failed | StepStatus::Uncertain => Some(Remark::Error),
+            StepStatus::Failed | StepStatus::Uncertain => Some(CallNote::Error),
             StepStatus::Completed | StepStatus::Pending | StepStatus::InProgress | StepStatus::Skipped => None,
         }
     }
 
     pub(super) fn tell_begun(&self, position: usize, run: &StepRun) {
         let about = visible(&run.description).into_owned();
-        self.watcher.tell(Progress::StepStarted { position, total: self.runs().len(), about });
+        self.context.progress.send(Progress::StepStarted { position, total: self.runs().len(), about });
     }
 
-    fn tell_ended(&self, came: Came) {
-        let Came { due, outcome, began, .. } = came;
+    fn tell_ended(&self, came: StepResult) {
+        let StepResult { due, outcome, began, .. } = came;
         self.tell_step_ended(due.position, &due.run.description, outcome.status, outcome.note.as_deref(), began);
     }
 
@@ -244,7 +254,7 @@ impl Execution<'_> {
         began: Instant,
     ) {
         let note = note.filter(|_| status != StepStatus::Completed);
-        self.watcher.tell(Progress::StepEnded {
+        self.context.progress.send(Progress::StepEnded {
             position,
             total: self.runs().len(),
             about: visible(description).into_owned(),
@@ -255,12 +265,12 @@ impl Execution<'_> {
     }
 }
 
-fn ended(came: &[Came]) -> (Vec<EndedStep>, Option<Halt>) {
+fn ended(came: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
     let steps = came.iter().map(|came| EndedStep { step: came.due.run.step.clone(), outcome: came.outcome.clone() });
     let halt = came.iter().find_map(|came| match came.halt {
-        Some(Halt::Stopped) => Some(Halt::Stopped),
-        Some(Halt::Left) => Some(Halt::Left),
-        Some(Halt::Elsewhere | Halt::Ledger(_)) => Some(Halt::Elsewhere),
+        Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),
+        Some(ExecutionAbort::Left) => Some(ExecutionAbort::Left),
+        Some(ExecutionAbort::Elsewhere | ExecutionAbort::Ledger(_)) => Some(ExecutionAbort::Elsewhere),
         None => None,
     });
     (steps.collect(), halt)

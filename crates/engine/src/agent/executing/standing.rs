@@ -9,10 +9,9 @@ use planwright_core::turn::TurnEnd;
 
 use super::{calls_of, summary};
 use crate::agent::Agent;
-use crate::agent::outcome::TurnOutcome;
-use crate::agent::progress::Watcher;
-use crate::agent::slots::Served;
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::outcome::TurnOutcome;
+use crate::session::task::InputContext;
 
 /// The rule, as it is recorded and shown.
 const READ_ONLY: &str = "plan.standing_approval = \"read_only\"";
@@ -22,8 +21,7 @@ impl Agent {
     pub(in crate::agent) async fn approve_by_rule(
         &self,
         mut outcome: TurnOutcome,
-        served: &Served,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
         let TurnEnd::PlanReady { plan } = &outcome.end else { return Ok(outcome) };
         let session = outcome.session.clone();
@@ -41,7 +39,7 @@ impl Agent {
             Err(error) => return Err(error),
         }
         let words = format!("Plan {} only reads and was approved by the rule `{READ_ONLY}`.", plan.number);
-        let came = match self.execute(&session, &rule, &plan.id, served, watcher).await {
+        let came = match Box::pin(self.execute(&rule, &plan.id, context)).await {
             Ok(plan) => summary(&plan),
             // The answer of the turn is not lost with it.
             Err(LedgerError::Refused(refusal)) => refusal.message,

@@ -7,16 +7,16 @@ use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
-use planwright_core::session::SessionIdentity;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::effort::Effort;
+use super::fence::{Fence, Passed};
 use super::folder::SessionFolder;
-use super::{FileLimits, Shared, broke_off};
+use super::{FileLimits, Shared};
 use crate::schema;
-use crate::toolbox::Tool;
+use crate::toolbox::{Tool, ToolContext};
 use crate::tools::Arguments;
 
 /// The arguments of one tool, and what it does with them.
@@ -38,6 +38,14 @@ pub(super) struct Workplace {
     pub(super) folder: SessionFolder,
     pub(super) limits: FileLimits,
     pub(super) effort: Effort,
+    pub(super) fence: Option<Fence>,
+}
+
+impl Workplace {
+    /// Asked right before a file is put in its place, and kept until it is.
+    pub(super) fn pass_fence(&self) -> Result<Option<Passed>, Refusal> {
+        self.fence.as_ref().map(|fence| fence.pass(&self.folder)).transpose()
+    }
 }
 
 #[derive(Debug)]
@@ -63,22 +71,25 @@ impl<C: FileCall> FileTool<C> {
         Ok(call)
     }
 
-    pub(super) async fn carry_out(&self, session: &SessionIdentity, call: C) -> Result<Value, Refusal> {
+    pub(super) async fn carry_out(&self, context: ToolContext<'_>, call: C) -> Result<Value, Refusal> {
         call.check(&self.shared.limits)?;
-        let turn = match C::EFFECT {
-            ToolEffect::ReadsOnly => None,
-            ToolEffect::Repeatable | ToolEffect::Changes => Some(self.shared.turn(session).await),
+        let session = context.session;
+        let (turn, fence) = match C::EFFECT {
+            ToolEffect::ReadsOnly => (None, None),
+            ToolEffect::Repeatable | ToolEffect::Changes => {
+                let turn = self.shared.turn(session).await;
+                (Some(turn), self.shared.claim(context).await?)
+            }
         };
         let limits = self.shared.limits.clone();
         let (effort, _waiting) = Effort::begin(limits.time);
-        let place = Workplace { folder: self.shared.folder(session), limits, effort };
-        tokio::task::spawn_blocking(move || {
+        let place = Workplace { folder: self.shared.folder(session), limits, effort, fence };
+        let work = move || {
             // A writer nobody waits for any more keeps its turn until it has really stopped.
             let _turn = turn;
             call.carry_out(&place)
-        })
-        .await
-        .unwrap_or_else(|_| Err(broke_off(C::NAME)))
+        };
+        self.shared.blocking(C::NAME, work).await
     }
 }
 
@@ -96,7 +107,7 @@ impl<C: FileCall> Tool for FileTool<C> {
         self.understand(arguments.clone()).map(drop)
     }
 
-    async fn call(&self, session: &SessionIdentity, arguments: Arguments) -> Result<Value, Refusal> {
-        self.carry_out(session, schema::parse(C::NAME, arguments)?).await
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
+        self.carry_out(context, schema::parse(C::NAME, arguments)?).await
     }
 }

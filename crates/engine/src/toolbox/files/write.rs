@@ -106,6 +106,8 @@ impl WriteFile {
             if place.effort.is_over() {
                 return Err(trouble::took_too_long());
             }
+            // A process that was frozen up to here may not have the session any more.
+            let _passed = place.pass_fence()?;
             if !self.only_new {
                 return folder.unfinished.rename(&unfinished, &parent, name).map_err(refusal);
             }

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ModelRequest;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::Watcher;
 use planwright_engine::ledger::Submission;
 use planwright_llm::scripted::Reply;
 use serde_json::json;
@@ -112,7 +112,10 @@ async fn a_question_in_a_turn_that_is_given_up_ends_with_it() {
 async fn asked(
     prop: &Prop,
     reply: Reply,
-) -> (World, tokio::task::JoinHandle<planwright_engine::ledger::LedgerResult<planwright_engine::agent::TurnOutcome>>) {
+) -> (
+    World,
+    tokio::task::JoinHandle<planwright_engine::ledger::LedgerResult<planwright_engine::session::outcome::TurnOutcome>>,
+) {
     let world = planning([ask("coder", "How long?"), Reply::text("Yes?")], |setup| setup.tool(prop)).await;
     scripted(&world, "asked coder", [reply]);
     let turn = world.say_in_background("Plan it");

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{ask, planning};
 use crate::staff::scripted;
+use crate::talk::Talk as _;
 use crate::world::script;
 
 fn looks(count: usize) -> impl Iterator<Item = Reply> {
@@ -85,7 +86,7 @@ async fn what_was_asked_before_a_restart_counts_too() {
     model.asked(4).await;
     process.die().await;
     scripted(&world, "asked coder", looks(9));
-    let outcome = world.agent.resume(&world.session, &planwright_engine::agent::Watcher::nobody()).await;
+    let outcome = world.agent.resume(&world.session, &crate::talk::Watcher::nobody()).await;
     assert_eq!(outcome.unwrap().unwrap().end, reached(TurnLimit::ModelCalls));
     assert_eq!(world.model.requests_of("asked coder").len(), 1);
     let sent = script(&world.model.requests_of("asked coder")[0]);

@@ -1,9 +1,11 @@
 //! `/plan approve`: only a person, and only what they were shown.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::{Shown, TurnEnd};
-use planwright_engine::agent::{Agent, Place, Seen, Watcher};
+use planwright_engine::agent::Agent;
+use planwright_engine::session::input::{Place, Seen};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -169,7 +171,7 @@ async fn nobody_but_a_person_approves() {
             world.engine().approve(&world.session, &by, &id, digest, Default::default(), None).await.unwrap_err();
         assert!(approved.to_string().contains("Only a person"), "{approved}");
         let place = world.place();
-        let watcher = planwright_engine::agent::Watcher::nobody();
+        let watcher = crate::talk::Watcher::nobody();
         assert!(world.agent.hear(&place, &by, "/plan approve", &watcher).await.unwrap().refused());
     }
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);

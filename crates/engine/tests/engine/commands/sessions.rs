@@ -1,8 +1,9 @@
 //! Which session a person is in, and sessions that come and go.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::session::{Channel, TransportChat};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{Place, Watcher};
+use planwright_engine::session::input::Place;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -15,7 +16,7 @@ async fn arrive(world: &World) -> Place {
 }
 
 /// Types it where the person is now.
-async fn hear(world: &World, place: &Place, text: &str) -> planwright_engine::agent::Answer {
+async fn hear(world: &World, place: &Place, text: &str) -> planwright_engine::session::outcome::Answer {
     world.agent.hear(place, &person(), text, &Watcher::nobody()).await.unwrap()
 }
 

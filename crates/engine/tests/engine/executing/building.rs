@@ -10,11 +10,12 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Skipped};
 use planwright_core::policy::Policy;
 use planwright_core::turn::{Purpose, ToolStatus};
-use planwright_engine::agent::Progress;
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::Reply;
 use serde_json::json;
 
 use crate::staff::{Step, names_since, proposed, reported, run_statuses, runs, scripted, step, told};
+use crate::talk::Talk as _;
 use crate::world::{script, statuses, tool_names};
 
 const TWO: [Step; 2] = [
@@ -197,7 +198,7 @@ async fn what_a_specialist_does_is_told_on_the_way() {
     let world = proposed(&TWO, |_| {}).await;
     scripted(&world, "coder", [reported("done", "1")]);
     scripted(&world, "tester", [reported("failed", "It is mute.")]);
-    let (watcher, mut told) = planwright_engine::agent::Watcher::new();
+    let (watcher, mut told) = crate::talk::Watcher::new();
     world.agent.hear(&world.place(), &crate::world::person(), "/plan approve", &watcher).await.unwrap();
     drop(watcher);
     let mut lines = Vec::new();

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::approved;
 use crate::props::{Act, Prop};
+use crate::talk::Talk as _;
 use crate::world::{HandClock, World, person};
 
 fn minutes(minutes: u64) -> Duration {
@@ -142,7 +143,7 @@ async fn the_plan_to_follow_is_the_active_one_else_the_one_under_way() {
     assert_eq!(to_follow().await.unwrap().number, 1);
     let working = world.hear_in_background("/plan resume");
     prop.called(1).await;
-    world.hear("/plan off").await;
+    world.engine().disable_plan_mode(&world.session, &person()).await.unwrap();
     assert_eq!(to_follow().await.unwrap().number, 1);
     world.hear("/stop").await;
     working.await.unwrap().unwrap();

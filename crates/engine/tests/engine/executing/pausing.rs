@@ -1,19 +1,21 @@
 //! A turn that ended is ended: what it leaves open waits for a person, is reminded of a set number of times, and is
 //! never begun again by itself.
 
+use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{Approving, Watcher};
 use planwright_engine::engine::Activity;
 use planwright_engine::model::ModelErrorKind;
+use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::planning::{report, set};
 use crate::process::Process;
 use crate::recovering::Keeper;
+use crate::talk::{Talk as _, Watcher};
 use crate::world::{Setup, World, newest_words, person, session};
 
 const TWO: &str = "- [ ] one\n- [ ] two";
@@ -135,7 +137,14 @@ async fn what_was_stopped_stays_stopped_whatever_is_said_afterwards() {
 async fn a_stop_between_the_approval_and_its_turn_keeps_the_turn_from_beginning() {
     let world = drafted(Reply::text("I was not to be asked."), |_| {}).await;
     let plan = world.plan(1).await;
-    world.agent.approve_first(&world.session, &person(), &plan.id, plan.digest(), Approving::default()).await.unwrap();
+    let approve = Decision::Approve {
+        plan: plan.id.clone(),
+        digest: plan.digest(),
+        selection: Approving::default().selection,
+        note: None,
+        then: AfterApproval::CarryOut,
+    };
+    world.engine().submit(&world.session, &person(), Command::Decide(approve)).await.unwrap();
     assert!(world.agent.stop(&world.session, &person()).await.unwrap());
     assert!(is_paused(&world).await);
     let model = ScriptedModel::new([]).otherwise(Reply::text("I was not to be asked."));
@@ -165,7 +174,7 @@ async fn a_resumption_that_is_on_disk_is_owed_after_a_crash() {
     let world = drafted(Reply::text("Which colour?"), |setup| setup.policy.nudges = 0).await;
     world.hear("/plan approve").await;
     let plan = world.plan(1).await;
-    world.agent.resume_first(&world.session, &person(), &plan.id, None).await.unwrap();
+    world.engine().resume(&world.session, &person(), &plan.id).await.unwrap();
     let model = ScriptedModel::new([report(1), report(2), Reply::text("Done.")]);
     let keeper = Keeper::start(&world, &model).await;
     keeper.sees(&world.session, |event| matches!(event.plan_event(), Some(PlanEvent::ExecutionFinished { .. }))).await;

@@ -1,11 +1,11 @@
 //! Crashes in the turns of specialists: a report that is in the journal counts, and what may have been done is not lost.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
-use planwright_engine::agent::Watcher;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -46,7 +46,7 @@ async fn a_step_that_was_reported_before_a_crash_is_done_and_its_turn_ends() {
     process.hangs().await;
     process.die().await;
     assert_eq!(runs(&world).await, [StepStatus::Completed, StepStatus::Pending]);
-    let answer = world.agent.resume_execution(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
     assert!(answer.unwrap().reply.contains("2 done"));
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.is_sound().await;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{Command, RunCommand};
 use planwright_core::gate::ToolEffect;
@@ -9,7 +10,6 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Failed};
 use planwright_core::policy::{OnFailure, StandingApproval};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::Watcher;
 use planwright_engine::ledger::Submission;
 use planwright_engine::toolbox::{Tool, Toolbox};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -38,7 +38,7 @@ fn finalize() -> Reply {
 async fn proposes(
     calls: &[(&str, Value)],
     change: impl FnOnce(&mut Setup),
-) -> (World, planwright_engine::agent::TurnOutcome) {
+) -> (World, planwright_engine::session::outcome::TurnOutcome) {
     let reply =
         calls.iter().fold(Reply::default(), |reply, (tool, arguments)| reply.and_call(*tool, arguments.clone()));
     let world = World::with(ScriptedModel::new([reply, finalize()]), change).await;
@@ -164,7 +164,7 @@ async fn a_tool_that_does_not_only_read_any_more_is_not_run_on_the_word_of_a_rul
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     let changed: Arc<dyn Tool> = Arc::new(Prop::changing("look"));
     let world = World { tools: Toolbox::new([changed]), ..world }.restart().await;
-    world.agent.resume_execution(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
     assert_eq!(runs(&world).await, [Failed, Completed]);
     let note = world.plan(1).await.execution.unwrap().steps[0].note.clone().unwrap();
     assert!(note.contains("only a rule approved it"), "{note}");

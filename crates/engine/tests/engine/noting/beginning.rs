@@ -1,10 +1,11 @@
 //! A workbook that begins by itself, for messages that are worth it, where that is wanted.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::actor::ActorKind;
 use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::journal::Entry;
 use planwright_core::workbook::{DocumentKind, Judged};
-use planwright_engine::agent::{Progress, Watcher};
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 

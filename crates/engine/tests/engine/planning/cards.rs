@@ -6,6 +6,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use super::set;
+use crate::talk::Talk as _;
 use crate::world::{World, person};
 
 #[tokio::test]

@@ -140,7 +140,7 @@ async fn a_report_is_only_taken_for_an_approved_plan() {
 }
 
 #[tokio::test]
-async fn plan_work_that_is_turned_on_in_the_middle_of_a_turn_counts_from_the_next_call_on() {
+async fn plan_work_that_another_process_turns_on_in_the_middle_of_a_turn_counts_from_the_next_call_on() {
     let gate = Gate::closed();
     let prop = Prop::changing("prop");
     let model = ScriptedModel::new([
@@ -151,7 +151,8 @@ async fn plan_work_that_is_turned_on_in_the_middle_of_a_turn_counts_from_the_nex
     let world = World::with(model, |setup| setup.tool(&prop)).await;
     let turn = world.say_in_background("Ring");
     world.model.asked(2).await;
-    world.hear("/plan on collect").await;
+    let other = world.another(&ScriptedModel::new([]), "the other").await;
+    other.engine().enable_plan_mode(&world.session, &person(), PlanStyle::Collect).await.unwrap();
     gate.open();
     turn.await.unwrap().unwrap();
     assert_eq!(prop.calls(), [json!({"n": 1})]);

@@ -1,10 +1,11 @@
 //! A process dies in the middle of a turn, and another one goes on where it stood.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::{ToolStatus, TurnEnd};
-use planwright_engine::agent::{Progress, Watcher};
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::process::{Process, records_an_outcome};
 use crate::props::{Act, Prop};
 use crate::world::{World, script, statuses, turns};
 
-async fn resume(world: &World) -> planwright_engine::agent::TurnOutcome {
+async fn resume(world: &World) -> planwright_engine::session::outcome::TurnOutcome {
     world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap()
 }
 

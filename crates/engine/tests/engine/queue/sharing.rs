@@ -1,11 +1,12 @@
 //! Two processes on one session: a lease makes their queues one.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::Command;
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{Progress, Watcher};
 use planwright_engine::ledger::Submission;
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 

@@ -1,10 +1,11 @@
 //! What an interrupted turn came to reaches the person, also when they did not ask for it.
 
-use planwright_engine::agent::Progress;
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::process::Process;
+use crate::talk::Talk as _;
 use crate::world::World;
 
 #[tokio::test]

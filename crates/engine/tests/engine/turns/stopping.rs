@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::gate::ToolEffect;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{ToolStatus, TurnEnd};
-use planwright_engine::agent::{Agent, Progress, Watcher};
+use planwright_engine::agent::Agent;
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::turn::ToolStatus;
-use planwright_engine::agent::{Progress, Watcher};
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 

@@ -8,6 +8,7 @@ use planwright_engine::workbook::Note;
 use serde_json::json;
 
 use super::names;
+use crate::talk::Talk as _;
 use crate::world::{World, person};
 
 #[tokio::test]

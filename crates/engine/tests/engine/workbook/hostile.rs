@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use planwright_core::workbook::DocumentKind;
+use planwright_engine::toolbox::ToolContext;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ const SECRET: &str = "the secret outside";
 async fn file_tool(world: &World, name: &str, arguments: Value) -> String {
     let files = FileTools::new(world.folder.path().join("users"), FileLimits::default());
     let tool = files.tools().into_iter().find(|tool| tool.spec().name == name).unwrap();
-    match tool.call(&world.session, arguments.as_object().unwrap().clone()).await {
+    match tool.call(ToolContext::without_lease(&world.session), arguments.as_object().unwrap().clone()).await {
         Ok(answer) => answer.to_string(),
         Err(refusal) => refusal.to_string(),
     }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::clock::Clock as _;
 use planwright_engine::ledger::{Lease, Leasing, LedgerError, LedgerResult, Submission};
@@ -85,7 +84,7 @@ impl Kept {
         if self.holder.as_ref().is_some_and(|holder| holder.has(lease)) {
             return Ok(());
         }
-        Err(Refusal::conflict(format!("Session {} is held by somebody else now.", lease.session)).into())
+        Err(LedgerError::Fenced(lease.clone()))
     }
 
     /// Whether a submission may be carried out, as far as the lease is concerned.

@@ -3,7 +3,8 @@
 use std::io::{self, Write as _};
 
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{Answer, Progress};
+use planwright_engine::session::outcome::Answer;
+use planwright_engine::session::progress::Progress;
 use serde_json::{Value, json};
 
 use super::View;

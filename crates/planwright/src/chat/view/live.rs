@@ -6,7 +6,8 @@
 
 use std::time::Instant;
 
-use planwright_engine::agent::{Answer, Progress};
+use planwright_engine::session::outcome::Answer;
+use planwright_engine::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;
@@ -88,6 +89,7 @@ impl View for LiveView {
             Progress::ToolEnded { .. }
             | Progress::StepEnded { .. }
             | Progress::Said(_)
+            | Progress::Decided(_)
             | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }

@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 
-use planwright_engine::agent::{Answer, Progress};
+use planwright_engine::session::outcome::Answer;
+use planwright_engine::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;
@@ -39,6 +40,7 @@ impl View for PlainView {
             | Progress::StepStarted { .. }
             | Progress::StepEnded { .. }
             | Progress::Said(_)
+            | Progress::Decided(_)
             | Progress::Compacting
             | Progress::Compacted { .. } => {}
         }

@@ -7,7 +7,7 @@ use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Approving;
+use planwright_engine::session::input::{Approving, BeginWork, Input};
 use planwright_engine::view::PlanView;
 use serde_json::json;
 
@@ -26,13 +26,10 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             None => shown_and_agreed(context, &plan, &selection, &arguments).await?,
         };
         let approving = Approving { selection: selection.clone(), note: arguments.note.clone() };
-        let elsewhere = context.engine.drafted_elsewhere(&plan).await?.is_some();
-        let outcome = if arguments.later || elsewhere {
-            approve_only(context, &plan, digest, approving).await
-        } else {
-            approve_and_carry_out(context, &plan, digest, approving).await
-        };
-        match outcome {
+        let begin = if arguments.later { BeginWork::Later } else { BeginWork::Now };
+        let agent = carry_out::agent(context, &plan, begin)?;
+        let input = Input::Approve { plan: plan.id.clone(), digest, approving, begin };
+        match carry_out::watched(context, &plan, &agent, input).await {
             Ok(exit) => return Ok(exit),
             Err(failure) if failure.code() == RefusalCode::StaleApproval => {
                 plan = context.engine.plan(session, &plan.id).await?;
@@ -142,23 +139,7 @@ fn with_details(failure: Failure, plan: &Plan, selection: &Selection, skipped: &
         .with("plan", json!(PlanView::from(plan)))
 }
 
-async fn approve_only(context: &Context, plan: &Plan, digest: Digest, approving: Approving) -> Outcome {
-    let Approving { selection, note } = approving;
-    let outcome = context.engine.approve(&plan.session, &context.person, &plan.id, digest, selection, note).await;
-    let approved = outcome.map_err(super::refused(context, plan))?;
-    said(context, &approved).await
-}
-
-async fn approve_and_carry_out(context: &Context, plan: &Plan, digest: Digest, approving: Approving) -> Outcome {
-    let agent = carry_out::agent(context, plan)?;
-    carry_out::watched(context, &plan.session, &plan.id, &agent, |watcher| {
-        let agent = agent.clone();
-        async move { agent.approve(&plan.session, &context.person, &plan.id, digest, approving, &watcher).await }
-    })
-    .await
-}
-
-async fn said(context: &Context, plan: &Plan) -> Outcome {
+pub(super) async fn said(context: &Context, plan: &Plan) -> Outcome {
     let next = context.next(plan).await?;
     let words = || {
         let skipped = plan.approval.as_ref().map_or(&[][..], |approval| &approval.skipped);

@@ -3,11 +3,11 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use planwright_core::ids::PlanId;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
-use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::{Agent, Answer, Progress, Watcher};
-use planwright_engine::ledger::LedgerResult;
+use planwright_core::session::TransportChat;
+use planwright_engine::agent::Agent;
+use planwright_engine::session::input::{BeginWork, Input, Place, Request};
+use planwright_engine::session::progress::{Progress, Update};
 use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::chat::lines;
@@ -16,51 +16,45 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::markdown;
 
-/// Recorded calls need no model to be made.
-pub(super) fn agent(context: &Context, plan: &Plan) -> Result<Agent, Failure> {
-    match plan.style() {
-        PlanStyle::Collect => Ok(context.agent(Arc::new(RehearsalModel::default()))),
-        PlanStyle::Document | PlanStyle::Build => chat::agent(context, None),
+/// The agent that carries the plan out. Recorded calls need no model, and neither does work that begins later.
+pub(super) fn agent(context: &Context, plan: &Plan, begin: BeginWork) -> Result<Agent, Failure> {
+    match (plan.style(), begin) {
+        (PlanStyle::Collect, _) | (_, BeginWork::Later) => Ok(context.agent(Arc::new(RehearsalModel::default()))),
+        (PlanStyle::Document | PlanStyle::Build, BeginWork::Now) => chat::agent(context, None),
     }
 }
 
-/// Waits for the work and tells what happens. The plan is told at the end, as it is then.
-pub(super) async fn watched<W>(
-    context: &Context,
-    session: &SessionIdentity,
-    plan: &PlanId,
-    agent: &Agent,
-    work: impl FnOnce(Watcher) -> W,
-) -> Outcome
-where
-    W: Future<Output = LedgerResult<Answer>>,
-{
-    let (watcher, mut told) = Watcher::new();
-    let mut work = std::pin::pin!(work(watcher));
-    let mut stopping = false;
-    let answer = loop {
+/// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
+pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
+    let place = Place::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
+    let request = Request::new(place, context.person.clone());
+    let mut stream = agent.submit(input, request.clone());
+    let (mut stopping, mut left) = (false, false);
+    let outcome = loop {
         tokio::select! {
             biased;
-            Some(progress) = told.recv() => tell(context, &progress)?,
-            answer = &mut work => break answer,
+            update = stream.next() => match update {
+                Update::Progress(Progress::Decided(decided)) => left = decided.left.is_some(),
+                Update::Progress(progress) => tell(context, &progress)?,
+                Update::Outcome(outcome) => break outcome,
+            },
             _ = tokio::signal::ctrl_c() => {
                 if std::mem::replace(&mut stopping, true) {
                     return Err(Failure::declined("Left; `plan resume` goes on with it.".to_owned()));
                 }
-                let (agent, session) = (agent.clone(), session.clone());
-                tokio::spawn(async move { agent.stop_here(&session).await });
+                agent.submit(Input::StopHere, request.clone());
             }
         }
     };
-    while let Ok(progress) = told.try_recv() {
-        tell(context, &progress)?;
+    let found = context.engine.plan(&plan.session, &plan.id).await?;
+    let answer = outcome.map_err(super::refused(context, &found))?.answer();
+    if let Some(answer) = answer.as_ref().filter(|answer| answer.refused()) {
+        return Err(Failure::declined(answer.reply.clone()));
     }
-    let found = context.engine.plan(session, plan).await?;
-    let answer = answer.map_err(super::refused(context, &found))?;
-    if answer.refused() {
-        return Err(Failure::declined(answer.reply));
+    if left {
+        return super::approve::said(context, &found).await;
     }
-    if !context.screen.json && found.style() == PlanStyle::Document {
+    if let Some(answer) = answer.filter(|_| !context.screen.json && found.style() == PlanStyle::Document) {
         context.screen.print(&markdown::render(&answer.reply, context.screen.width))?;
     }
     super::decide::said(context, &found).await?;

@@ -2,6 +2,7 @@
 
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::session::input::{BeginWork, Input};
 use planwright_engine::view::PlanView;
 use serde_json::json;
 
@@ -57,12 +58,8 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, argumen
         let resumed = resumed.map_err(super::refused(context, &plan))?;
         return said(context, &resumed).await;
     }
-    let agent = carry_out::agent(context, &plan)?;
-    carry_out::watched(context, session, &plan.id, &agent, |watcher| {
-        let (agent, plan) = (agent.clone(), plan.id.clone());
-        async move { agent.resume_plan(session, &context.person, &plan, choice, &watcher).await }
-    })
-    .await
+    let agent = carry_out::agent(context, &plan, BeginWork::Now)?;
+    carry_out::watched(context, &plan, &agent, Input::ResumePlan { plan: plan.id.clone(), choice }).await
 }
 
 /// What was given as an option, or as words after `--`.

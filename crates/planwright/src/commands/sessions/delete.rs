@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::session::{Session, SessionIdentity, TransportChat};
+use planwright_engine::session::input::{Input, Place, Request};
 use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::json;
 
@@ -26,8 +27,10 @@ pub(super) async fn run(context: &mut Context, named: &str, asking: Asking) -> O
     if asking == Asking::First {
         agree(context, &session).await?;
     }
-    // Nobody is asked anything by an agent that only clears away.
-    context.agent(Arc::new(RehearsalModel::default())).delete(&session, &context.person).await?;
+    // Deleting needs no model.
+    let agent = context.agent(Arc::new(RehearsalModel::default()));
+    let place = Place::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
+    agent.submit(Input::Delete, Request::new(place, context.person.clone())).outcome().await?;
     let view = || json!({ "sessionId": session.conversation, "channel": session.channel, "deleted": true });
     context.screen.answer(view, || format!("Session {} is deleted.\n", paint(&session.to_string(), BOLD)))?;
     Ok(Exit::Done)

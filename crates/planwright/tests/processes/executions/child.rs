@@ -7,12 +7,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
 use planwright_core::policy::Policy;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions, Answer, Place, Watcher};
+use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::session::input::Place;
+use planwright_engine::session::outcome::Answer;
 use planwright_engine::tokens::Tokens;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_store::Location;
@@ -108,7 +111,7 @@ impl Job {
             Act::Type(text) => agent.hear(&place, &person, text, &watcher).await.map(Some),
             Act::TakeUp => match agent.resume(&place.session, &watcher).await.unwrap() {
                 Some(outcome) => Ok(Some(Answer::from(outcome))),
-                None => agent.resume_execution(&place, &person, &watcher).await,
+                None => agent.resume_plan(&place, &person, &watcher).await,
             },
         };
         match answer {

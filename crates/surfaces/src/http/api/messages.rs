@@ -14,8 +14,8 @@ use super::naming::{self, InChannel};
 use super::paging;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::hearing::{Telling, hear_asked};
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestName;
+use crate::http::input::{self, ProgressTap};
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::Answered;
 
@@ -55,15 +55,16 @@ struct NewMessage {
         (status = 409, description = "Not now: the plan is in another status, was changed since it was shown, or somebody else works on it", body = ProblemBody)))]
 async fn send(
     State(app): State<App>,
-    asked: Asked,
-    telling: Option<Extension<Telling>>,
+    name: RequestName,
+    tap: Option<Extension<ProgressTap>>,
     Path(key): Path<ConversationKey>,
     Query(of): Query<InChannel>,
     Body(new): Body<NewMessage>,
 ) -> Answered<Json<Value>> {
     let session = of.with(new.channel)?.session(key);
-    let telling = telling.map(|Extension(telling)| telling);
-    Ok(Json(hear_asked(&app, &session, &new.text, asked, telling).await?.view))
+    let stream = app.submit_text(&session, &new.text, &name).await?;
+    let tap = tap.as_ref().map(|Extension(tap)| tap);
+    Ok(Json(input::answer(stream, &session, tap).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -10,7 +10,8 @@ use axum::Json;
 use axum::extract::State;
 use planwright_core::plan::PlanStyle;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::ledger::Committed;
+use planwright_core::slash::{PlanCommand, SlashCommand};
+use planwright_engine::session::input::Input;
 use planwright_engine::view::{PlanModeView, PlanSummaryView};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -21,7 +22,8 @@ use super::naming;
 use super::paging::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Query};
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestName;
+use crate::http::input;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::Answered;
 
@@ -121,12 +123,11 @@ struct PlanWork {
 #[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = Enabling,
     responses((status = 200, description = "Plan work is on", body = PlanWork, example = json!(work_example(true))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabling>) -> Answered<Json<PlanWork>> {
+async fn enable(State(app): State<App>, name: RequestName, Body(enabling): Body<Enabling>) -> Answered<Json<PlanWork>> {
     let session = naming::session(enabling.session_id, enabling.channel);
     app.engine().session(&session).await?;
     let style = enabling.style.unwrap_or(PlanStyle::Document);
-    let committed = asked.agent(&app).engine().enable_plan_mode(&session, &app.person(), style).await?;
-    plan_work(&session, &committed)
+    plan_mode(&app, &session, PlanCommand::On { style: Some(style) }, &name).await
 }
 
 /// Leave plan work
@@ -135,10 +136,9 @@ async fn enable(State(app): State<App>, asked: Asked, Body(enabling): Body<Enabl
 #[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = Leaving,
     responses((status = 200, description = "Plan work is off", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
+async fn disable(State(app): State<App>, name: RequestName, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
     let session = naming::session(leaving.session_id, leaving.channel);
-    let committed = asked.agent(&app).engine().disable_plan_mode(&session, &app.person()).await?;
-    plan_work(&session, &committed)
+    plan_mode(&app, &session, PlanCommand::Off, &name).await
 }
 
 /// End plan work
@@ -147,14 +147,20 @@ async fn disable(State(app): State<App>, asked: Asked, Body(leaving): Body<Leavi
 #[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = Leaving,
     responses((status = 200, description = "Plan work is over", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn done(State(app): State<App>, asked: Asked, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
+async fn done(State(app): State<App>, name: RequestName, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
     let session = naming::session(leaving.session_id, leaving.channel);
-    let committed = asked.agent(&app).finish_plan_work(&session, &app.person()).await?;
-    plan_work(&session, &committed)
+    plan_mode(&app, &session, PlanCommand::Done, &name).await
 }
 
-fn plan_work(session: &SessionIdentity, committed: &Committed) -> Answered<Json<PlanWork>> {
-    let plan_mode = (&committed.snapshot.opened()?.plan_mode).into();
+async fn plan_mode(
+    app: &App,
+    session: &SessionIdentity,
+    command: PlanCommand,
+    name: &RequestName,
+) -> Answered<Json<PlanWork>> {
+    let stream = app.submit(session, Input::Command(SlashCommand::Plan(command)), name);
+    input::answer(stream, session, None).await?;
+    let plan_mode = (&app.engine().session(session).await?.plan_mode).into();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))
 }

@@ -4,6 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::session::input::Input;
+use planwright_engine::session::outcome::Outcome;
 use planwright_engine::view::StoredSessionView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -14,7 +16,7 @@ use super::naming::InChannel;
 use super::paging::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestName;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::Answered;
 
@@ -67,16 +69,16 @@ impl From<NewChannel> for Channel {
         (status = 200, description = "It was there before", body = StoredSessionView, example = json!(example()))))]
 async fn create(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestName,
     Body(new): Body<NewSession>,
 ) -> Answered<(StatusCode, Json<StoredSessionView>)> {
     let channel = new.channel.map_or(Channel::Web, Channel::from);
-    let agent = asked.agent(&app);
+    let engine = name.engine(&app);
     let session = match new.session_id {
         Some(key) => SessionIdentity::new(channel, ConversationKey::new(key)?),
-        None => agent.engine().new_session(channel),
+        None => engine.new_session(channel),
     };
-    let began = !agent.engine().open(&session, &app.person()).await?.events.is_empty();
+    let began = !engine.open(&session, &app.person()).await?.events.is_empty();
     let status = if began { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json((&app.engine().stored_session(&session).await?).into())))
 }
@@ -140,7 +142,8 @@ async fn delete(
     Path(key): Path<ConversationKey>,
     Query(of): Query<InChannel>,
 ) -> Answered<StatusCode> {
-    app.agent().delete(&of.session(key), &app.person()).await?;
+    let session = of.session(key);
+    app.submit(&session, Input::Delete, &RequestName::default()).outcome().await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -169,14 +172,14 @@ struct Stopped {
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn stop(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestName,
     Path(key): Path<ConversationKey>,
     Query(of): Query<InChannel>,
     Body(stop): Body<Stop>,
 ) -> Answered<Json<Stopped>> {
     let session = of.with(stop.channel)?.session(key);
     app.engine().session(&session).await?;
-    let stopped = asked.agent(&app).stop(&session, &app.person()).await?;
+    let stopped = app.submit(&session, Input::Stop, &name).outcome().await? != Outcome::NothingToDo;
     Ok(Json(Stopped { session_id: session.conversation.to_string(), channel: session.channel, stopped }))
 }
 

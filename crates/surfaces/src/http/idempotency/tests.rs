@@ -6,7 +6,8 @@ use axum::Router;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::agent::{AgentOptions, Watcher};
+use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::session::input::Input;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -49,12 +50,12 @@ impl World {
     }
 
     /// Another process claims the request, and ends before it answers. Gives what it called it.
-    async fn claimed_before(&self, path: &str, body: &Value) -> Asked {
+    async fn claimed_before(&self, path: &str, body: &Value) -> RequestName {
         let (parts, ()) = Request::post(path).body(()).unwrap().into_parts();
-        let claimed = claimed(&parts, "key", &Bytes::from(body.to_string()));
+        let claimed = claimed_request(&parts, "key", &Bytes::from(body.to_string()));
         let now = self.app.engine().now();
         assert_eq!(self.app.ledger().claim(&claimed, now, KEEP).await.unwrap(), Claim::New);
-        Asked { name: Some(name(&claimed.key, now).unwrap()), again: false }
+        RequestName { id: Some(name(&claimed.key, now).unwrap()) }
     }
 
     async fn post(&self, path: &str, body: &Value) -> (StatusCode, HeaderMap, Value) {
@@ -74,10 +75,10 @@ impl World {
 async fn what_was_written_before_is_not_written_again() {
     let world = World::new(ScriptedModel::new([])).await;
     let body = json!({ "sessionId": "session-one" });
-    let asked = world.claimed_before("/api/plans/enable", &body).await;
-    let (agent, person) = (asked.agent(&world.app), world.app.person());
+    let name = world.claimed_before("/api/plans/enable", &body).await;
+    let person = world.app.person();
     let style = planwright_core::plan::PlanStyle::Document;
-    let before = agent.engine().enable_plan_mode(&world.session, &person, style).await.unwrap();
+    let before = name.engine(&world.app).enable_plan_mode(&world.session, &person, style).await.unwrap();
     // Meanwhile somebody worked on something else, so that doing it again would make another plan.
     let engine = world.app.engine();
     engine.enable_plan_mode(&world.session, &person, planwright_core::plan::PlanStyle::Collect).await.unwrap();
@@ -101,10 +102,9 @@ async fn what_was_not_written_before_is_written_now() {
 #[tokio::test]
 async fn a_session_that_was_begun_is_the_same_one() {
     let world = World::new(ScriptedModel::new([])).await;
-    let asked = world.claimed_before("/api/sessions", &json!({})).await;
-    let agent = asked.agent(&world.app);
-    let begun = agent.engine().new_session(planwright_core::session::Channel::Web);
-    agent.engine().open(&begun, &world.app.person()).await.unwrap();
+    let engine = world.claimed_before("/api/sessions", &json!({})).await.engine(&world.app);
+    let begun = engine.new_session(planwright_core::session::Channel::Web);
+    engine.open(&begun, &world.app.person()).await.unwrap();
     let (_, _, answer) = world.post("/api/sessions", &json!({})).await;
     assert_eq!(answer["sessionId"], begun.conversation.as_str());
 }
@@ -114,9 +114,8 @@ async fn a_message_that_was_heard_is_not_heard_again() {
     let model = ScriptedModel::new([Reply::text("Hello!")]);
     let world = World::new(model.clone()).await;
     let (path, body) = ("/api/sessions/session-one/messages", json!({ "text": "hi" }));
-    let asked = world.claimed_before(path, &body).await;
-    let (agent, person) = (asked.agent(&world.app), world.app.person());
-    agent.send(&world.session, &person, "hi", &Watcher::nobody()).await.unwrap();
+    let name = world.claimed_before(path, &body).await;
+    world.app.submit(&world.session, Input::typed("hi"), &name).outcome().await.unwrap();
     let (status, _, answer) = world.post(path, &body).await;
     assert_eq!((status, &answer["reply"]), (StatusCode::OK, &json!("Hello!")));
     assert_eq!(model.requests().len(), 1);
@@ -141,26 +140,41 @@ async fn a_message_that_a_stopping_process_left_goes_on_in_the_next_one() {
 }
 
 #[tokio::test]
-async fn of_a_command_nobody_knows() {
-    let world = World::new(ScriptedModel::new([])).await;
-    let (path, body) = ("/api/sessions/session-one/messages", json!({ "text": "/plan on" }));
-    world.claimed_before(path, &body).await;
-    let seq = world.seq().await;
-    // It is said as often as it is asked.
-    for _ in 0..2 {
-        let (status, headers, problem) = world.post(path, &body).await;
-        assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("CONFLICT")));
-        assert!(headers.contains_key(header::RETRY_AFTER) && !headers.contains_key(REPLAYED));
+async fn a_command_that_was_carried_out_is_found_again() {
+    for text in ["/plan on", "/plan on build", "/plan files on", "/reset", "/new"] {
+        let world = World::new(ScriptedModel::new([])).await;
+        let (path, body) = ("/api/sessions/session-one/messages", json!({ "text": text }));
+        let name = world.claimed_before(path, &body).await;
+        let first = world.app.submit(&world.session, Input::typed(text), &name).outcome().await.unwrap();
+        let seq = world.seq().await;
+        let (status, _, answer) = world.post(path, &body).await;
+        let first = first.answer().unwrap();
+        assert_eq!((status, &answer["reply"]), (StatusCode::OK, &json!(first.reply)), "{text}");
+        assert_eq!(answer["sessionId"], first.session.conversation.as_str(), "{text}");
+        assert_eq!(world.seq().await, seq, "{text}");
     }
-    assert_eq!(world.seq().await, seq);
+}
+
+#[tokio::test]
+async fn plan_work_that_was_asked_for_with_a_text_is_found_again() {
+    let model = ScriptedModel::new([Reply::text("Which host?")]);
+    let world = World::new(model.clone()).await;
+    let text = "/plan move the blog";
+    let (path, body) = ("/api/sessions/session-one/messages", json!({ "text": text }));
+    let name = world.claimed_before(path, &body).await;
+    world.app.submit(&world.session, Input::typed(text), &name).outcome().await.unwrap();
+    // Meanwhile plan work was ended, so that doing it again would make another plan.
+    let person = world.app.person();
+    world.app.engine().finish_plan_work(&world.session, &person).await.unwrap();
+    let seq = world.seq().await;
+    let (status, _, answer) = world.post(path, &body).await;
+    assert_eq!((status, &answer["reply"]), (StatusCode::OK, &json!("Which host?")));
+    assert_eq!((world.seq().await, model.requests().len()), (seq, 1));
 }
 
 #[test]
 fn only_decisions_are_kept() {
-    let kept = |status: u16| {
-        let fate = fate(StatusCode::from_u16(status).unwrap(), &HeaderMap::new());
-        matches!(fate, Fate::Kept)
-    };
+    let kept = |status: u16| matches!(fate(status), Fate::Kept);
     for status in [200, 201, 204, 400, 403, 404, 409, 413, 422] {
         assert!(kept(status), "{status}");
     }

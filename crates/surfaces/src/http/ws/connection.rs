@@ -10,28 +10,27 @@ use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 
+use super::answers::{Answer, Pending, begin};
 use super::frames::{Frame, Said, entry_text, identity};
 use super::limits::WebSocketLimits;
 use super::subscription::{Subscription, Told};
 use crate::http::access::Admitted;
 use crate::http::app::App;
-use crate::http::hearing::{self, Hearing};
 use crate::http::problem::Problem;
 
 /// How long a client may take to answer the end of the connection.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
 
 type Following = BoxFuture<'static, (Subscription, Told)>;
-type Answering = BoxFuture<'static, String>;
+type Answering = BoxFuture<'static, Answer>;
 
 pub(super) async fn serve(app: App, admitted: Admitted, limits: Arc<WebSocketLimits>, socket: WebSocket) {
     let _counted = app.metrics().websocket();
-    let (subscribed, following, answering) = Default::default();
+    let (subscribed, following, answering, early, sent) = Default::default();
     let allowance = Allowance::full(&limits);
-    let mut client = Client { app, admitted, limits, socket, subscribed, following, answering, allowance };
+    let mut client = Client { app, admitted, limits, socket, subscribed, following, answering, early, sent, allowance };
     let end = client.run().await;
     client.close(end).await;
 }
@@ -44,6 +43,10 @@ struct Client {
     subscribed: HashMap<SessionIdentity, AbortHandle>,
     following: FuturesUnordered<Abortable<Following>>,
     answering: FuturesUnordered<Answering>,
+    /// Answers that know of entries which the client follows and was not sent yet.
+    early: Vec<Answer>,
+    /// The highest `seq` that was sent of each session. Frames of a session come in the order of their `seq`.
+    sent: HashMap<SessionIdentity, u64>,
     allowance: Allowance,
 }
 
@@ -96,7 +99,7 @@ impl Client {
                         Message::Ping(_) | Message::Pong(_) => {}
                     }
                 }
-                Some(text) = self.answering.next() => if let Err(end) = self.send(text).await { return end },
+                Some(answer) = self.answering.next() => if let Err(end) = self.answer(answer).await { return end },
                 Some(followed) = self.following.next() => {
                     // One that was given up says nothing any more.
                     if let Ok((subscription, told)) = followed
@@ -131,25 +134,56 @@ impl Client {
             Said::Unsubscribe { session_id, channel } => {
                 let session = identity(session_id, channel);
                 self.forget(&session);
+                self.send_early(&session).await?;
                 self.send(Frame::about("unsubscribed", &session, 0).to_text()).await
             }
             Said::Message { session_id, channel, text, id, key } => {
                 let session = identity(session_id, channel);
                 let id = id.unwrap_or_default();
                 let most = self.limits.messages;
-                if self.answering.len() >= most {
+                if self.answering.len() + self.early.len() >= most {
                     let words = format!("{most} messages of yours are being worked on; wait for an answer.");
                     let problem = Refusal::limit(words).into();
-                    let frame = Frame::about("problem", &session, 0).with("id", id).problem(&problem);
-                    return self.send(frame.to_text()).await;
+                    let frame = Frame::about("problem", &session, self.sent(&session)).with("id", id);
+                    return self.send(frame.problem(&problem).to_text()).await;
                 }
-                let app = self.app.clone();
-                // What is said next comes behind it.
-                let begun = hearing::hear(&app, &session, &text, key.as_deref()).await;
-                self.answering.push(Box::pin(answer(app, session, id, begun)));
+                // The next frame is read when this input has its place in the session.
+                let begun = begin(&self.app, &session, &text, key.as_deref()).await;
+                let pending = Pending { app: self.app.clone(), session, id, text };
+                self.answering.push(Box::pin(pending.answer(begun)));
                 Ok(())
             }
         }
+    }
+
+    /// Sends an answer, or keeps it until the client was sent every entry that the answer knows of.
+    async fn answer(&mut self, answer: Answer) -> Result<(), End> {
+        if self.subscribed.contains_key(&answer.session) && self.sent(&answer.session) < answer.seq {
+            self.early.push(answer);
+            return Ok(());
+        }
+        self.send_answer(answer).await
+    }
+
+    async fn send_answer(&mut self, answer: Answer) -> Result<(), End> {
+        let seq = self.sent(&answer.session).max(answer.seq);
+        self.sent.insert(answer.session.clone(), seq);
+        self.send(answer.into_text(seq)).await
+    }
+
+    /// Sends the answers that waited for the entries which were sent meanwhile, or for a subscription that is over.
+    async fn send_early(&mut self, session: &SessionIdentity) -> Result<(), End> {
+        let (follows, sent) = (self.subscribed.contains_key(session), self.sent(session));
+        let is_due = |answer: &mut Answer| answer.session == *session && (!follows || answer.seq <= sent);
+        let due: Vec<_> = self.early.extract_if(.., is_due).collect();
+        for answer in due {
+            self.send_answer(answer).await?;
+        }
+        Ok(())
+    }
+
+    fn sent(&self, session: &SessionIdentity) -> u64 {
+        self.sent.get(session).copied().unwrap_or_default()
     }
 
     async fn subscribe(&mut self, session: SessionIdentity, after: Option<u64>) -> Result<(), End> {
@@ -163,11 +197,16 @@ impl Client {
         };
         match begun {
             Ok(subscription) => {
+                // The client begins anew: what it was sent before does not count.
+                self.sent.insert(session.clone(), subscription.seq);
                 self.send(Frame::about("subscribed", &session, subscription.seq).to_text()).await?;
                 self.follow(subscription);
                 Ok(())
             }
-            Err(problem) => self.send(Frame::about("problem", &session, 0).problem(&problem).to_text()).await,
+            Err(problem) => {
+                self.send_early(&session).await?;
+                self.send(Frame::about("problem", &session, 0).problem(&problem).to_text()).await
+            }
         }
     }
 
@@ -193,12 +232,12 @@ impl Client {
         let seq = subscription.seq;
         match told {
             Told::Entry(entry) => {
+                self.sent.insert(session.clone(), entry.seq);
                 self.send(entry_text(&entry)).await?;
                 self.follow(subscription);
-                Ok(())
+                self.send_early(&session).await
             }
-            Told::Progress(progress) => {
-                let view = hearing::progress_view(&progress);
+            Told::Progress(view) => {
                 let frame = Frame::about("progress", &session, seq).with("progress", view);
                 self.send(frame.to_text()).await?;
                 self.follow(subscription);
@@ -206,10 +245,12 @@ impl Client {
             }
             Told::Gone => {
                 self.subscribed.remove(&session);
+                self.send_early(&session).await?;
                 self.send(Frame::about("gone", &session, seq).to_text()).await
             }
             Told::Failed(error) => {
                 self.subscribed.remove(&session);
+                self.send_early(&session).await?;
                 self.send(Frame::about("problem", &session, seq).problem(&Problem::from(error)).to_text()).await
             }
         }
@@ -252,23 +293,6 @@ impl Client {
             Ok::<_, axum::Error>(())
         };
         let _ = timeout(self.limits.patience.min(LONGEST_FAREWELL), closing).await;
-    }
-}
-
-async fn answer(app: App, session: SessionIdentity, id: Value, begun: Result<Hearing, Problem>) -> String {
-    let heard = match begun {
-        Ok(hearing) => hearing.heard().await,
-        Err(problem) => Err(problem),
-    };
-    match heard {
-        Ok(heard) => {
-            let seq = app.feed().head(&heard.session).await.unwrap_or_default();
-            Frame::about("answer", &heard.session, seq).with("id", id).with_all(heard.view).to_text()
-        }
-        Err(problem) => {
-            let seq = app.feed().head(&session).await.unwrap_or_default();
-            Frame::about("problem", &session, seq).with("id", id).problem(&problem).to_text()
-        }
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) enum Said {
         session_id: ConversationKey,
         channel: Option<Channel>,
     },
-    /// Something for the agent, or a command with a slash. The answer carries the same `id`. A message with a `key` that
-    /// was sent before is not carried out again.
+    /// Something for the agent, or a command with a slash. The answer carries the same `id`. What has a `key` and was
+    /// sent before is not carried out again: it gets the same answer, or is refused if its text is another one.
     Message {
         session_id: ConversationKey,
         channel: Option<Channel>,

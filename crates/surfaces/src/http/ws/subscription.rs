@@ -2,13 +2,15 @@
 
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::agent::Progress;
 use planwright_engine::feed::{Followed, Follower};
 use planwright_engine::ledger::LedgerError;
+use planwright_engine::session::progress::Progress;
+use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::http::app::App;
+use crate::http::input::progress_view;
 use crate::http::problem::Problem;
 
 #[derive(Debug)]
@@ -24,14 +26,14 @@ pub(super) struct Subscription {
 pub(super) enum Told {
     Entry(Box<Entry>),
     /// Kept nowhere: whoever misses it misses nothing that counts.
-    Progress(Progress),
+    Progress(Value),
     Gone,
     Failed(LedgerError),
 }
 
 impl Subscription {
     pub(super) async fn begin(app: &App, session: &SessionIdentity, after: Option<u64>) -> Result<Self, Problem> {
-        let live = Some(app.live().look(session));
+        let live = Some(app.agent().observe(session));
         let after = match after {
             Some(after) => after,
             None => app.feed().head(session).await?,
@@ -59,7 +61,9 @@ impl Subscription {
                     };
                 }
                 heard = heard(self.live.as_mut()) => match heard {
-                    Ok(progress) => return Told::Progress(progress),
+                    Ok(progress) => if let Some(view) = progress_view(&progress) {
+                        return Told::Progress(view);
+                    },
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => self.live = None,
                 },

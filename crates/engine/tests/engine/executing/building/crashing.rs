@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::command::{Command, RunCommand, TurnCommand};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus::{Completed, Pending, Uncertain};
-use planwright_engine::agent::Progress;
-use planwright_engine::agent::Watcher;
 use planwright_engine::ledger::Submission;
+use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ async fn approved(prop: &Prop) -> World {
 }
 
 async fn go_on(world: &World) -> String {
-    let answer = world.agent.resume_execution(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
     answer.map_or_else(String::new, |answer| answer.reply)
 }
 

@@ -8,6 +8,7 @@ use planwright_core::policy::{OnFailure, Policy};
 
 use super::TWO;
 use crate::staff::{Step, proposed, reported, run_statuses, runs, scripted, staffed, step, told};
+use crate::talk::Talk as _;
 use crate::world::World;
 
 const THREE: [Step; 3] = [step("Build", "coder", &[]), step("Try", "tester", &[1]), step("Write", "writer", &[])];
@@ -136,11 +137,8 @@ async fn steps_are_done_by_their_own_process_without_the_conversation_of_another
     let model = staffed().script("coder", [reported("done", "1")]).script("tester", [reported("done", "2")]);
     let other = world.another(&model, "the other").await;
     let plan = world.plan(1).await;
-    let done = other
-        .carry_out_plan(&world.session, &crate::world::person(), &plan.id, &planwright_engine::agent::Watcher::nobody())
-        .await
-        .unwrap();
-    assert_eq!(done.status, PlanStatus::Completed);
+    other.carry_out(&world.session, &crate::world::person(), &plan.id, &crate::talk::Watcher::nobody()).await.unwrap();
+    assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     assert_eq!(runs(&world, 1).await.len(), 2);
     world.model.then(planwright_llm::scripted::Reply::text("Fine."));
     world.say("How is it?").await;

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::TWO;
 use crate::props::{Act, Prop};
 use crate::staff::{proposed, reported, run_statuses, runs, scripted, told};
+use crate::talk::Talk as _;
 use crate::world::{World, person, script};
 
 /// A plan whose first step is under way: its specialist is in the middle of this call.
@@ -23,8 +24,10 @@ async fn in_a_call(effect: ToolEffect) -> (World, Prop, tokio::task::JoinHandle<
 }
 
 /// The same while the model thinks.
-async fn thinking()
--> (World, tokio::task::JoinHandle<planwright_engine::ledger::LedgerResult<planwright_engine::agent::Answer>>) {
+async fn thinking() -> (
+    World,
+    tokio::task::JoinHandle<planwright_engine::ledger::LedgerResult<planwright_engine::session::outcome::Answer>>,
+) {
     let world = proposed(&TWO, |_| {}).await;
     scripted(&world, "coder", [Reply::text("Let me see").then_hang()]);
     let working = world.hear_in_background("/plan approve");
@@ -149,7 +152,7 @@ async fn another_process_ends_it_and_it_stops_within_moments() {
         let (world, _, working) = in_a_call(ToolEffect::Changes).await;
         let model = ScriptedModel::new([Reply::text("I will.")]);
         let other = world.another(&model, "the other").await;
-        let answer = other.hear(&world.place(), &person(), command, &planwright_engine::agent::Watcher::nobody()).await;
+        let answer = other.hear(&world.place(), &person(), command, &crate::talk::Watcher::nobody()).await;
         assert!(!answer.unwrap().refused(), "{command}");
         working.await.unwrap();
         assert_eq!(world.plan(1).await.status, status, "{command}");

@@ -1,10 +1,11 @@
 //! The program ends in the middle of the work on a document.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, InProgress, Pending, Skipped, Uncertain};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{Approving, Watcher};
+use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 

@@ -1,11 +1,12 @@
 //! Stopped, cancelled, revised, closed while it is worked on, from here and from elsewhere.
 
+use crate::talk::{Talk as _, Watcher};
 use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{InProgress, Pending, Uncertain};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::agent::{Answer, Watcher};
 use planwright_engine::ledger::LedgerResult;
+use planwright_engine::session::outcome::Answer;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 use tokio::task::JoinHandle;

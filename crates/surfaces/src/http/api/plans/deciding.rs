@@ -1,18 +1,16 @@
 //! What a person decides about a plan. An answer comes as soon as the decision is on disk; the work it leads to goes on.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
-use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::plan::{Digest, Plan};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::agent::{Agent, Approving};
-use planwright_engine::ledger::LedgerError;
+use planwright_engine::session::input::{Approving, BeginWork, Input};
 use planwright_engine::view::PlanView;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,8 +21,8 @@ use utoipa_axum::routes;
 use crate::http::api::naming::InSession;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::hearing::told_to_lookers;
-use crate::http::idempotency::Asked;
+use crate::http::idempotency::RequestName;
+use crate::http::input::decided;
 use crate::http::openapi::ProblemBody;
 use crate::http::problem::{Answered, Problem};
 
@@ -82,7 +80,7 @@ impl Approval {
         (status = 409, description = "It changed since it was shown, or is in another status", body = ProblemBody)))]
 async fn approve(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestName,
     Path(id): Path<PlanId>,
     Query(of): Query<InSession>,
     Body(mut approval): Body<Approval>,
@@ -90,45 +88,20 @@ async fn approve(
     let of = InSession::new(approval.session_id.take(), approval.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
     let approving = approval.approving()?;
-    let (agent, person) = (asked.agent(&app), app.person());
-    let approved = if approval.later == Some(true) {
-        let Approving { selection, note } = approving;
-        agent.engine().approve(&plan.session, &person, &plan.id, approval.digest, selection, note).await
-    } else {
-        let approved = agent.approve_first(&plan.session, &person, &plan.id, approval.digest, approving).await;
-        approved.map(|approved| approved.plan)
-    };
-    match approved {
-        Err(error) if error.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, error).await),
-        approved => {
-            let approved = approved?;
-            carry_out(&app, agent, &approved);
-            Ok(Json(approved.as_ref().into()))
-        }
+    let begin = if approval.later == Some(true) { BeginWork::Later } else { BeginWork::Now };
+    let input = Input::Approve { plan: plan.id.clone(), digest: approval.digest, approving, begin };
+    match decided(app.submit(&plan.session, input, &name)).await {
+        Err(problem) if problem.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, problem).await),
+        approved => Ok(Json(approved?.as_ref().into())),
     }
 }
 
-async fn stale(app: &App, plan: &Plan, error: LedgerError) -> Problem {
-    let problem = Problem::from(error);
+/// The refusal of an approval, with the plan as it is now.
+async fn stale(app: &App, plan: &Plan, problem: Problem) -> Problem {
     match app.engine().plan(&plan.session, &plan.id).await {
         Ok(now) => problem.with("plan", json!(PlanView::from(now.as_ref()))),
         Err(_) => problem,
     }
-}
-
-/// The work of a plan that a person had begun goes on when they are answered.
-fn carry_out(app: &App, agent: Agent, plan: &Arc<Plan>) {
-    if plan.status != PlanStatus::Executing {
-        return;
-    }
-    let (watcher, person) = (told_to_lookers(app, &plan.session), app.person());
-    let plan = Arc::clone(plan);
-    app.tasks().spawn(async move {
-        if let Err(error) = agent.carry_out(&plan.session, &person, &plan.id, &watcher).await {
-            // What was begun is in the journal, and goes on with the next process that looks after it.
-            tracing::warn!(session_identity = %plan.session, event = "carrying_out_failed", %error);
-        }
-    });
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -150,14 +123,14 @@ struct Reason {
         (status = 409, description = "It is in another status", body = ProblemBody)))]
 async fn reject(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestName,
     Path(id): Path<PlanId>,
     Query(of): Query<InSession>,
     Body(said): Body<Reason>,
 ) -> Answered<Json<PlanView>> {
     let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let engine = asked.agent(&app).engine().clone();
-    let rejected = engine.reject(&plan.session, &app.person(), &plan.id, said.reason).await?;
+    let input = Input::Reject { plan: plan.id.clone(), reason: said.reason };
+    let rejected = decided(app.submit(&plan.session, input, &name)).await?;
     Ok(Json(rejected.as_ref().into()))
 }
 
@@ -183,22 +156,15 @@ struct Feedback {
         (status = 409, description = "It is in another status", body = ProblemBody)))]
 async fn revise(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestName,
     Path(id): Path<PlanId>,
     Query(of): Query<InSession>,
     Body(said): Body<Feedback>,
 ) -> Answered<Json<PlanView>> {
     let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let (agent, person) = (asked.agent(&app), app.person());
-    let revision = agent.revise_first(&plan.session, &person, &plan.id, said.feedback).await?;
-    let (session, watcher) = (plan.session.clone(), told_to_lookers(&app, &plan.session));
-    let sender = asked.followed_by(&app, "message");
-    app.tasks().spawn(async move {
-        if let Err(error) = sender.send(&session, &person, &revision.message, &watcher).await {
-            tracing::warn!(session_identity = %session, event = "revision_not_sent", %error);
-        }
-    });
-    Ok(Json(revision.plan.as_ref().into()))
+    let input = Input::Revise { plan: plan.id.clone(), feedback: said.feedback };
+    let revised = decided(app.submit(&plan.session, input, &name)).await?;
+    Ok(Json(revised.as_ref().into()))
 }
 
 /// Cancel a plan
@@ -211,13 +177,14 @@ async fn revise(
         (status = 409, description = "It is in another status", body = ProblemBody)))]
 async fn cancel(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestName,
     Path(id): Path<PlanId>,
     Query(of): Query<InSession>,
     Body(said): Body<Reason>,
 ) -> Answered<Json<PlanView>> {
     let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let cancelled = asked.agent(&app).cancel_plan(&plan.session, &app.person(), &plan.id, said.reason).await?;
+    let input = Input::Cancel { plan: plan.id.clone(), reason: said.reason };
+    let cancelled = decided(app.submit(&plan.session, input, &name)).await?;
     Ok(Json(cancelled.as_ref().into()))
 }
 
@@ -243,15 +210,14 @@ struct Resuming {
         (status = 409, description = "It is in another status, or something has to be said first", body = ProblemBody)))]
 async fn resume(
     State(app): State<App>,
-    asked: Asked,
+    name: RequestName,
     Path(id): Path<PlanId>,
     Query(of): Query<InSession>,
     Body(said): Body<Resuming>,
 ) -> Answered<Json<PlanView>> {
     let plan = InSession::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let agent = asked.agent(&app);
-    let resumed = agent.resume_first(&plan.session, &app.person(), &plan.id, said.choice).await?;
-    carry_out(&app, agent, &resumed);
+    let input = Input::ResumePlan { plan: plan.id.clone(), choice: said.choice };
+    let resumed = decided(app.submit(&plan.session, input, &name)).await?;
     Ok(Json(resumed.as_ref().into()))
 }
 

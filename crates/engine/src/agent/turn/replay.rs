@@ -1,26 +1,24 @@
-//! A turn that is over, or that somebody else went on with, told from the journal.
+//! A turn that is over, or that another process resumed, read from the journal.
 
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
-use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Ending, Turn, TurnEnd};
 
 use super::Delivery;
 use crate::agent::Agent;
-use crate::agent::outcome::{PlanCard, TurnOutcome};
-use crate::agent::progress::Watcher;
-use crate::agent::slots::Served;
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::outcome::{PlanCard, TurnOutcome};
+use crate::session::task::InputContext;
 
 /// What the journal says about the end of a turn.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct RecordedEnd {
     /// The last words of the model.
     pub(super) said: Option<String>,
     pub(super) ending: Option<Ending>,
 }
 
-impl Found {
+impl RecordedEnd {
     pub(super) fn take_in(&mut self, id: &TurnId, event: &Event) {
         match event {
             Event::Turn { id: turn, event: TurnEvent::ModelReplied { reply, .. } } if turn == id => {
@@ -51,21 +49,20 @@ impl Found {
 }
 
 impl Agent {
-    /// What a turn came to that was begun before, by the same request. If it was left open, it goes on now.
-    pub(super) async fn came_to(
+    /// The outcome of a turn that the same request began before. If the turn was left open, it is resumed now.
+    pub(super) async fn outcome_of_turn(
         &self,
-        session: &SessionIdentity,
         turn: &TurnId,
         seq: u64,
-        served: &Served,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
+        let session = context.session();
         if let Some(open) = self.open_turn(session).await?.filter(|open| open.id == *turn)
-            && let Some(outcome) = self.finish_turn(session, &open, served, Delivery::Answer, watcher).await?
+            && let Some(outcome) = Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await?
         {
             return Ok(outcome);
         }
-        let mut found = Found::default();
+        let mut found = RecordedEnd::default();
         let mut events = Vec::new();
         self.read(session, seq, u64::MAX, &mut |_, event| {
             // Up to its end, and nothing behind it.

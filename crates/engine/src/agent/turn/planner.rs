@@ -6,10 +6,10 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::planner::{Claim, Planned, PlannerAnswer};
 use planwright_core::turn::TurnEnd;
 
-use super::Run;
+use super::TurnRunner;
 use crate::ledger::{LedgerError, LedgerResult};
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     /// `None` if no plan is being built.
     pub(super) async fn planner_answer(&self, end: &TurnEnd, reply: &str) -> LedgerResult<Option<PlannerAnswer>> {
         if !self.is_planner() {

@@ -14,33 +14,33 @@ const MOST: usize = 4_000_000;
 const OVERHEAD: usize = 500;
 
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct ConversationCache {
     kept: Mutex<Kept>,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
-    conversations: HashMap<SessionIdentity, Remembered>,
+    conversations: HashMap<SessionIdentity, CachedConversation>,
     tokens: usize,
 }
 
 /// A conversation up to an entry of the journal.
 #[derive(Debug)]
-pub(super) struct Remembered {
+pub(super) struct CachedConversation {
     pub(super) conversation: Conversation,
     pub(super) seq: u64,
     /// A session that was deleted and begun again is another one.
     pub(super) opened_at: Timestamp,
 }
 
-impl Remembered {
+impl CachedConversation {
     fn weight(&self) -> usize {
         self.conversation.tokens() as usize + OVERHEAD
     }
 }
 
-impl Memory {
-    pub(super) fn take(&self, session: &SessionIdentity, opened_at: Timestamp) -> Option<Remembered> {
+impl ConversationCache {
+    pub(super) fn take(&self, session: &SessionIdentity, opened_at: Timestamp) -> Option<CachedConversation> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let remembered = kept.conversations.remove(session)?;
         kept.tokens = kept.tokens.saturating_sub(remembered.weight());
@@ -54,7 +54,7 @@ impl Memory {
         }
     }
 
-    pub(super) fn keep(&self, session: &SessionIdentity, remembered: Remembered) {
+    pub(super) fn keep(&self, session: &SessionIdentity, remembered: CachedConversation) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.tokens += remembered.weight();
         if kept.tokens > MOST {

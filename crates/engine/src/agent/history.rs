@@ -13,7 +13,7 @@ impl Agent {
     /// The conversation up to what was just committed, and the turn that is open in it.
     pub(super) async fn recall(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
         let opened = committed.snapshot.opened()?;
-        let remembered = self.shared.memory.take(&committed.snapshot.identity, opened.opened_at);
+        let remembered = self.shared.conversations.take(&committed.snapshot.identity, opened.opened_at);
         let remembered = remembered.filter(|kept| kept.seq <= committed.seq);
         let first = committed.seq + 1 - committed.events.len() as u64;
         let just_begun = matches!(committed.events.as_slice(), [Event::Turn { event: TurnEvent::Begun { .. }, .. }]);

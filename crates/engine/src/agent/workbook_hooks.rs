@@ -12,16 +12,16 @@ use planwright_core::workbook::Workbook;
 use serde_json::Value;
 
 use super::Agent;
-use super::guarding::guarded;
-use super::progress::Progress;
-use super::running::Run;
+use super::turn::TurnRunner;
+use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::{Leasing, LedgerResult};
+use crate::session::progress::Progress;
 use crate::workbook::{Beginning, EndedCall};
 
 /// What becomes of a call in the workbook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Remark {
+pub(super) enum CallNote {
     /// It failed.
     Error,
     /// It is the how-manieth that only looked something up.
@@ -48,7 +48,7 @@ impl Agent {
         &self,
         snapshot: &Snapshot,
         asking: Asking<'_>,
-        remark: Remark,
+        remark: CallNote,
         call: EndedCall<'_>,
     ) -> Noted {
         if self.noted_in(snapshot).is_none() {
@@ -58,15 +58,15 @@ impl Agent {
         let every = self.engine().policy().planning_files.findings_every;
         let noting = async {
             match remark {
-                Remark::Error => {
-                    let (attempts, committed) = self.engine().note_error(asking, call).await?;
+                CallNote::Error => {
+                    let (attempts, committed) = Box::pin(self.engine().note_error(asking, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts })
                 }
-                Remark::Research(count) if every > 0 && count % every == 0 => {
-                    let committed = self.engine().note_finding(asking, call).await?;
+                CallNote::Research(count) if every > 0 && count % every == 0 => {
+                    let committed = Box::pin(self.engine().note_finding(asking, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts: 0 })
                 }
-                Remark::Research(_) => Ok(Noted::default()),
+                CallNote::Research(_) => Ok(Noted::default()),
             }
         };
         harmless(session, noting).await
@@ -77,7 +77,7 @@ impl Agent {
     }
 }
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     /// Before the model is asked for the first time: what a person wrote into the files is taken in, and a message that is
     /// worth it begins a workbook.
     pub(super) async fn open_workbook(&mut self) {
@@ -96,20 +96,20 @@ impl Run<'_> {
         let Some(session) = &self.snapshot.session else { return Ok(None) };
         let mut changed = false;
         if self.agent.noted_in(&self.snapshot).is_some() {
-            changed |= !engine.sync_workbook(&self.session).await?.is_empty();
+            changed |= !Box::pin(engine.sync_workbook(&self.session)).await?.is_empty();
         }
         let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
         if let (Purpose::Answer, Some(Said::Person { text })) = (&self.turn.purpose, message)
             && engine.may_begin_by_itself(session).await?
         {
             let by = Actor::policy("planning_files.auto_init", self.session.channel.as_str());
-            let verdict = engine.judge_message(self.noting(&by, 0)?, text).await?;
+            let verdict = Box::pin(engine.judge_message(self.noting(&by, 0)?, text)).await?;
             if verdict.begin {
                 let asking = Asking { request: engine.next_request(), ..self.noting(&by, 0)? };
-                let begun = engine.init_workbook_as(asking, &Beginning::about(text)).await?;
+                let begun = Box::pin(engine.init_workbook_as(asking, &Beginning::about(text))).await?;
                 changed |= begun.is_new;
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
-                self.watcher.tell(Progress::Said(format!(
+                self.context.progress.send(Progress::Said(format!(
                     "*A workbook was begun ({}). `/plan files off` does without.*",
                     reasons.join("; ")
                 )));
@@ -140,15 +140,15 @@ impl Run<'_> {
     }
 
     /// The tools that plans and workbooks are kept with are not noted in a workbook.
-    fn remark(&self, name: &str, status: ToolStatus) -> Option<Remark> {
+    fn remark(&self, name: &str, status: ToolStatus) -> Option<CallNote> {
         if PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some() || name == ASK_AGENT {
             return None;
         }
         match status {
-            ToolStatus::Done if self.agent.is_research(name) => Some(Remark::Research(self.research() + 1)),
+            ToolStatus::Done if self.agent.is_research(name) => Some(CallNote::Research(self.research() + 1)),
             ToolStatus::Done | ToolStatus::Planned | ToolStatus::Settled => None,
             ToolStatus::Refused | ToolStatus::Failed | ToolStatus::TimedOut | ToolStatus::Uncertain => {
-                Some(Remark::Error)
+                Some(CallNote::Error)
             }
         }
     }
@@ -187,7 +187,7 @@ async fn harmless<T: Default>(
     session: &planwright_core::session::SessionIdentity,
     work: impl Future<Output = LedgerResult<T>>,
 ) -> T {
-    match guarded("the workbook", work).await {
+    match catch_panic("the workbook", work).await {
         Some(Ok(done)) => done,
         Some(Err(error)) => {
             tracing::warn!(session_identity = %session, event = "planning_files", %error, "the workbook was left as it is");

@@ -3,11 +3,11 @@
 use planwright_core::gate::ToolEffect;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 
-use crate::agent::holding::is_not_ours;
+use crate::agent::lease::is_over_or_taken;
 use crate::ledger::LedgerError;
 
 #[derive(Debug)]
-pub(in crate::agent) enum Halt {
+pub(in crate::agent) enum TurnAbort {
     /// A person said stop; this much had been said, and this was under way.
     Stopped {
         heard: String,
@@ -25,13 +25,13 @@ pub(in crate::agent) enum Halt {
     Ledger(LedgerError),
 }
 
-impl From<LedgerError> for Halt {
+impl From<LedgerError> for TurnAbort {
     fn from(error: LedgerError) -> Self {
-        if is_not_ours(&error) { Self::Elsewhere } else { Self::Ledger(error) }
+        if is_over_or_taken(&error) { Self::Elsewhere } else { Self::Ledger(error) }
     }
 }
 
-impl Halt {
+impl TurnAbort {
     /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
     pub(in crate::agent) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
         match self {

@@ -4,11 +4,11 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Compaction;
 use planwright_core::turn::{Ending, TurnInput};
 
-use super::Run;
+use super::TurnRunner;
 use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     /// Writes inputs down, and the end if there is one; then the session is free for others.
     pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<Ending>) -> LedgerResult<()> {
         // What is only a part of something leaves the session to the whole.
@@ -45,7 +45,7 @@ impl Run<'_> {
 
     pub(in crate::agent) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
         let held = self.held.as_ref();
-        held.map(|held| held.lease.clone())
+        held.map(|held| held.lease().clone())
             .ok_or_else(|| LedgerError::Internal("the turn went on after its end".to_owned()))
     }
 

@@ -1,10 +1,11 @@
-//! How a turn ended. The plan in it is made from the stored plan, never from what the model says about it.
+//! What an input comes to. The plan in it is made from the stored plan, never from what the model says about it.
 
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::model::Usage;
 use planwright_core::plan::execution::{Progress, StepStatus};
 use planwright_core::plan::{Digest, Execution, Plan, PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnEnd;
 use serde::Serialize;
@@ -25,6 +26,101 @@ pub struct TurnOutcome {
     pub usage: Usage,
     pub model_calls: usize,
     pub tool_calls: u32,
+}
+
+/// What a turn cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnStats {
+    pub turn: TurnId,
+    pub usage: Usage,
+    pub model_calls: usize,
+    pub tool_calls: u32,
+}
+
+/// What a progress stream ends in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Answer(Box<Answer>),
+    /// There was nothing to resume or to stop.
+    NothingToDo,
+}
+
+impl Outcome {
+    /// The answer, if there was something to do.
+    pub fn answer(self) -> Option<Answer> {
+        match self {
+            Self::Answer(answer) => Some(*answer),
+            Self::NothingToDo => None,
+        }
+    }
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(Box::new(answer))
+    }
+}
+
+impl From<Option<Answer>> for Outcome {
+    fn from(answer: Option<Answer>) -> Self {
+        answer.map_or(Self::NothingToDo, Self::from)
+    }
+}
+
+/// The answer to an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The session the person is in afterwards.
+    pub session: SessionIdentity,
+    /// How the turn ended; `None` if no turn was needed.
+    pub end: Option<TurnEnd>,
+    /// What was decided before the work that this is the answer to; it was told at once.
+    pub decided: Option<String>,
+    /// What the person reads, in Markdown.
+    pub reply: String,
+    pub plan: Option<PlanCard>,
+    /// What the planner says, if a plan was being built.
+    pub planner: Option<PlannerAnswer>,
+    /// What the turn cost, if there was one.
+    pub turn: Option<TurnStats>,
+    /// Why it was refused, if it was; then nothing changed.
+    pub refusal: Option<RefusalCode>,
+}
+
+impl Answer {
+    pub(crate) fn words(session: &SessionIdentity, reply: impl Into<String>) -> Self {
+        Self {
+            session: session.clone(),
+            end: None,
+            decided: None,
+            reply: reply.into(),
+            plan: None,
+            planner: None,
+            turn: None,
+            refusal: None,
+        }
+    }
+
+    pub(crate) fn refusal(session: &SessionIdentity, code: RefusalCode, reply: impl Into<String>) -> Self {
+        Self { refusal: Some(code), ..Self::words(session, reply) }
+    }
+
+    pub fn refused(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    pub(crate) fn with_plan(mut self, plan: PlanCard) -> Self {
+        self.plan = Some(plan);
+        self
+    }
+}
+
+impl From<TurnOutcome> for Answer {
+    fn from(outcome: TurnOutcome) -> Self {
+        let TurnOutcome { session, turn, end, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
+        let turn = Some(TurnStats { turn, usage, model_calls, tool_calls });
+        Self { session, end: Some(end), decided: None, reply, plan, planner, turn, refusal: None }
+    }
 }
 
 /// A plan as it is put before a person.

@@ -1,14 +1,14 @@
 //! A turn from its beginning to its end: the state machine in `core` says what comes next, this carries it out and
 //! writes down what it came to before going on.
 
-mod before;
-mod beginning;
-mod ending;
-mod halting;
+mod abort;
+mod finish;
 mod planner;
-mod recording;
+mod record;
+mod replay;
+mod start;
 
-pub(super) use halting::Halt;
+pub(super) use abort::TurnAbort;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,82 +24,56 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Effect, EndReason, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
 
 use super::Agent;
-use super::holding::Held;
-use super::leaving::left;
-use super::memory::Remembered;
-use super::outcome::TurnOutcome;
-use super::progress::Watcher;
-use super::slots::Running;
-use crate::ledger::{Committed, LedgerError, LedgerResult};
+use super::conversation_cache::CachedConversation;
+use crate::ledger::{Committed, LedgerResult};
+use crate::session::lease::LeaseGuard;
+use crate::session::outcome::TurnOutcome;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::{InputContext, Running};
 
 impl Agent {
-    /// Has the agent answer a message. It waits until everything before it in the session is done. Whoever stops
-    /// waiting does not end the turn; [`Agent::stop`] does.
-    pub async fn send(
+    /// Has the agent answer a message, after whatever a process left open in the session.
+    pub(super) async fn answer_message(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
+        request: RequestId,
         text: &str,
-        watcher: &Watcher,
+        context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
-        let (agent, session, by) = (self.clone(), session.clone(), by.clone());
-        let (text, watcher) = (text.to_owned(), watcher.clone());
-        // A request that was named begins the turn, and nothing that has to be done before it.
-        let request = self.engine().next_request();
-        // Its place in the queue is the one it has now, whenever the work is begun.
-        let queued = self.shared.slots.queue_up(&session).await;
-        let work = async move {
-            let served = queued.served().await;
-            agent.finish_first(&session, &served, &watcher).await?;
-            let message = Message { request, text: &text, purpose: Purpose::Answer };
-            let outcome = match agent.begin(&session, &by, message, &served, &watcher).await? {
-                Begun::Now(mut run) => run.finish_turn().await?,
-                Begun::Before { turn, seq } => agent.came_to(&session, &turn, seq, &served, &watcher).await?,
-            };
-            agent.approve_by_rule(outcome, &served, &watcher).await
+        Box::pin(self.finish_first(context)).await?;
+        let message = Message { request, text, purpose: Purpose::Answer };
+        let outcome = match Box::pin(self.begin(context.by(), message, context)).await? {
+            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
+            Begun::Before { turn, seq } => self.outcome_of_turn(&turn, seq, context).await?,
         };
-        finish(tokio::spawn(work)).await
+        Box::pin(self.approve_by_rule(outcome, context)).await
     }
 
-    /// Goes on with a turn that was left open when its process ended, if there is one.
-    pub async fn resume(&self, session: &SessionIdentity, watcher: &Watcher) -> LedgerResult<Option<TurnOutcome>> {
-        let (agent, session, watcher) = (self.clone(), session.clone(), watcher.clone());
-        let queued = self.shared.slots.queue_up(&session).await;
-        let work = async move {
-            let served = queued.served().await;
-            // An execution goes on by its own way: [`Agent::resume_execution`].
-            match agent.open_turn(&session).await? {
-                Some(open) if open.purpose.is_conversation() => {
-                    agent.finish_turn(&session, &open, &served, Delivery::Answer, &watcher).await
-                }
-                Some(_) | None => Ok(None),
+    /// Resumes a turn of the conversation that its process left open, if there is one.
+    pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
+        match self.open_turn(context.session()).await? {
+            Some(open) if open.purpose.is_conversation() => {
+                Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await
             }
-        };
-        finish(tokio::spawn(work)).await
-    }
-
-    /// Ends what is under way, or waits, in a session in this process. What another process does goes on.
-    pub async fn stop_here(&self, session: &SessionIdentity) {
-        if let Some(running) = self.shared.slots.running(session) {
-            running.stop.cancel();
-            running.over.cancelled().await;
+            // A turn for a step is resumed with its execution.
+            Some(_) | None => Ok(None),
         }
     }
 
-    /// Ends the turn that is under way in a session, wherever it runs. Says whether there was one.
-    pub async fn stop(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
-        let running = self.shared.slots.running(session);
-        // What only waits here waits for a turn elsewhere, and that is the one that is under way.
-        let mut stopped = running.is_some();
-        if !running.as_ref().is_some_and(|running| running.held.is_cancelled()) {
+    /// Stops what runs in a session, in whichever process. Says whether there was something.
+    pub(super) async fn stop_session(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        running: &Running,
+    ) -> LedgerResult<bool> {
+        // What only waits here waits for work in another process, and that is what runs.
+        let mut stopped = !running.is_nothing();
+        if !running.holds_lease() {
             let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
             stopped |= !committed.events.is_empty();
             stopped |= self.stop_executions(session, by).await?;
         }
-        if let Some(running) = running {
-            running.stop.cancel();
-            running.over.cancelled().await;
-        }
+        running.stop().await;
         Ok(stopped)
     }
 
@@ -107,32 +81,29 @@ impl Agent {
         &'a self,
         id: TurnId,
         committed: Committed,
-        held: Held,
-        running: &'a Running,
-        watcher: &'a Watcher,
-    ) -> LedgerResult<Run<'a>> {
-        running.held.cancel();
+        held: LeaseGuard,
+        context: &'a InputContext,
+    ) -> LedgerResult<TurnRunner<'a>> {
+        context.work.holds_lease.cancel();
         let (conversation, turn) = self.recall(&committed, &id).await?;
         let executing = committed.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
-        running.works_on(executing.map(|plan| &plan.id));
+        context.work.carries_out(executing.map(|plan| &plan.id));
         let limits = self.engine().policy().turn.clone();
-        Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, running, watcher))
+        Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, context))
     }
 
     /// A turn that is under way under this lease, wherever it stands.
-    #[expect(clippy::too_many_arguments, reason = "everything a turn works with, put together in one place")]
     pub(super) fn run_turn<'a>(
         &'a self,
         turn: Turn,
         conversation: Conversation,
         committed: Committed,
-        held: Arc<Held>,
+        held: Arc<LeaseGuard>,
         limits: TurnLimits,
-        running: &'a Running,
-        watcher: &'a Watcher,
-    ) -> Run<'a> {
+        context: &'a InputContext,
+    ) -> TurnRunner<'a> {
         let session = committed.snapshot.identity.clone();
-        Run {
+        TurnRunner {
             agent: self,
             actor: self.actor_for(&session, &turn.purpose),
             session,
@@ -142,7 +113,7 @@ impl Agent {
             limits,
             conversation,
             seq: committed.seq,
-            before: committed.snapshot.active().map(Standing::of),
+            before: committed.snapshot.active().map(PlanState::of),
             snapshot: committed.snapshot,
             settled: None,
             resumed: false,
@@ -150,8 +121,7 @@ impl Agent {
             given_up: false,
             tightened: 0,
             started: self.engine().now(),
-            running,
-            watcher,
+            context,
         }
     }
 }
@@ -171,7 +141,7 @@ pub(super) struct Message<'a> {
 /// A turn that was to begin.
 #[derive(Debug)]
 pub(super) enum Begun<'a> {
-    Now(Box<Run<'a>>),
+    Now(Box<TurnRunner<'a>>),
     /// The very request was sent before, and began the turn with this entry.
     Before {
         turn: TurnId,
@@ -181,12 +151,12 @@ pub(super) enum Begun<'a> {
 
 /// Everything one turn works with.
 #[derive(Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct TurnRunner<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: SessionIdentity,
     pub(super) actor: Actor,
     /// Shared with whatever the turn is a part of; the turn of a conversation has it for itself.
-    pub(super) held: Option<Arc<Held>>,
+    pub(super) held: Option<Arc<LeaseGuard>>,
     pub(super) turn: Turn,
     pub(super) limits: TurnLimits,
     pub(super) conversation: Conversation,
@@ -195,7 +165,7 @@ pub(super) struct Run<'a> {
     /// The session and its active plan, as of the last thing that was written.
     pub(super) snapshot: Snapshot,
     /// The active plan when the turn began.
-    before: Option<Standing>,
+    before: Option<PlanState>,
     /// The plan that a plan tool settled.
     pub(super) settled: Option<PlanId>,
     /// Whether the call that is to be carried out next may have been begun before a crash.
@@ -208,8 +178,7 @@ pub(super) struct Run<'a> {
     started: Timestamp,
     /// When the turn began, here or in a process that ended.
     pub(super) begun_at: Timestamp,
-    pub(super) running: &'a Running,
-    pub(super) watcher: &'a Watcher,
+    pub(super) context: &'a InputContext,
 }
 
 /// How the outcome reaches the person.
@@ -223,37 +192,34 @@ pub(super) enum Delivery {
 
 /// How far a plan is.
 #[derive(Debug, PartialEq, Eq)]
-struct Standing {
+struct PlanState {
     plan: PlanId,
     status: PlanStatus,
     done: Option<usize>,
 }
 
-impl Standing {
+impl PlanState {
     fn of(plan: &Plan) -> Self {
         let done = plan.execution.as_ref().map(|execution| execution.progress().done);
         Self { plan: plan.id.clone(), status: plan.status, done }
     }
 }
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     pub(super) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
-        match self.go_on().await {
+        match Box::pin(self.go_on()).await {
             Ok(outcome) => Ok(outcome),
-            Err(Halt::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
-            Err(Halt::ModelFailed { message }) => self.end(TurnEnd::ModelFailed { message }, Vec::new()).await,
-            Err(Halt::OutOfTime) => {
-                let end = TurnEnd::LimitReached { limit: TurnLimit::Time };
-                self.end(end, Vec::new()).await
-            }
-            Err(Halt::Elsewhere) => self.ended_elsewhere().await,
-            Err(Halt::Left) => {
+            Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
+            Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
+            Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
+            Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
+            Err(TurnAbort::Left) => {
                 if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
-                    self.agent.let_go(&held).await;
+                    self.agent.release(&held).await;
                 }
-                Err(left())
+                Err(shutting_down())
             }
-            Err(Halt::Ledger(error)) => Err(error),
+            Err(TurnAbort::Ledger(error)) => Err(error),
         }
     }
 
@@ -262,7 +228,7 @@ impl Run<'_> {
         self.given_up = true;
     }
 
-    async fn go_on(&mut self) -> Result<TurnOutcome, Halt> {
+    async fn go_on(&mut self) -> Result<TurnOutcome, TurnAbort> {
         if self.given_up {
             return Ok(self.end(TurnEnd::Interrupted, Vec::new()).await?);
         }
@@ -274,7 +240,7 @@ impl Run<'_> {
             let input = match self.next() {
                 Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
                 // Here nothing is under way, and another process goes on as if it had been this one.
-                Effect::CallModel if self.agent.shared.leaving.is_soon() => return Err(Halt::Left),
+                Effect::CallModel if self.agent.shared.shutdown.is_requested() => return Err(TurnAbort::Left),
                 Effect::CallModel => {
                     // Whatever is called from here on was not begun before a crash.
                     self.resumed = false;
@@ -283,11 +249,11 @@ impl Run<'_> {
                 }
                 Effect::RunTool(pending) => {
                     // Nothing is begun after a stop.
-                    if self.running.stop.is_cancelled() {
-                        let halt = Halt::Stopped { heard: String::new(), under_way: None };
+                    if self.context.work.stop.is_cancelled() {
+                        let halt = TurnAbort::Stopped { heard: String::new(), under_way: None };
                         return Err(halt.in_the_middle_of(&pending, self.effect_before(&pending)));
                     }
-                    let outcome = self.carry_out(&pending).await?;
+                    let outcome = Box::pin(self.carry_out(&pending)).await?;
                     let tokens = self.agent.shared.tokens.count(&outcome.text);
                     TurnInput::ToolEnded { call: pending.number, outcome, tokens }
                 }
@@ -332,25 +298,25 @@ impl Run<'_> {
     }
 
     /// Ready when the turn is to stop, and why.
-    pub(super) async fn interrupted(&self) -> Halt {
-        let lost = self.held.as_ref().map(|held| held.lost.clone());
+    pub(super) async fn interrupted(&self) -> TurnAbort {
         let lost = async {
-            match lost {
-                Some(lost) => lost.cancelled().await,
+            match &self.held {
+                Some(held) => held.lost().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             biased;
-            () = self.running.stop.cancelled() => Halt::Stopped { heard: String::new(), under_way: None },
-            () = lost => Halt::Elsewhere,
-            () = self.agent.shared.leaving.now() => Halt::Left,
+            () = self.context.work.stop.cancelled() => TurnAbort::Stopped { heard: String::new(), under_way: None },
+            () = lost => TurnAbort::Elsewhere,
+            () = self.agent.shared.shutdown.immediate() => TurnAbort::Left,
         }
     }
 
-    /// Whether somebody else has the session, as far as is known.
-    pub(super) fn is_lost(&self) -> bool {
-        self.held.as_ref().is_none_or(|held| held.lost.is_cancelled())
+    /// Fails unless the session is known to be leased to this process. Nothing is called without that.
+    pub(super) async fn check_lease(&self) -> Result<(), TurnAbort> {
+        let Some(held) = &self.held else { return Err(TurnAbort::Elsewhere) };
+        if held.confirm(self.agent.engine().ledger().as_ref()).await? { Ok(()) } else { Err(TurnAbort::Elsewhere) }
     }
 
     /// Remembers the conversation for the next turn.
@@ -360,10 +326,9 @@ impl Run<'_> {
         }
         let Some(opened_at) = self.snapshot.session.as_ref().map(|session| session.opened_at) else { return };
         let conversation = std::mem::take(&mut self.conversation);
-        self.agent.shared.memory.keep(&self.session, Remembered { conversation, seq: self.seq, opened_at });
+        self.agent
+            .shared
+            .conversations
+            .keep(&self.session, CachedConversation { conversation, seq: self.seq, opened_at });
     }
-}
-
-pub(super) async fn finish<T>(work: tokio::task::JoinHandle<LedgerResult<T>>) -> LedgerResult<T> {
-    work.await.unwrap_or_else(|error| Err(LedgerError::Internal(format!("a turn broke off: {error}"))))
 }

@@ -7,13 +7,14 @@ use planwright_core::plan::content::PlanContent;
 use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
 use planwright_core::visible::visible;
 
-use super::before::Found;
-use super::{Delivery, Run, Standing};
+use super::replay::RecordedEnd;
+use super::{Delivery, PlanState, TurnRunner};
 use crate::agent::commands::standing;
-use crate::agent::outcome::{PlanCard, TurnOutcome};
-use crate::ledger::{LedgerError, LedgerResult};
+use crate::agent::lease::is_over_or_taken;
+use crate::ledger::LedgerResult;
+use crate::session::outcome::{PlanCard, TurnOutcome};
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     /// Writes the last inputs and the end down, and says what it came to.
     pub(super) async fn end(&mut self, end: TurnEnd, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
         let plan = self.plan_to_show();
@@ -24,9 +25,18 @@ impl Run<'_> {
     pub(super) async fn stopped(&mut self, heard: String, under_way: Option<TurnInput>) -> LedgerResult<TurnOutcome> {
         let inputs = Vec::from_iter(under_way);
         let outcome = self.finish(TurnEnd::Stopped, heard, None, inputs).await;
+        self.or_ended_elsewhere(outcome).await
+    }
+
+    /// Ends the turn, unless another process ended it or took it over meanwhile.
+    pub(super) async fn end_unless_over(&mut self, end: TurnEnd) -> LedgerResult<TurnOutcome> {
+        let outcome = self.end(end, Vec::new()).await;
+        self.or_ended_elsewhere(outcome).await
+    }
+
+    async fn or_ended_elsewhere(&mut self, outcome: LedgerResult<TurnOutcome>) -> LedgerResult<TurnOutcome> {
         match outcome {
-            // Somebody else was faster.
-            Err(LedgerError::Refused(_)) => self.ended_elsewhere().await,
+            Err(error) if is_over_or_taken(&error) => self.ended_elsewhere().await,
             outcome => outcome,
         }
     }
@@ -34,7 +44,7 @@ impl Run<'_> {
     /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
     pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
         if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
-            self.agent.let_go(&held).await;
+            self.agent.release(&held).await;
         }
         // One that is still open was taken over by another process, or will be.
         let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
@@ -47,7 +57,8 @@ impl Run<'_> {
 
     /// How it ended there, as the journal says.
     async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
-        let mut found = Found { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..Found::default() };
+        let mut found =
+            RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
         let id = &self.turn.id;
         self.agent.read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event)).await?;
         let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) else {
@@ -212,7 +223,7 @@ impl Run<'_> {
     /// How the plan stands now, if this turn moved it on.
     fn moved(&self) -> Option<String> {
         let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
-        let now = Standing::of(plan);
+        let now = PlanState::of(plan);
         (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| standing(plan))
     }
 }

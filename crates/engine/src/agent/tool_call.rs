@@ -15,22 +15,23 @@ use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::guarding::guarded;
-use super::progress::Progress;
-use super::running::{Halt, Run};
+use super::turn::{TurnAbort, TurnRunner};
+use crate::catch_panic::catch_panic;
 use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::session::progress::Progress;
+use crate::toolbox::ToolContext;
 use crate::tools::{Arguments, GivenStep};
 
 /// The most a model is given to read from one call.
 const MOST_TOKENS: u32 = 16_000;
 
-impl Run<'_> {
+impl TurnRunner<'_> {
     /// Carries out a call. Only trouble with the store, or a stop, keeps it from having an outcome.
-    pub(super) async fn carry_out(&mut self, pending: &PendingCall) -> Result<ToolOutcome, Halt> {
+    pub(super) async fn carry_out(&mut self, pending: &PendingCall) -> Result<ToolOutcome, TurnAbort> {
         let call = &pending.call;
         let name = visible(&call.name).into_owned();
-        self.watcher.tell(Progress::ToolStarted { name: name.clone(), detail: detail(&call.arguments) });
+        self.context.progress.send(Progress::ToolStarted { name: name.clone(), detail: detail(&call.arguments) });
         let began = Instant::now();
         // Only the first call after a crash may have been begun before it.
         let interrupted = std::mem::take(&mut self.resumed);
@@ -41,7 +42,7 @@ impl Run<'_> {
         outcome = self.readable(&call.name, outcome);
         self.note_call(pending, &mut outcome).await;
         let (status, detail) = (outcome.status, said(&outcome));
-        self.watcher.tell(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
+        self.context.progress.send(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
         Ok(outcome)
     }
 
@@ -69,7 +70,7 @@ impl Run<'_> {
         pending: &PendingCall,
         arguments: Arguments,
         interrupted: bool,
-    ) -> Result<ToolOutcome, Halt> {
+    ) -> Result<ToolOutcome, TurnAbort> {
         let name = pending.call.name.as_str();
         if let Some(tool) = PlanTool::named(name) {
             return self.call_plan_tool(pending, tool, arguments).await;
@@ -87,7 +88,7 @@ impl Run<'_> {
         if let Verdict::Deny(refusal) = &verdict {
             return Ok(refused(refusal));
         }
-        let checked = guarded(name, async { tool.check(&arguments) }).await;
+        let checked = catch_panic(name, async { tool.check(&arguments) }).await;
         if let Err(refusal) = checked.unwrap_or_else(|| Err(broke_down(name))) {
             return Ok(refused(&refusal));
         }
@@ -104,10 +105,11 @@ impl Run<'_> {
             }
             Verdict::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
             Verdict::Run => {
+                self.check_lease().await?;
                 let limit = agent.engine().policy().turn.tool_time;
                 let outcome = tokio::select! {
                     biased;
-                    outcome = timeout(limit, guarded(name, tool.call(&self.session, arguments))) => outcome,
+                    outcome = timeout(limit, catch_panic(name, tool.call(self.tool_context()?, arguments))) => outcome,
                     halt = self.interrupted() => return Err(halt.in_the_middle_of(pending, tool.effect())),
                 };
                 Ok(match outcome {
@@ -139,7 +141,7 @@ impl Run<'_> {
         pending: &PendingCall,
         tool: PlanTool,
         arguments: Arguments,
-    ) -> Result<ToolOutcome, Halt> {
+    ) -> Result<ToolOutcome, TurnAbort> {
         if let Purpose::Step { plan, execution, step, .. } = self.turn.purpose.clone() {
             return self
                 .report_on_step(pending, tool, GivenStep { plan: &plan, execution: &execution, step: &step }, arguments)
@@ -169,9 +171,10 @@ impl Run<'_> {
         pending: &PendingCall,
         tool: WorkbookTool,
         arguments: Arguments,
-    ) -> Result<ToolOutcome, Halt> {
+    ) -> Result<ToolOutcome, TurnAbort> {
         let caller = self.situation().caller;
-        let answer = self.agent.engine().call_workbook_tool(self.asking(pending)?, caller, tool, arguments).await;
+        let answer =
+            Box::pin(self.agent.engine().call_workbook_tool(self.asking(pending)?, caller, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
@@ -183,7 +186,7 @@ impl Run<'_> {
         tool: PlanTool,
         given: GivenStep<'_>,
         arguments: Arguments,
-    ) -> Result<ToolOutcome, Halt> {
+    ) -> Result<ToolOutcome, TurnAbort> {
         if let Err(refusal) = authorize_plan_tool(&self.situation(), tool) {
             return Ok(refused(&refusal));
         }
@@ -197,13 +200,18 @@ impl Run<'_> {
         Ok(outcome_of(answer, if ended { ToolStatus::Settled } else { ToolStatus::Done }))
     }
 
+    fn tool_context(&self) -> Result<ToolContext<'_>, TurnAbort> {
+        let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
+        Ok(ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref()))
+    }
+
     /// What the gate looks at.
     pub(super) fn situation(&self) -> Situation {
         self.agent.situation(&self.snapshot, &self.turn.purpose)
     }
 
     /// Keeps what a plan tool left behind. A refusal is an outcome; losing the session or the store is not.
-    fn note(&mut self, answer: LedgerResult<(Value, Option<Committed>)>) -> Result<Result<Value, Refusal>, Halt> {
+    fn note(&mut self, answer: LedgerResult<(Value, Option<Committed>)>) -> Result<Result<Value, Refusal>, TurnAbort> {
         match answer {
             Ok((value, committed)) => {
                 if let Some(committed) = committed {
@@ -211,11 +219,9 @@ impl Run<'_> {
                 }
                 Ok(Ok(value))
             }
-            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict && self.is_lost() => {
-                Err(Halt::Elsewhere)
-            }
+            Err(LedgerError::Fenced(_)) => Err(TurnAbort::Elsewhere),
             Err(LedgerError::Refused(refusal)) => Ok(Err(refusal)),
-            Err(error) => Err(Halt::Ledger(error)),
+            Err(error) => Err(TurnAbort::Ledger(error)),
         }
     }
 

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::calling::{outcome_of, refused};
-use super::running::{Halt, Run};
+use super::tool_call::{outcome_of, refused};
+use super::turn::{TurnAbort, TurnRunner};
 use crate::tools::Arguments;
 
 /// How many earlier questions a specialist is reminded of.
@@ -31,12 +31,16 @@ struct Question {
 }
 
 pub(super) fn spec(agents: &AgentRegistry) -> ToolSpec {
-    let description = include_str!("asking/ask_agent.md").trim_end().replace("{agents}", &agents.names());
+    let description = include_str!("ask_agent/ask_agent.md").trim_end().replace("{agents}", &agents.names());
     ToolSpec { name: ASK_AGENT.to_owned(), description, input_schema: crate::schema::schema_of::<Question>() }
 }
 
-impl Run<'_> {
-    pub(super) async fn ask_agent(&mut self, pending: &PendingCall, arguments: Arguments) -> Result<ToolOutcome, Halt> {
+impl TurnRunner<'_> {
+    pub(super) async fn ask_agent(
+        &mut self,
+        pending: &PendingCall,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, TurnAbort> {
         match self.question(arguments) {
             Ok(question) => self.ask(pending, question).await,
             Err(refusal) => Ok(refused(&refusal)),
@@ -53,8 +57,8 @@ impl Run<'_> {
         Ok(question)
     }
 
-    async fn ask(&mut self, pending: &PendingCall, question: Question) -> Result<ToolOutcome, Halt> {
-        let Some(held) = self.held.clone() else { return Err(Halt::Elsewhere) };
+    async fn ask(&mut self, pending: &PendingCall, question: Question) -> Result<ToolOutcome, TurnAbort> {
+        let Some(held) = self.held.clone() else { return Err(TurnAbort::Elsewhere) };
         let left = self.turn.left_of(&self.limits, self.elapsed());
         if left.model_calls == 0 || left.tokens == 0 {
             return Ok(refused(&Refusal::limit("The turn has no calls or tokens left for a question.")));
@@ -77,13 +81,13 @@ impl Run<'_> {
         }
         self.turn.take_up_question(&apart);
         let limits = self.turn.left_of(&self.limits, self.elapsed());
-        let mut run = self.agent.run_turn(apart, conversation, committed, held, limits, self.running, self.watcher);
+        let mut run = self.agent.run_turn(apart, conversation, committed, held, limits, self.context);
         let outcome = Box::pin(run.finish_turn()).await;
         self.turn.absorb(&run.turn);
         let outcome = outcome?;
         match outcome.end {
             TurnEnd::Answered => Ok(answer(&question.agent, &outcome.reply)),
-            TurnEnd::Stopped => Err(Halt::Stopped { heard: String::new(), under_way: None }),
+            TurnEnd::Stopped => Err(TurnAbort::Stopped { heard: String::new(), under_way: None }),
             TurnEnd::PlanReady { .. }
             | TurnEnd::NothingPlanned { .. }
             | TurnEnd::LimitReached { .. }

@@ -1,0 +1,160 @@
+//! What each input of a session does. The session's task calls this in the order of arrival.
+
+use async_trait::async_trait;
+use planwright_core::ids::PlanId;
+use planwright_core::plan::PlanStatus;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::slash::{PlanCommand, SlashCommand};
+
+use super::Agent;
+use super::commands::{Leave, REVISION, refusal_as_answer};
+use crate::ledger::LedgerResult;
+use crate::session::input::Input;
+use crate::session::outcome::{Answer, Outcome};
+use crate::session::task::{InputContext, InputHandler, Interruption, Running};
+
+#[async_trait]
+impl InputHandler for Agent {
+    async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
+        let session = context.session();
+        Ok(match input {
+            Input::Message(text) => {
+                let request = context.engine(self.engine()).next_request();
+                Answer::from(Box::pin(self.answer_message(request, &text, context)).await?).into()
+            }
+            Input::Command(command) => Box::pin(self.command(command, context)).await?.into(),
+            Input::Mistake(mistake) => {
+                Answer::refusal(session, RefusalCode::InvalidArgument, mistake.to_string()).into()
+            }
+            Input::Approve { plan, digest, approving, begin } => {
+                Box::pin(self.approve_plan(&plan, digest, approving, begin, context)).await?.into()
+            }
+            Input::Reject { plan, reason } => self.reject_plan(&plan, reason, context).await?.into(),
+            Input::Revise { plan, feedback } => Box::pin(self.revise_plan(&plan, feedback, context)).await?.into(),
+            Input::Cancel { plan, reason } => self.cancel_plan(&plan, reason, context, &Running::NOTHING).await?.into(),
+            Input::ResumePlan { plan, choice } => Box::pin(self.resume_or_settle(&plan, choice, context)).await?.into(),
+            Input::CarryOut { plan } => Box::pin(self.carry_out_plan(&plan, context)).await?.into(),
+            Input::ResumeTurn => Box::pin(self.resume_turn(context)).await?.map(Answer::from).into(),
+            Input::ResumeExecution => Box::pin(self.resume_execution(context)).await?.into(),
+            Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
+            Input::Delete => Box::pin(self.delete_session(context)).await?.into(),
+        })
+    }
+
+    async fn interrupt(&self, input: Input, context: &InputContext, running: &Running) -> LedgerResult<Interruption> {
+        let session = context.session();
+        let waits = |input| Ok(Interruption::Continues(input, context.request.id.clone()));
+        match input {
+            Input::Stop => Ok(Interruption::Finished(self.stop_running(context, running).await?)),
+            Input::StopHere => {
+                running.stop().await;
+                Ok(finished(Answer::words(session, "Stopped.")))
+            }
+            Input::Command(SlashCommand::Stop) => Ok(finished(self.stop_command(context, running).await?)),
+            Input::Command(SlashCommand::Reset) => {
+                let outcome = refusal_as_answer(session, self.reset(context, running).await);
+                outcome.map(finished)
+            }
+            Input::Delete => {
+                self.stop_session(session, context.by(), running).await?;
+                waits(Input::Delete)
+            }
+            Input::Cancel { plan, reason } => match self.runs(&plan, context, running).await {
+                true => Ok(finished(self.cancel_plan(&plan, reason, context, running).await?)),
+                false => waits(Input::Cancel { plan, reason }),
+            },
+            Input::Revise { plan, feedback } => match self.runs(&plan, context, running).await {
+                true => {
+                    let message = self.ask_for_changes(&plan, feedback, context, running).await?;
+                    Ok(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
+                }
+                false => waits(Input::Revise { plan, feedback }),
+            },
+            Input::Command(SlashCommand::Plan(command)) => {
+                match self.interrupt_plan(&command, context, running).await {
+                    Ok(Some(interruption)) => Ok(interruption),
+                    Ok(None) => waits(Input::Command(SlashCommand::Plan(command))),
+                    Err(error) => refusal_as_answer(session, Err(error)).map(finished),
+                }
+            }
+            input @ (Input::Message(_)
+            | Input::Command(_)
+            | Input::Mistake(_)
+            | Input::Approve { .. }
+            | Input::Reject { .. }
+            | Input::ResumePlan { .. }
+            | Input::CarryOut { .. }
+            | Input::ResumeTurn
+            | Input::ResumeExecution) => waits(input),
+        }
+    }
+}
+
+impl Agent {
+    /// `None` if the command is not about what runs.
+    async fn interrupt_plan(
+        &self,
+        command: &PlanCommand,
+        context: &InputContext,
+        running: &Running,
+    ) -> LedgerResult<Option<Interruption>> {
+        let session = context.session();
+        let reference = match command {
+            PlanCommand::Cancel { plan, .. } | PlanCommand::Revise { plan, .. } => plan.as_ref(),
+            PlanCommand::Done => {
+                let active = self.engine().session(session).await?.plan_mode.active_plan;
+                return Ok(match active {
+                    Some(plan) if self.runs(&plan, context, running).await => {
+                        Some(finished(self.leave_plan_mode(Leave::Done, context, running).await?))
+                    }
+                    Some(_) | None => None,
+                });
+            }
+            PlanCommand::On { .. }
+            | PlanCommand::Off
+            | PlanCommand::Status
+            | PlanCommand::Show { .. }
+            | PlanCommand::Diff(_)
+            | PlanCommand::Export { .. }
+            | PlanCommand::About(_)
+            | PlanCommand::Files(_)
+            | PlanCommand::Approve { .. }
+            | PlanCommand::Reject { .. }
+            | PlanCommand::Resume { .. } => return Ok(None),
+        };
+        // A plan that is not there now may be there when it is the command's turn.
+        let Ok(plan) = self.engine().find_plan(session, reference).await else { return Ok(None) };
+        if !self.runs(&plan.id, context, running).await {
+            return Ok(None);
+        }
+        Ok(match command {
+            PlanCommand::Cancel { reason, .. } => {
+                Some(finished(self.cancel_plan(&plan.id, reason.clone(), context, running).await?))
+            }
+            PlanCommand::Revise { feedback, .. } => {
+                let message = self.ask_for_changes(&plan.id, feedback.clone(), context, running).await?;
+                Some(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
+            }
+            _ => None,
+        })
+    }
+
+    async fn stop_running(&self, context: &InputContext, running: &Running) -> LedgerResult<Outcome> {
+        let session = context.session();
+        let stopped = self.stop_session(session, context.by(), running).await?;
+        Ok(stopped.then(|| Answer::words(session, "Stopped.")).into())
+    }
+
+    /// Whether a plan is being carried out, here or in another process.
+    async fn runs(&self, plan: &PlanId, context: &InputContext, running: &Running) -> bool {
+        if running.carries_out(plan) {
+            return true;
+        }
+        let found = self.engine().plan(context.session(), plan).await;
+        found.is_ok_and(|plan| plan.status == PlanStatus::Executing)
+    }
+}
+
+fn finished(answer: Answer) -> Interruption {
+    Interruption::Finished(answer.into())
+}

@@ -1,0 +1,151 @@
+//! Taking the lease of a session, with the first entry that the work writes or without writing anything.
+
+use std::time::Duration;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::Command;
+use planwright_core::ids::RequestId;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use tokio::time::Instant;
+
+use super::Agent;
+use crate::engine::Asking;
+use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::session::lease::{LeaseGuard, LeasePurpose};
+use crate::session::progress::Progress;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::InputContext;
+use crate::toolbox::ToolContext;
+
+/// How long to wait before asking again for a session that another process holds.
+const FIRST_WAIT: Duration = Duration::from_millis(20);
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
+/// What a command came to that takes the lease.
+#[derive(Debug)]
+pub(super) enum Taken {
+    Now(Committed, LeaseGuard),
+    /// The very request was carried out before, and another process holds the session.
+    Before(Committed),
+}
+
+impl Agent {
+    /// Submits the command as soon as no other process holds the session, and holds it from then on. A stop ends the
+    /// waiting.
+    pub(super) async fn take(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: &Command,
+        context: &InputContext,
+    ) -> LedgerResult<(Committed, LeaseGuard)> {
+        match self.take_as(self.engine().next_request(), session, by, command, context).await? {
+            Taken::Now(committed, lease) => Ok((committed, lease)),
+            Taken::Before(_) => Err(LedgerError::Internal(format!("a new request was known in session {session}"))),
+        }
+    }
+
+    /// The same for a request that has a name.
+    pub(super) async fn take_as(
+        &self,
+        request: RequestId,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: &Command,
+        context: &InputContext,
+    ) -> LedgerResult<Taken> {
+        let ttl = self.shared.options.lease;
+        let mut wait = FIRST_WAIT;
+        loop {
+            if self.shared.shutdown.is_requested() {
+                return Err(shutting_down());
+            }
+            let asked = Instant::now();
+            match self.try_take(request.clone(), session, by, command).await {
+                // A process that ended without releasing the session is not waited for.
+                Err(LedgerError::Leased(theirs)) if (self.shared.options.is_gone)(&theirs.owner) => {
+                    self.engine().ledger().release_lease(&theirs).await?;
+                    tracing::info!(
+                        session_identity = %session,
+                        event = "lease_taken_over",
+                        left_by = theirs.owner,
+                        "a session was taken over from a process that ended",
+                    );
+                }
+                Err(LedgerError::Leased(_)) => wait_for_others(&mut wait, context).await?,
+                Err(error) => return Err(error),
+                Ok(mut committed) => {
+                    let Some(lease) = committed.lease.take() else { return Ok(Taken::Before(committed)) };
+                    let purpose = LeasePurpose::begun_by(&committed, command);
+                    return Ok(Taken::Now(committed, context.work.leases.keep(lease, purpose, asked, ttl)));
+                }
+            }
+        }
+    }
+
+    async fn try_take(
+        &self,
+        request: RequestId,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: &Command,
+    ) -> LedgerResult<Committed> {
+        let options = &self.shared.options;
+        let leasing = Leasing::Take { owner: options.owner.clone(), ttl: options.lease };
+        self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command.clone()).await
+    }
+
+    /// Holds the session without writing anything. A stop ends the waiting.
+    pub(super) async fn hold(&self, context: &InputContext) -> LedgerResult<LeaseGuard> {
+        let (session, options) = (context.session(), &self.shared.options);
+        let mut wait = FIRST_WAIT;
+        loop {
+            let asked = Instant::now();
+            match self.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
+                Some(lease) => return Ok(context.work.leases.keep(lease, LeasePurpose::Short, asked, options.lease)),
+                None => wait_for_others(&mut wait, context).await?,
+            }
+        }
+    }
+
+    /// Another process may have been frozen in the middle of the work that is resumed now. Its files are fenced off.
+    pub(super) async fn fence_files(&self, session: &SessionIdentity, lease: &LeaseGuard) -> LedgerResult<()> {
+        let context = ToolContext::leased(session, lease, self.engine().ledger().as_ref());
+        Ok(self.shared.files.take_over(context).await?)
+    }
+
+    pub(super) async fn release(&self, lease: &LeaseGuard) {
+        lease.release(self.engine().ledger().as_ref()).await;
+    }
+}
+
+async fn wait_for_others(wait: &mut Duration, context: &InputContext) -> Result<(), Refusal> {
+    if *wait == FIRST_WAIT {
+        context.progress.send(Progress::WaitingForOthers);
+    }
+    tokio::select! {
+        biased;
+        () = context.work.stop.cancelled() => return Err(stopped_waiting()),
+        () = tokio::time::sleep(*wait) => {}
+    }
+    *wait = (*wait * 2).min(LONGEST_WAIT);
+    Ok(())
+}
+
+/// Whether the work that was to be written is over or gone, or the session is leased to another process.
+pub(super) fn is_over_or_taken(error: &LedgerError) -> bool {
+    match error {
+        LedgerError::Fenced(_) => true,
+        LedgerError::Refused(refusal) => matches!(refusal.code, RefusalCode::WrongStatus | RefusalCode::NotFound),
+        LedgerError::Leased(_)
+        | LedgerError::Unavailable(_)
+        | LedgerError::TooNew { .. }
+        | LedgerError::Damaged { .. }
+        | LedgerError::Internal(_) => false,
+    }
+}
+
+fn stopped_waiting() -> Refusal {
+    Refusal::conflict("Stopped while another process worked on the session: nothing was sent from here.")
+}

@@ -1,0 +1,202 @@
+//! What a surface submits to a session, and the request that it comes with.
+
+use planwright_core::actor::Actor;
+use planwright_core::command::StuckChoice;
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::plan::Digest;
+use planwright_core::plan::approval::Selection;
+use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_core::slash::{self, Mistake, PlanCommand, SlashCommand};
+use planwright_core::turn::Shown;
+
+/// Something for one session.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A message for the agent.
+    Message(String),
+    Command(SlashCommand),
+    /// Text that was meant as a command and is not one.
+    Mistake(Mistake),
+    /// Approves exactly the version with this digest.
+    Approve {
+        plan: PlanId,
+        digest: Digest,
+        approving: Approving,
+        begin: BeginWork,
+    },
+    Reject {
+        plan: PlanId,
+        reason: Option<String>,
+    },
+    /// Asks for changes and gives them to the agent.
+    Revise {
+        plan: PlanId,
+        feedback: String,
+    },
+    Cancel {
+        plan: PlanId,
+        reason: Option<String>,
+    },
+    /// Continues a plan, and says what becomes of the step it stopped at.
+    ResumePlan {
+        plan: PlanId,
+        choice: Option<StuckChoice>,
+    },
+    /// Carries out a plan that is approved, or continues it from the first step not done.
+    CarryOut {
+        plan: PlanId,
+    },
+    /// Resumes a turn that its process left open.
+    ResumeTurn,
+    /// Resumes a plan whose process ended while it carried the plan out.
+    ResumeExecution,
+    /// Stops what runs in the session, in whichever process it runs.
+    Stop,
+    /// Stops what runs in the session in this process.
+    StopHere,
+    /// Deletes the session with everything of it.
+    Delete,
+}
+
+impl Input {
+    /// What a person typed: a message, a command, or a mistake.
+    pub fn typed(text: &str) -> Self {
+        match slash::parse(text) {
+            slash::Input::Message(text) => Self::Message(text.to_owned()),
+            slash::Input::Command(command) => Self::Command(command),
+            slash::Input::Refused(mistake) => Self::Mistake(mistake),
+        }
+    }
+
+    pub(crate) fn priority(&self) -> Priority {
+        match self {
+            Self::Message(_)
+            | Self::Approve { .. }
+            | Self::Reject { .. }
+            | Self::ResumePlan { .. }
+            | Self::CarryOut { .. }
+            | Self::ResumeTurn
+            | Self::ResumeExecution => Priority::Waits,
+            Self::Command(command) => command_priority(command),
+            Self::Mistake(_) => Priority::Reads,
+            Self::Revise { .. } | Self::Cancel { .. } | Self::Delete => Priority::MayStop,
+            Self::Stop | Self::StopHere => Priority::Stops,
+        }
+    }
+}
+
+fn command_priority(command: &SlashCommand) -> Priority {
+    match command {
+        SlashCommand::Plan(plan) => match plan {
+            PlanCommand::Status | PlanCommand::Show { .. } | PlanCommand::Diff(_) | PlanCommand::Export { .. } => {
+                Priority::Reads
+            }
+            PlanCommand::Cancel { .. } | PlanCommand::Revise { .. } | PlanCommand::Done => Priority::MayStop,
+            PlanCommand::On { .. }
+            | PlanCommand::Off
+            | PlanCommand::About(_)
+            | PlanCommand::Files(_)
+            | PlanCommand::Approve { .. }
+            | PlanCommand::Reject { .. }
+            | PlanCommand::Resume { .. } => Priority::Waits,
+        },
+        SlashCommand::Stop | SlashCommand::Reset => Priority::Stops,
+        SlashCommand::Plans
+        | SlashCommand::Sessions
+        | SlashCommand::Status
+        | SlashCommand::Tools
+        | SlashCommand::Help { .. } => Priority::Reads,
+        SlashCommand::New
+        | SlashCommand::Switch { .. }
+        | SlashCommand::Compact
+        | SlashCommand::Auto(_)
+        | SlashCommand::Goal(_)
+        | SlashCommand::Goals
+        | SlashCommand::Task(_)
+        | SlashCommand::Tasks
+        | SlashCommand::Schedule(_)
+        | SlashCommand::Diary
+        | SlashCommand::Memory(_) => Priority::Waits,
+    }
+}
+
+/// When an input takes effect relative to those that arrived before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// After all of them.
+    Waits,
+    /// At once: it changes nothing.
+    Reads,
+    /// At once, on whatever runs.
+    Stops,
+    /// At once if it is about what runs, otherwise after all of them.
+    MayStop,
+}
+
+/// Who submits an input, from where, and under which name.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub place: Place,
+    pub by: Actor,
+    /// A request that is sent again under its name gets the outcome of the first time. At most 100 characters.
+    pub id: Option<RequestId>,
+}
+
+impl Request {
+    pub fn new(place: Place, by: Actor) -> Self {
+        Self { place, by, id: None }
+    }
+
+    pub fn named(self, id: Option<RequestId>) -> Self {
+        Self { id, ..self }
+    }
+
+    pub fn session(&self) -> &SessionIdentity {
+        &self.place.session
+    }
+
+    /// A name for one of several commands that the request leads to.
+    pub(crate) fn part(&self, part: &str) -> Option<RequestId> {
+        RequestId::new(format!("{}-{part}", self.id.as_ref()?)).ok()
+    }
+}
+
+/// A transport, and the session it is in now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub transport: TransportChat,
+    pub session: SessionIdentity,
+    pub seen: Seen,
+}
+
+impl Place {
+    pub fn new(transport: TransportChat, session: SessionIdentity) -> Self {
+        Self { transport, session, seen: Seen::default() }
+    }
+}
+
+/// Who knows which version of a plan the person saw last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Seen {
+    /// The session, for surfaces that show answers to one person in one place.
+    #[default]
+    KnownToSession,
+    /// The surface: several of them may be in the session, and what one shows is not seen at the others.
+    KnownHere(Option<Shown>),
+}
+
+/// What a person approves besides the text: which steps, and with what note.
+#[derive(Debug, Clone, Default)]
+pub struct Approving {
+    pub selection: Selection,
+    pub note: Option<String>,
+}
+
+/// Whether the work on a plan begins with its approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BeginWork {
+    #[default]
+    Now,
+    /// When the plan is resumed.
+    Later,
+}

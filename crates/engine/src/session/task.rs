@@ -1,0 +1,306 @@
+//! The task of one session: a queue of inputs, the work at its head, and the lease that the work holds.
+//!
+//! Inputs take effect in the order of arrival. Two kinds do not wait: those that only read, and those that stop what
+//! runs. Everything runs inside this one task, so nothing outlives it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt as _};
+use planwright_core::actor::Actor;
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::session::SessionIdentity;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::input::{Input, Priority, Request};
+use super::lease::LeaseKeeper;
+use super::outcome::Outcome;
+use super::progress::ProgressSender;
+use super::registry::SessionRegistry;
+use crate::catch_panic::catch_panic;
+use crate::engine::Engine;
+use crate::ledger::{Ledger, LedgerError, LedgerResult};
+
+/// Carries inputs out.
+#[async_trait]
+pub(crate) trait InputHandler: Send + Sync + std::fmt::Debug + 'static {
+    /// Carries out an input whose turn it is.
+    async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome>;
+
+    /// What an input that stops does at once, while `running` goes on beside it.
+    async fn interrupt(&self, input: Input, context: &InputContext, running: &Running) -> LedgerResult<Interruption>;
+}
+
+/// What an input that stops came to at once.
+#[derive(Debug)]
+pub(crate) enum Interruption {
+    Finished(Outcome),
+    /// The rest of it takes its place in the queue, under this name.
+    Continues(Input, Option<RequestId>),
+}
+
+/// An input on its way into its session.
+#[derive(Debug)]
+pub(crate) struct QueuedInput {
+    pub(crate) input: Input,
+    pub(crate) request: Request,
+    pub(crate) progress: ProgressSender,
+}
+
+/// What an input is carried out with.
+#[derive(Debug, Clone)]
+pub(crate) struct InputContext {
+    pub(crate) request: Request,
+    pub(crate) progress: ProgressSender,
+    pub(crate) work: Work,
+}
+
+impl InputContext {
+    pub(crate) fn session(&self) -> &SessionIdentity {
+        self.request.session()
+    }
+
+    pub(crate) fn by(&self) -> &Actor {
+        &self.request.by
+    }
+
+    /// The engine under the name of the request, for the one command that carries the input out.
+    pub(crate) fn engine(&self, engine: &Engine) -> Engine {
+        match &self.request.id {
+            Some(id) => engine.as_request(id.clone()),
+            None => engine.clone(),
+        }
+    }
+
+    /// The engine under a name derived from the request's, for another command that belongs to the input.
+    pub(crate) fn part(&self, engine: &Engine, part: &str) -> Engine {
+        match self.request.part(part) {
+            Some(id) => engine.as_request(id),
+            None => engine.clone(),
+        }
+    }
+}
+
+/// One input at work in a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    /// Cancelled to stop it.
+    pub(crate) stop: CancellationToken,
+    /// Cancelled when it holds the lease of the session and does not only wait for it.
+    pub(crate) holds_lease: CancellationToken,
+    /// Cancelled when it is over.
+    over: CancellationToken,
+    /// The plan that it carries out.
+    plan: Arc<Mutex<Option<PlanId>>>,
+    pub(crate) leases: LeaseKeeper,
+}
+
+impl Work {
+    fn new(leases: LeaseKeeper) -> Self {
+        let (stop, holds_lease, over, plan) = Default::default();
+        Self { stop, holds_lease, over, plan, leases }
+    }
+
+    pub(crate) fn carries_out(&self, plan: Option<&PlanId>) {
+        *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan.cloned();
+    }
+}
+
+/// What runs in a session while an input arrives that may stop it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Running(Option<Work>);
+
+impl Running {
+    pub(crate) const NOTHING: Self = Self(None);
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn holds_lease(&self) -> bool {
+        self.0.as_ref().is_some_and(|work| work.holds_lease.is_cancelled())
+    }
+
+    pub(crate) fn carries_out(&self, plan: &PlanId) -> bool {
+        let is_it = |work: &Work| work.plan.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(plan);
+        self.0.as_ref().is_some_and(is_it)
+    }
+
+    /// Stops it and waits until it is over.
+    pub(crate) async fn stop(&self) {
+        if let Some(work) = &self.0 {
+            work.stop.cancel();
+            work.over.cancelled().await;
+        }
+    }
+
+    /// The same, if it carries out this plan.
+    pub(crate) async fn stop_work_on(&self, plan: &PlanId) {
+        if self.carries_out(plan) {
+            self.stop().await;
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct TaskOptions {
+    pub(crate) ledger: Arc<dyn Ledger>,
+}
+
+pub(super) struct SessionTask {
+    session: SessionIdentity,
+    inputs: mpsc::UnboundedReceiver<QueuedInput>,
+    registry: SessionRegistry,
+    handler: Arc<dyn InputHandler>,
+    options: TaskOptions,
+    leases: LeaseKeeper,
+    queue: VecDeque<Queued>,
+    /// What is at the head of the order.
+    current: Option<(Work, BoxFuture<'static, ()>)>,
+    /// Inputs that do not wait.
+    beside: FuturesUnordered<BoxFuture<'static, Beside>>,
+    arrivals: u64,
+}
+
+/// A place in the order.
+struct Queued {
+    arrival: u64,
+    /// Absent while the input acts at once; whatever arrived after it waits for that.
+    input: Option<QueuedInput>,
+}
+
+/// An input that did not wait is over, or takes its place in the queue.
+struct Beside {
+    arrival: Option<u64>,
+    rest: Option<QueuedInput>,
+}
+
+impl SessionTask {
+    pub(super) fn new(
+        session: SessionIdentity,
+        inputs: mpsc::UnboundedReceiver<QueuedInput>,
+        registry: SessionRegistry,
+        handler: Arc<dyn InputHandler>,
+        options: TaskOptions,
+    ) -> Self {
+        let (leases, queue, beside) = Default::default();
+        Self { session, inputs, registry, handler, options, leases, queue, current: None, beside, arrivals: 0 }
+    }
+
+    /// Runs until the session is idle.
+    pub(super) async fn run(mut self) {
+        let (leases, options) = (self.leases.clone(), self.options.clone());
+        let mut renewing = std::pin::pin!(leases.run(options.ledger.as_ref()));
+        loop {
+            self.begin_next();
+            if self.current.is_none() && self.beside.is_empty() {
+                match self.registry.deregister(&self.session, &mut self.inputs) {
+                    Some(arrived) => self.accept(arrived),
+                    None => return,
+                }
+                continue;
+            }
+            tokio::select! {
+                biased;
+                Some(arrived) = self.inputs.recv() => self.accept(arrived),
+                () = finished(&mut self.current) => self.current = None,
+                Some(beside) = self.beside.next() => self.settle(beside),
+                () = &mut renewing => {}
+            }
+        }
+    }
+
+    fn accept(&mut self, arrived: QueuedInput) {
+        self.arrivals += 1;
+        let arrival = self.arrivals;
+        let is_idle = self.current.is_none() && self.queue.is_empty();
+        match arrived.input.priority() {
+            Priority::Reads => self.beside.push(self.carry_out_beside(arrived)),
+            Priority::MayStop if is_idle => self.queue.push_back(Queued { arrival, input: Some(arrived) }),
+            Priority::Stops | Priority::MayStop => {
+                self.queue.push_back(Queued { arrival, input: None });
+                self.beside.push(self.interrupt(arrival, arrived));
+            }
+            Priority::Waits => self.queue.push_back(Queued { arrival, input: Some(arrived) }),
+        }
+    }
+
+    /// Begins the first input in the queue, unless one is at work.
+    fn begin_next(&mut self) {
+        if self.current.is_some() || self.queue.front().is_none_or(|first| first.input.is_none()) {
+            return;
+        }
+        let Some(QueuedInput { input, request, progress }) = self.queue.pop_front().and_then(|first| first.input)
+        else {
+            return;
+        };
+        let work = Work::new(self.leases.clone());
+        let context = InputContext { request, progress, work: work.clone() };
+        let (handler, over) = (Arc::clone(&self.handler), work.over.clone().drop_guard());
+        let carried_out = Box::pin(async move {
+            let outcome = catch_panic("an input", handler.handle(input, &context)).await;
+            drop(over);
+            context.progress.finish(outcome.unwrap_or_else(|| Err(panicked())));
+        });
+        self.current = Some((work, carried_out));
+    }
+
+    fn carry_out_beside(&self, arrived: QueuedInput) -> BoxFuture<'static, Beside> {
+        let QueuedInput { input, request, progress } = arrived;
+        let context = InputContext { request, progress, work: Work::new(self.leases.clone()) };
+        let handler = Arc::clone(&self.handler);
+        Box::pin(async move {
+            let outcome = catch_panic("an input", handler.handle(input, &context)).await;
+            context.progress.finish(outcome.unwrap_or_else(|| Err(panicked())));
+            Beside { arrival: None, rest: None }
+        })
+    }
+
+    fn interrupt(&self, arrival: u64, arrived: QueuedInput) -> BoxFuture<'static, Beside> {
+        let QueuedInput { input, request, progress } = arrived;
+        let context = InputContext { request, progress, work: Work::new(self.leases.clone()) };
+        let running = Running(self.current.as_ref().map(|(work, _)| work.clone()));
+        let handler = Arc::clone(&self.handler);
+        Box::pin(async move {
+            let interruption = catch_panic("an input", handler.interrupt(input, &context, &running)).await;
+            let InputContext { request, progress, .. } = context;
+            let rest = match interruption.unwrap_or_else(|| Err(panicked())) {
+                Ok(Interruption::Continues(input, id)) => {
+                    Some(QueuedInput { input, request: request.named(id), progress })
+                }
+                Ok(Interruption::Finished(outcome)) => {
+                    progress.finish(Ok(outcome));
+                    None
+                }
+                Err(error) => {
+                    progress.finish(Err(error));
+                    None
+                }
+            };
+            Beside { arrival: Some(arrival), rest }
+        })
+    }
+
+    /// An input that acted at once gives its place up, or takes it with what is left to do.
+    fn settle(&mut self, beside: Beside) {
+        let Some(place) = self.queue.iter().position(|queued| Some(queued.arrival) == beside.arrival) else { return };
+        match beside.rest {
+            Some(rest) => self.queue[place].input = Some(rest),
+            None => drop(self.queue.remove(place)),
+        }
+    }
+}
+
+async fn finished(current: &mut Option<(Work, BoxFuture<'static, ()>)>) {
+    match current {
+        Some((_, work)) => work.await,
+        None => std::future::pending().await,
+    }
+}
+
+fn panicked() -> LedgerError {
+    LedgerError::Internal("the input broke off; the log says more".to_owned())
+}

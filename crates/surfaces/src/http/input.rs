@@ -1,0 +1,100 @@
+//! Inputs of sessions, from every endpoint: submitted to the agent, and their outcome as clients get it.
+
+use std::sync::Arc;
+
+use planwright_core::plan::Plan;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_engine::session::input::{Input, Place, Request};
+use planwright_engine::session::outcome::{Answer, Outcome};
+use planwright_engine::session::progress::{Progress, ProgressStream, Update};
+use planwright_engine::view::{AnswerView, ProgressView};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::app::App;
+use super::idempotency::RequestName;
+use super::problem::{Answered, Problem};
+
+/// How many progress messages a client that waits for the answer may be behind before it misses some.
+pub(crate) const PROGRESS_BACKLOG: usize = 1024;
+
+/// Where the progress of a request goes, and the session it happens in.
+pub(crate) type ProgressTap = mpsc::Sender<(SessionIdentity, Progress)>;
+
+impl App {
+    /// Submits an input. When this returns, the input has its place among everything that is submitted to the session.
+    pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestName) -> ProgressStream {
+        // The session knows which version of a plan was shown in it last.
+        let place = Place::new(TransportChat("rest".to_owned()), session.clone());
+        self.agent().submit(input, Request::new(place, self.person()).named(name.id.clone()))
+    }
+
+    /// Submits what a person typed: a message, or a command. A session has to be opened before.
+    pub(crate) async fn submit_text(
+        &self,
+        session: &SessionIdentity,
+        text: &str,
+        name: &RequestName,
+    ) -> Answered<ProgressStream> {
+        self.engine().session(session).await?;
+        Ok(self.submit(session, Input::typed(text), name))
+    }
+}
+
+/// Waits for the answer. Progress goes to `tap` as far as its reader keeps up.
+pub(crate) async fn answer(
+    mut stream: ProgressStream,
+    session: &SessionIdentity,
+    tap: Option<&ProgressTap>,
+) -> Answered<Value> {
+    loop {
+        match stream.next().await {
+            Update::Progress(Progress::Decided(_)) => {}
+            Update::Progress(progress) => {
+                if let Some(tap) = tap {
+                    let _ = tap.try_send((session.clone(), progress));
+                }
+            }
+            Update::Outcome(outcome) => return outcome_view(outcome?),
+        }
+    }
+}
+
+/// Waits until the decision is on disk. The work that it leads to goes on afterwards.
+pub(crate) async fn decided(mut stream: ProgressStream) -> Answered<Arc<Plan>> {
+    loop {
+        match stream.next().await {
+            Update::Progress(Progress::Decided(decided)) => return Ok(decided.plan),
+            Update::Progress(_) => {}
+            Update::Outcome(outcome) => {
+                outcome_view(outcome?)?;
+                return Err(Refusal::new(RefusalCode::Internal, "The input came to no decision.").into());
+            }
+        }
+    }
+}
+
+/// Progress as every endpoint sends it; `None` if it is not for clients.
+pub(crate) fn progress_view(progress: &Progress) -> Option<Value> {
+    ProgressView::of(progress).and_then(|view| serde_json::to_value(view).ok())
+}
+
+fn outcome_view(outcome: Outcome) -> Answered<Value> {
+    let answer = match outcome {
+        Outcome::Answer(answer) => *answer,
+        Outcome::NothingToDo => return Err(Refusal::not_found("There is nothing to do.").into()),
+    };
+    match answer.refusal {
+        None => Ok(serde_json::to_value(AnswerView::from(answer)).unwrap_or_default()),
+        Some(code) => Err(refused(code, answer)),
+    }
+}
+
+fn refused(code: RefusalCode, answer: Answer) -> Problem {
+    let problem = Problem::new(Refusal::new(code, answer.reply));
+    match answer.plan.and_then(|plan| serde_json::to_value(plan).ok()) {
+        Some(plan) => problem.with("plan", plan),
+        None => problem,
+    }
+}

@@ -1,0 +1,133 @@
+//! What a client sends for the agent: submitted in the order it comes, and answered when it is over.
+
+use planwright_core::refusal::Refusal;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::server_ledger::StoredAnswer;
+use planwright_engine::session::progress::ProgressStream;
+use serde_json::Value;
+
+use super::frames::Frame;
+use crate::http::app::App;
+use crate::http::idempotency::{Claimed, Followed, LONGEST_KEY, Lead, Once, RequestName, claimed_text};
+use crate::http::input;
+use crate::http::problem::{Answered, Problem};
+
+/// An answer on its way to the client.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The session the person is in afterwards.
+    pub(super) session: SessionIdentity,
+    /// The last entry of its journal that the answer knows of.
+    pub(super) seq: u64,
+    id: Value,
+    outcome: StoredAnswer,
+}
+
+impl Answer {
+    pub(super) fn into_text(self, seq: u64) -> String {
+        let kind = if is_success(&self.outcome) { "answer" } else { "problem" };
+        let body = serde_json::from_str(&self.outcome.body).unwrap_or_default();
+        Frame::about(kind, &self.session, seq).with("id", self.id).with_all(body).to_text()
+    }
+}
+
+/// A message that was submitted, or is known already.
+pub(super) enum Begun {
+    Submitted(ProgressStream, Option<Lead>),
+    Answered(StoredAnswer),
+    /// The same message is being worked on.
+    Followed(Followed, String),
+    Refused(Problem),
+}
+
+/// Submits a message. When this returns, it has its place in the session.
+pub(super) async fn begin(app: &App, session: &SessionIdentity, text: &str, key: Option<&str>) -> Begun {
+    let begun = match key {
+        Some(key) => begin_named(app, session, text, key).await,
+        None => submit(app, session, text, None).await,
+    };
+    begun.unwrap_or_else(Begun::Refused)
+}
+
+/// A message with a key is carried out once. With another text the key is refused.
+async fn begin_named(app: &App, session: &SessionIdentity, text: &str, key: &str) -> Answered<Begun> {
+    if !(1..=LONGEST_KEY).contains(&key.len()) {
+        return Err(Refusal::invalid(format!("A key is 1 to {LONGEST_KEY} bytes long.")).into());
+    }
+    // A session that does not exist has no requests.
+    app.engine().session(session).await?;
+    Ok(match Once::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
+        Claimed::Lead(lead, name) => return submit(app, session, text, Some((lead, name))).await,
+        Claimed::Answered(answer) => Begun::Answered(answer),
+        Claimed::Follow(followed) => Begun::Followed(followed, key.to_owned()),
+    })
+}
+
+async fn submit(
+    app: &App,
+    session: &SessionIdentity,
+    text: &str,
+    named: Option<(Lead, RequestName)>,
+) -> Answered<Begun> {
+    let (lead, name) = named.unzip();
+    let stream = app.submit_text(session, text, &name.unwrap_or_default()).await?;
+    Ok(Begun::Submitted(stream, lead))
+}
+
+/// A message that waits for its answer.
+pub(super) struct Pending {
+    pub(super) app: App,
+    pub(super) session: SessionIdentity,
+    pub(super) id: Value,
+    pub(super) text: String,
+}
+
+impl Pending {
+    pub(super) async fn answer(self, begun: Begun) -> Answer {
+        let outcome = self.outcome(begun).await;
+        let session = session_in(&outcome).unwrap_or(self.session);
+        let seq = self.app.feed().head(&session).await.unwrap_or_default();
+        Answer { session, seq, id: self.id, outcome }
+    }
+
+    async fn outcome(&self, mut begun: Begun) -> StoredAnswer {
+        loop {
+            match begun {
+                Begun::Submitted(stream, lead) => {
+                    let answer = input::answer(stream, &self.session, None).await;
+                    let outcome = answer.map_or_else(|problem| refused(&problem), |view| answered(&view));
+                    if let Some(lead) = lead {
+                        lead.settle(outcome.clone()).await;
+                    }
+                    return outcome;
+                }
+                Begun::Answered(outcome) => return outcome,
+                Begun::Refused(problem) => return refused(&problem),
+                Begun::Followed(followed, key) => match followed.answer().await {
+                    Some(outcome) => return outcome,
+                    // The one that was first broke off.
+                    None => begun = begin(&self.app, &self.session, &self.text, Some(&key)).await,
+                },
+            }
+        }
+    }
+}
+
+fn answered(view: &Value) -> StoredAnswer {
+    StoredAnswer { status: 200, body: view.to_string() }
+}
+
+fn refused(problem: &Problem) -> StoredAnswer {
+    StoredAnswer { status: problem.status().as_u16(), body: problem.to_value().to_string() }
+}
+
+fn is_success(outcome: &StoredAnswer) -> bool {
+    (200..300).contains(&outcome.status)
+}
+
+/// An answer says in which session the person is then.
+fn session_in(outcome: &StoredAnswer) -> Option<SessionIdentity> {
+    let body: Value = serde_json::from_str(&outcome.body).ok().filter(|_| is_success(outcome))?;
+    let named = |name: &str| body.get(name).and_then(Value::as_str);
+    format!("{}:{}", named("channel")?, named("sessionId")?).parse().ok()
+}
