@@ -57,9 +57,12 @@ pub(crate) struct Probe {
 pub(crate) struct History {
     pub(crate) requests: Vec<Request>,
     pub(crate) probes: Vec<Probe>,
-    /// The entries that a WebSocket client was told, by session: `seq` and type.
-    pub(crate) frames: BTreeMap<String, Vec<(u64, String)>>,
+    /// By session.
+    pub(crate) frames: BTreeMap<String, Frames>,
 }
+
+/// The entries that a WebSocket client was told: `seq` and type.
+pub(crate) type Frames = Vec<(u64, String)>;
 
 /// Collects the history from all clients.
 #[derive(Debug, Clone, Default)]

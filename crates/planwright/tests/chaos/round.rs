@@ -116,7 +116,9 @@ impl Round {
         let mut report = format!("{summary}\nFaults:\n{schedule}\nBroken rules:\n");
         for (rule, cases) in by_rule {
             let _ = writeln!(report, "{rule:?}, {} times", cases.len());
-            cases.iter().take(SHOWN).for_each(|case| drop(writeln!(report, "- {case}")));
+            for case in cases.iter().take(SHOWN) {
+                let _ = writeln!(report, "- {case}");
+            }
         }
         // Kept for a look at what happened.
         let folder = logs.keep();

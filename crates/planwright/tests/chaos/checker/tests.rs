@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Rule, check};
 use crate::evidence::{Evidence, Verified};
-use crate::history::{Act, Attempt, History, Probe, Request};
+use crate::history::{Act, Attempt, Frames, History, Probe, Request};
 use crate::provider::ModelCall;
 use crate::script::Marker;
 
@@ -50,7 +50,7 @@ fn journal() -> Vec<Value> {
 }
 
 /// What a WebSocket client is told of a journal.
-fn frames(journal: &[Value]) -> Vec<(u64, String)> {
+fn frames(journal: &[Value]) -> Frames {
     let frame = |entry: &Value| Some((entry["seq"].as_u64()?, entry["type"].as_str()?.to_owned()));
     journal.iter().filter_map(frame).collect()
 }
@@ -298,7 +298,7 @@ fn an_internal_error_and_a_failed_probe_are_found() {
 
 #[test]
 fn frames_that_are_missing_repeated_or_out_of_order_are_found() {
-    let changes: [fn(&mut Vec<(u64, String)>); 3] =
+    let changes: [fn(&mut Frames); 3] =
         [|frames| drop(frames.pop()), |frames| frames.swap(3, 4), |frames| frames.insert(2, frames[1].clone())];
     for change in changes {
         let found = broken(|evidence| change(evidence.history.frames.get_mut(SESSION).unwrap()));
