@@ -156,6 +156,15 @@ fn a_plan_that_was_approved_twice_is_found() {
 }
 
 #[test]
+fn a_document_that_was_begun_twice_for_one_approval_is_found() {
+    let twice = broken_journal(|journal| {
+        journal.push(entry(json!({ "type": "turn_begun", "turn": "t9", "text": DOCUMENT })));
+        journal.push(entry(json!({ "type": "turn_ended", "turn": "t9", "end": { "kind": "answered" } })));
+    });
+    assert_eq!(twice, [Rule::NothingTwice]);
+}
+
+#[test]
 fn a_turn_that_no_client_asked_for_is_found() {
     assert!(broken(|evidence| drop(evidence.history.requests.remove(1))).contains(&Rule::NothingTwice));
 }
