@@ -148,7 +148,7 @@ Feature: Working by a plan in a conversation
     And the model calls "plan_set_content" with '{"plan_markdown": "# Two"}'
     And the model answers "Changed."
     When the person says "Plan it"
-    And the person types "/plan revise 1 make it two"
+    And the person types "/plan revise #1 make it two"
     Then the model's instructions once said "make it two"
     And plan 1 reads "# Two"
 

@@ -244,13 +244,45 @@ Feature: Approval and execution
       | /plan done     | PARTIALLY_COMPLETED |
       | /reset         | CANCELLED           |
 
+  Scenario Outline: A number before a text is not taken for a plan
+    Given a tool "send" that changes things
+    And a plan with the calls 'send {}' is ready
+    And the person types "/plan approve"
+    And a plan with the calls 'send {}' is ready
+    When the journal is noted
+    And the person types "<typed>"
+    Then it is refused
+    And the person reads "`<for the plan>` for the plan"
+    And the person reads "`<for the text>` for the text"
+    And nothing was written
+    And plan 1 is COMPLETED
+    And plan 2 is READY
+
+    Examples:
+      | typed                            | for the plan                      | for the text                        |
+      | /plan revise 1 more test please  | /plan revise #1 more test please  | /plan revise -- 1 more test please  |
+      | /plan reject 1 call is too few   | /plan reject #1 call is too few   | /plan reject -- 1 call is too few   |
+
+  Scenario Outline: A plan is named before a text so that nothing else can be meant
+    Given a tool "send" that changes things
+    And a plan with the calls 'send {}' is ready
+    When the person types "<typed>"
+    Then plan 1 is REJECTED
+
+    Examples:
+      | typed                          |
+      | /plan reject #1 1 call is too few |
+      | /plan reject 1 -- too few      |
+      | /plan reject 1                 |
+      | /plan reject -- 1 call is too few |
+
   Scenario: A plan that is revised while it is carried out is stopped, and no late result is written
     Given a tool "slow" that changes things and waits to be let go
     And a tool "last" that changes things
     And a plan with the calls 'slow {}; last {}' is ready
     When the person types "/plan approve" and "slow" is being called
     Given the model answers "I will think of something else."
-    When the person types "/plan revise 1 without mail"
+    When the person types "/plan revise #1 without mail"
     Then the person reads "something else"
     And what was under way ends
     And plan 1 is SUPERSEDED
@@ -266,7 +298,7 @@ Feature: Approval and execution
     And the model hangs
     When the person types "/plan approve" and the model is thinking about reply 1
     Given the model answers "I will think of something else."
-    When the person types "/plan revise 1 something smaller"
+    When the person types "/plan revise #1 something smaller"
     Then the person reads "something else"
     And the model's instructions say "something smaller"
     And what was under way ends
@@ -478,7 +510,7 @@ Feature: Approval and execution
     And a plan with the calls 'mail {"to": "ann"}' is ready
     And the model calls "mail" with '{"to": "bob"}'
     And the model calls "plan_finalize" with '{}'
-    When the person types "/plan revise 1 to bob instead"
+    When the person types "/plan revise #1 to bob instead"
     Then the person is shown plan 2
     And the plan that is shown says "bob"
     And no tool was called
@@ -568,7 +600,7 @@ Feature: Approval and execution
   Scenario: A plan that was rejected is not carried out by saying proceed
     Given a tool "mail" that changes things
     And a plan with the calls 'mail {}' is ready
-    When the person types "/plan reject 1 not now"
+    When the person types "/plan reject #1 not now"
     Given the model answers "I proceed."
     When the person says "Proceed"
     Then plan 1 is REJECTED
@@ -721,7 +753,7 @@ Feature: Approval and execution
     And the model reports "done"
     When the person types "/plan resume retry"
     Then plan 1 is COMPLETED
-    And the model was once sent "nobody knows how it ended"
+    And the model was once sent "its result is unknown"
 
   Scenario: After a crash, the work on a document goes on
     Given the document "- [ ] one\n- [ ] two" is ready

@@ -11,7 +11,7 @@ const NAME_CHARACTERS: usize = 64;
 const ABOUT_CHARACTERS: usize = 200;
 const PROMPT_BYTES: usize = 32 * 1024;
 
-const USUAL: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 6] = [
     ("coder", include_str!("prompt/agents/coder.md")),
     ("tester", include_str!("prompt/agents/tester.md")),
     ("reviewer", include_str!("prompt/agents/reviewer.md")),
@@ -41,15 +41,15 @@ impl Specialist {
         Self { name: name.to_owned(), about: about.to_owned(), prompt: prompt.to_owned() }
     }
 
-    /// One of those that are there if nothing else is configured.
-    pub fn usual(name: &str) -> Option<Self> {
-        USUAL.iter().find(|(usual, _)| *usual == name).map(|(name, text)| Self::from_text(name, text))
+    /// A built-in specialist.
+    pub fn built_in(name: &str) -> Option<Self> {
+        BUILT_IN.iter().find(|(built_in, _)| *built_in == name).map(|(name, text)| Self::from_text(name, text))
     }
 
-    /// A usual one, or else one of whom only the name is known.
+    /// A built-in specialist, or else one that has only a name.
     pub fn named(name: &str) -> Self {
         let general = || Self::from_text(name, &include_str!("prompt/agents/named.md").replace("{name}", name));
-        Self::usual(name).unwrap_or_else(general)
+        Self::built_in(name).unwrap_or_else(general)
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
@@ -102,7 +102,7 @@ pub struct AgentRegistry {
 
 impl Default for AgentRegistry {
     fn default() -> Self {
-        Self { specialists: USUAL.iter().map(|(name, text)| Specialist::from_text(name, text)).collect() }
+        Self { specialists: BUILT_IN.iter().map(|(name, text)| Specialist::from_text(name, text)).collect() }
     }
 }
 
@@ -112,7 +112,7 @@ impl AgentRegistry {
         for specialist in specialists {
             specialist.check()?;
             if known.iter().any(|other| other.name == specialist.name) {
-                return Err(Refusal::invalid(format!("{} is there twice", quoted(&specialist.name))));
+                return Err(Refusal::invalid(format!("{} is listed twice", quoted(&specialist.name))));
             }
             known.push(specialist);
         }

@@ -11,42 +11,42 @@ use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
-use crate::plan::{Ending, Feedback, Plan};
+use crate::plan::{Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
 
 impl Snapshot {
     /// `seq` is the sequence number of the event's entry in the journal.
-    pub fn apply(&mut self, event: &Event, stamp: &CommandContext, seq: u64) {
+    pub fn apply(&mut self, event: &Event, context: &CommandContext, seq: u64) {
         match event {
-            Event::Session(event) => self.apply_session(event, stamp),
+            Event::Session(event) => self.apply_session(event, context),
             Event::Turn { id, event } => {
                 if let Some(session) = &mut self.session {
-                    session.apply_turn(id, event, stamp.at);
+                    session.apply_turn(id, event, context.at);
                 }
             }
             Event::Workbook(event) => {
                 if let Some(session) = &mut self.session {
-                    session.workbook_mut().apply(event, stamp.at, seq);
+                    session.workbook_mut().apply(event, context.at, seq);
                 }
             }
             Event::Plan { id, event } => {
                 if let (Some(session), PlanEvent::Superseded { by }) = (&mut self.session, event) {
-                    session.plan_mode.replace_active(id, by, stamp.at);
+                    session.plan_mode.replace_active(id, by, context.at);
                 }
                 if let Some(plan) = self.plans.get_mut(id) {
-                    Arc::make_mut(plan).apply(event, stamp);
+                    Arc::make_mut(plan).apply(event, context);
                 }
             }
         }
     }
 
-    fn apply_session(&mut self, event: &SessionEvent, stamp: &CommandContext) {
+    fn apply_session(&mut self, event: &SessionEvent, context: &CommandContext) {
         let identity = || self.identity.clone();
         match event {
-            SessionEvent::Opened => self.session = Some(Session::opened(identity(), stamp.at)),
-            SessionEvent::PlanCreated { creation } => self.add_plan(Plan::created(creation, identity(), stamp.at)),
+            SessionEvent::Opened => self.session = Some(Session::opened(identity(), context.at)),
+            SessionEvent::PlanCreated { creation } => self.add_plan(Plan::created(creation, identity(), context.at)),
             SessionEvent::PlanImported { number, plan } => self.add_plan(Plan::imported(plan, identity(), *number)),
             SessionEvent::ConversationReset { .. }
             | SessionEvent::PlanModeEnabled { .. }
@@ -55,7 +55,7 @@ impl Snapshot {
             | SessionEvent::PlanShown { .. } => {}
         }
         if let Some(session) = &mut self.session {
-            session.apply(event, stamp.at);
+            session.apply(event, context.at);
         }
     }
 
@@ -186,7 +186,7 @@ impl Plan {
         plan
     }
 
-    fn apply(&mut self, event: &PlanEvent, stamp: &CommandContext) {
+    fn apply(&mut self, event: &PlanEvent, context: &CommandContext) {
         self.status = self.status.after(event);
         match event {
             PlanEvent::ContentSet { markdown, title, .. } => {
@@ -237,34 +237,34 @@ impl Plan {
                 self.feedback = None;
             }
             PlanEvent::Rejected { reason, .. } => {
-                self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
+                self.ending = Some(PlanEnding { by: context.by.clone(), at: context.at, reason: reason.clone() });
             }
             PlanEvent::RevisionRequested { feedback, .. } => {
                 // What was asked before and has not been answered still stands.
                 let earlier = self.feedback.take().map(|earlier| earlier.text + "\n\n").unwrap_or_default();
-                self.feedback = Some(Feedback { by: stamp.by.clone(), at: stamp.at, text: earlier + feedback });
+                self.feedback = Some(Feedback { by: context.by.clone(), at: context.at, text: earlier + feedback });
             }
             PlanEvent::Cancelled { reason, .. } => {
-                self.ending = Some(Ending { by: stamp.by.clone(), at: stamp.at, reason: reason.clone() });
-                self.stop_execution(stamp);
+                self.ending = Some(PlanEnding { by: context.by.clone(), at: context.at, reason: reason.clone() });
+                self.stop_execution(context);
             }
             PlanEvent::Superseded { by, .. } => {
                 self.superseded_by = Some(by.clone());
-                self.stop_execution(stamp);
+                self.stop_execution(context);
             }
             PlanEvent::ExecutionStarted { execution, .. } => {
                 self.execution = Some(execution.clone());
             }
             PlanEvent::ExecutionPaused { idle_turns, .. } => {
-                self.set_pause(Some(Pause::Paused { at: stamp.at, idle_turns: *idle_turns }));
+                self.set_pause(Some(Pause::Paused { at: context.at, idle_turns: *idle_turns }));
             }
-            PlanEvent::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: stamp.at })),
+            PlanEvent::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: context.at })),
             PlanEvent::StepBegun { step, note, .. } => {
                 self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     run.status = StepStatus::InProgress;
                     run.note.clone_from(note);
-                    run.started_at = Some(stamp.at);
+                    run.started_at = Some(context.at);
                     run.finished_at = None;
                 }
             }
@@ -278,12 +278,12 @@ impl Plan {
                     run.status = outcome.status;
                     run.note.clone_from(&outcome.note);
                     run.evidence.clone_from(&outcome.evidence);
-                    run.finished_at = outcome.status.is_settled().then_some(stamp.at);
+                    run.finished_at = outcome.status.is_settled().then_some(context.at);
                 }
             }
-            PlanEvent::ExecutionFinished { .. } => self.stop_execution(stamp),
+            PlanEvent::ExecutionFinished { .. } => self.stop_execution(context),
         }
-        self.updated_at = stamp.at;
+        self.updated_at = context.at;
     }
 
     fn set_metadata(&mut self, change: &MetadataChange) {
@@ -317,10 +317,10 @@ impl Plan {
         }
     }
 
-    fn stop_execution(&mut self, stamp: &CommandContext) {
+    fn stop_execution(&mut self, context: &CommandContext) {
         let open = |execution: &&mut Execution| execution.finished_at.is_none();
         if let Some(execution) = self.execution.as_mut().filter(open) {
-            execution.finished_at = Some(stamp.at);
+            execution.finished_at = Some(context.at);
             execution.pause = None;
         }
     }

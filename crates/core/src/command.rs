@@ -7,7 +7,7 @@ use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
 use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
-use crate::turn::{Ending, Purpose, Shown, TurnInput};
+use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
 
 pub use crate::plan::content::MetadataChange;
@@ -28,7 +28,7 @@ pub enum Command {
 /// About the session and its plan mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SessionCommand {
-    /// Begins the session if it is not there yet.
+    /// Begins the session if it does not exist yet.
     Open,
     /// `/plan on`: a new plan, unless the active one is empty and of this style.
     EnablePlanMode { style: PlanStyle },
@@ -42,16 +42,16 @@ pub enum SessionCommand {
     Reset { history_from: u64 },
 }
 
-/// About the conversation and the turn that is under way in it.
+/// About the conversation and its open turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TurnCommand {
-    /// Somebody said something.
+    /// A person said something, or the system begins a turn for a plan.
     Begin {
         text: String,
         tokens: u32,
         purpose: Purpose,
     },
-    /// Takes up the turn that somebody else left open.
+    /// Continues the turn that another process left open.
     Resume {
         turn: TurnId,
     },
@@ -59,13 +59,13 @@ pub enum TurnCommand {
     Record {
         turn: TurnId,
         inputs: Vec<TurnInput>,
-        ending: Option<Ending>,
+        ending: Option<TurnEnding>,
     },
-    /// Ends whatever turn is under way.
+    /// Ends the open turn, if there is one.
     Stop,
     Compact(Compaction),
     /// A person is shown this version of a plan.
-    Show(Shown),
+    Show(ShownPlan),
 }
 
 /// What an agent does to the active plan while it drafts, all of it through tools.
@@ -124,11 +124,11 @@ pub enum Decision {
         plan: PlanId,
         reason: Option<String>,
     },
-    /// Goes on with an approved or partially completed plan.
+    /// Carries on with an approved, paused or partially completed plan.
     Resume {
         plan: PlanId,
     },
-    /// What becomes of a step that nobody knows the end of, or that failed.
+    /// Settles a step that failed or whose result is unknown.
     Settle {
         plan: PlanId,
         step: StepId,
@@ -140,14 +140,13 @@ pub enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterApproval {
-    /// Somebody begins the work later.
+    /// The work begins later, with a command of its own.
     Wait,
     /// The work begins with the approval, in the same entry of the journal or not at all.
     CarryOut,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StuckChoice {
     Retry,

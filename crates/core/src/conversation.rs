@@ -2,14 +2,14 @@
 //!
 //! - [`Conversation`]: the items, and how they become messages
 //! - [`compaction`]: what is dropped and summarised when there is too much of it
-//! - [`fitting`]: the messages that are sent, within a number of tokens
+//! - [`token_budget`]: the messages that are sent, within a number of tokens
 
 pub mod compaction;
-pub mod fitting;
 mod items;
-mod words;
+mod model_notes;
+pub mod token_budget;
 
-pub use items::{Conversation, Item, MESSAGE_TOKENS, Said};
+pub use items::{Conversation, ConversationItem, ItemContent, MESSAGE_TOKENS};
 
 use crate::model::{ModelMessage, ModelReply, ToolCall};
 
@@ -46,13 +46,13 @@ pub fn clip(text: &str, tokens: u32, counter: &dyn CountTokens) -> String {
     if counter.count(text) <= tokens {
         return text.to_owned();
     }
-    // Four bytes a token is usual; where it is less, less is taken until it fits.
+    // A token has about four bytes; a text with shorter tokens is cut further until it fits.
     let mut room = (tokens as usize).saturating_mul(4).min(text.len());
     while room > 0 {
         let head = text.floor_char_boundary(room * 2 / 3);
         let tail = text.ceil_char_boundary(text.len() - room / 3);
         if head < tail {
-            let left_out = words::left_out(&text[head..tail]);
+            let left_out = model_notes::left_out(&text[head..tail]);
             let clipped = format!("{}\n{left_out}\n{}", &text[..head], &text[tail..]);
             if counter.count(&clipped) <= tokens {
                 return clipped;

@@ -1,10 +1,10 @@
 //! Decides what a command leads to: events, or a refusal that changes nothing.
 
 mod decision;
-mod drafting;
-mod importing;
-mod resuming;
-mod running;
+mod draft;
+mod execution;
+mod import;
+mod resume;
 mod session;
 mod turn;
 mod workbook;
@@ -23,32 +23,32 @@ use crate::turn::{OpenTurn, Purpose};
 pub fn decide(
     snapshot: &Snapshot,
     command: &Command,
-    stamp: &CommandContext,
+    context: &CommandContext,
     policy: &Policy,
 ) -> Result<Vec<Event>, Refusal> {
-    let case = Decider { snapshot, stamp, policy };
+    let decider = Decider { snapshot, context, policy };
     let events = match command {
-        Command::Session(command) => case.session(command),
-        Command::Draft(command) => case.draft(command),
-        Command::Decide(decision) => case.decision(decision),
-        Command::Run(command) => case.run(command),
-        Command::Turn(command) => case.turn(command),
-        Command::Workbook(command) => case.workbook(command),
-        Command::Import(imported) => case.import(imported),
+        Command::Session(command) => decider.session(command),
+        Command::Draft(command) => decider.draft(command),
+        Command::Decide(decision) => decider.decision(decision),
+        Command::Run(command) => decider.run(command),
+        Command::Turn(command) => decider.turn(command),
+        Command::Workbook(command) => decider.workbook(command),
+        Command::Import(imported) => decider.import(imported),
     }?;
-    Ok(case.pausing_document(case.stopping_work(events)))
+    Ok(decider.pausing_document(decider.stopping_work(events)))
 }
 
 /// Everything a decision may look at.
 #[derive(Clone, Copy)]
 struct Decider<'a> {
     snapshot: &'a Snapshot,
-    stamp: &'a CommandContext,
+    context: &'a CommandContext,
     policy: &'a Policy,
 }
 
 impl Decider<'_> {
-    /// Whoever works on a plan that a person stops is stopped with it, before anything else happens.
+    /// The open turn that works on a plan ends before the plan does.
     fn stopping_work(&self, mut events: Vec<Event>) -> Vec<Event> {
         let open = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         let stops = |event: &Event| match event {
@@ -57,7 +57,7 @@ impl Decider<'_> {
             Event::Turn { .. } | Event::Workbook(_) => false,
         };
         // An agent that rewrites or finishes the document it works from ends its turn itself.
-        let itself = self.stamp.by.kind != ActorKind::Person
+        let itself = self.context.by.kind != ActorKind::Person
             && !open.is_some_and(|open| matches!(open.purpose, Purpose::Step { .. }));
         if !itself && events.iter().any(stops) {
             events.splice(0..0, self.end_open_turn(open));
@@ -75,7 +75,7 @@ impl Decider<'_> {
             return events;
         }
         let mut after = self.snapshot.clone();
-        events.iter().for_each(|event| after.apply(event, self.stamp, 0));
+        events.iter().for_each(|event| after.apply(event, self.context, 0));
         let executing = |plan: &&Plan| plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
         let Some(plan) = after.active().filter(executing) else { return events };
         let Some(execution) = &plan.execution else { return events };
@@ -84,7 +84,7 @@ impl Decider<'_> {
             Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } => 0,
         };
         if execution.paused_since().is_none() || execution.idle_turns() != idle_turns {
-            events.push(running::paused(plan, execution, idle_turns));
+            events.push(execution::paused(plan, execution, idle_turns));
         }
         events
     }
@@ -100,7 +100,7 @@ impl Decider<'_> {
 
     /// The id of whatever this command creates.
     fn new_plan_id(&self) -> PlanId {
-        PlanId::from(&self.stamp.request)
+        PlanId::from(&self.context.request)
     }
 
     fn create(&self, style: PlanStyle) -> Result<Event, Refusal> {

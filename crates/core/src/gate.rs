@@ -47,79 +47,89 @@ pub enum Caller {
 
 /// What the gate looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Situation {
+pub struct GateContext {
     /// The style of plan work, or `None` while it is off.
     pub style: Option<PlanStyle>,
     /// The status of the active plan.
     pub status: Option<PlanStatus>,
     pub caller: Caller,
     pub document_tools: DocumentTools,
-    /// Whether the planning files are there.
+    /// Whether the planning files are on.
     pub workbook: bool,
 }
 
 /// What becomes of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum GateDecision {
     Run,
     /// Written down as a step and answered with `[Planned]`.
     Record,
     Deny(Refusal),
 }
 
-struct Row {
-    tool: PlanTool,
+/// Where a plan tool belongs.
+struct PlanToolRule {
     name: &'static str,
     styles: &'static [PlanStyle],
-    /// The statuses it belongs to, or any.
+    /// The statuses of the active plan it belongs to, or any.
     statuses: Option<&'static [PlanStatus]>,
 }
 
-const TABLE: [Row; 11] = {
-    use PlanStyle::{Build, Collect, Document};
-    const fn row(tool: PlanTool, name: &'static str, styles: &'static [PlanStyle]) -> Row {
-        Row { tool, name, styles, statuses: None }
-    }
-    [
-        row(PlanTool::Get, "plan_get", &[Document, Collect, Build]),
-        row(PlanTool::SetContent, "plan_set_content", &[Document]),
-        Row {
-            tool: PlanTool::Progress,
-            name: "plan_progress",
-            styles: &[Document],
-            // An approved plan is one the agent may begin to carry out; its first report begins the execution.
-            statuses: Some(&[PlanStatus::Approved, PlanStatus::Executing]),
-        },
-        row(PlanTool::Finalize, "plan_finalize", &[Collect]),
-        row(PlanTool::CreateDraft, "plan_create_draft", &[Build]),
-        row(PlanTool::SetMetadata, "plan_set_metadata", &[Build]),
-        row(PlanTool::AddStep, "plan_add_step", &[Build]),
-        row(PlanTool::UpdateStep, "plan_update_step", &[Build]),
-        row(PlanTool::RemoveStep, "plan_remove_step", &[Build]),
-        row(PlanTool::Submit, "plan_submit", &[Build]),
-        row(PlanTool::List, "plan_list", &[Build]),
-    ]
-};
-
 impl PlanTool {
+    pub const ALL: [Self; 11] = [
+        Self::Get,
+        Self::SetContent,
+        Self::Progress,
+        Self::Finalize,
+        Self::CreateDraft,
+        Self::SetMetadata,
+        Self::AddStep,
+        Self::UpdateStep,
+        Self::RemoveStep,
+        Self::Submit,
+        Self::List,
+    ];
+
     pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(|row| row.tool)
+        Self::ALL.into_iter()
     }
 
     pub fn named(name: &str) -> Option<Self> {
-        TABLE.iter().find(|row| row.name == name).map(|row| row.tool)
+        Self::all().find(|tool| tool.name() == name)
     }
 
-    pub fn name(self) -> &'static str {
-        self.row().name
+    pub const fn name(self) -> &'static str {
+        self.rule().name
     }
 
-    fn row(self) -> &'static Row {
-        TABLE.iter().find(|row| row.tool == self).unwrap_or(&TABLE[0])
+    /// The gate's table.
+    const fn rule(self) -> PlanToolRule {
+        use PlanStyle::{Build, Collect, Document};
+        const fn any_status(name: &'static str, styles: &'static [PlanStyle]) -> PlanToolRule {
+            PlanToolRule { name, styles, statuses: None }
+        }
+        match self {
+            Self::Get => any_status("plan_get", &[Document, Collect, Build]),
+            Self::SetContent => any_status("plan_set_content", &[Document]),
+            Self::Progress => PlanToolRule {
+                name: "plan_progress",
+                styles: &[Document],
+                // The agent may begin to carry out an approved plan; its first report begins the execution.
+                statuses: Some(&[PlanStatus::Approved, PlanStatus::Executing]),
+            },
+            Self::Finalize => any_status("plan_finalize", &[Collect]),
+            Self::CreateDraft => any_status("plan_create_draft", &[Build]),
+            Self::SetMetadata => any_status("plan_set_metadata", &[Build]),
+            Self::AddStep => any_status("plan_add_step", &[Build]),
+            Self::UpdateStep => any_status("plan_update_step", &[Build]),
+            Self::RemoveStep => any_status("plan_remove_step", &[Build]),
+            Self::Submit => any_status("plan_submit", &[Build]),
+            Self::List => any_status("plan_list", &[Build]),
+        }
     }
 }
 
-impl Situation {
+impl GateContext {
     pub fn of(snapshot: &Snapshot, policy: &Policy, caller: Caller) -> Self {
         let mode = snapshot.session.as_ref().map(|session| &session.plan_mode).filter(|mode| mode.enabled);
         Self {
@@ -134,11 +144,11 @@ impl Situation {
 
 /// The plan tools that are advertised: exactly those a call of which would pass the gate. Beyond it, the life cycle may
 /// still refuse; a list that changed with every status would be lost on clients that read it once.
-pub fn advertised_plan_tools(situation: &Situation) -> impl Iterator<Item = PlanTool> {
+pub fn advertised_plan_tools(situation: &GateContext) -> impl Iterator<Item = PlanTool> {
     PlanTool::all().filter(|tool| authorize_plan_tool(situation, *tool).is_ok())
 }
 
-pub fn authorize_plan_tool(situation: &Situation, tool: PlanTool) -> Result<(), Refusal> {
+pub fn authorize_plan_tool(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
     match situation.caller {
         Caller::Conversation => authorize_in_conversation(situation, tool),
         Caller::Execution => authorize_in_execution(situation, tool),
@@ -148,32 +158,32 @@ pub fn authorize_plan_tool(situation: &Situation, tool: PlanTool) -> Result<(), 
     }
 }
 
-/// Whoever does a step of a plan reports on it, and does nothing else to plans.
-fn authorize_in_execution(situation: &Situation, tool: PlanTool) -> Result<(), Refusal> {
+/// A turn that does a step reports on it, and does nothing else to plans.
+fn authorize_in_execution(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
     let step = (situation.style, situation.status) == (Some(PlanStyle::Build), Some(PlanStatus::Executing));
     if step && tool == PlanTool::Progress {
         return Ok(());
     }
-    Err(Refusal::policy_denied(format!("{} is not for whoever carries out a step of a plan.", tool.name())))
+    Err(Refusal::policy_denied(format!("{} cannot be called while a step of a plan is carried out.", tool.name())))
 }
 
-fn authorize_in_conversation(situation: &Situation, tool: PlanTool) -> Result<(), Refusal> {
-    let row = tool.row();
+fn authorize_in_conversation(situation: &GateContext, tool: PlanTool) -> Result<(), Refusal> {
+    let rule = tool.rule();
     let Some(style) = situation.style else {
         return Err(Refusal::policy_denied(format!(
-            "{} is only there while plan work is on; a person turns it on with `planwright plan on`.",
-            row.name
+            "{} is only available while plan work is on; a person turns it on with `planwright plan on`.",
+            rule.name
         )));
     };
-    if !row.styles.contains(&style) {
+    if !rule.styles.contains(&style) {
         return Err(other_style(tool, style));
     }
     let fits = |statuses: &[PlanStatus]| situation.status.is_some_and(|status| statuses.contains(&status));
-    if !row.statuses.is_none_or(fits) {
+    if !rule.statuses.is_none_or(fits) {
         let status = situation.status.map_or("missing", PlanStatus::as_str);
         return Err(Refusal::wrong_status(format!(
             "{} is for a plan that is approved or executing; this one is {status}.",
-            row.name
+            rule.name
         )));
     }
     Ok(())
@@ -182,38 +192,42 @@ fn authorize_in_conversation(situation: &Situation, tool: PlanTool) -> Result<()
 /// The tool that asks a specialist a question.
 pub const ASK_AGENT: &str = "ask_agent";
 
-/// Whether specialists can be asked: while a plan is built, by whoever builds it. A specialist does not ask others.
-pub fn authorize_asking(situation: &Situation) -> Result<(), Refusal> {
+/// Whether specialists can be asked: by the conversation while it builds a plan. A specialist does not ask others.
+pub fn authorize_asking(situation: &GateContext) -> Result<(), Refusal> {
     if (situation.caller, situation.style) == (Caller::Conversation, Some(PlanStyle::Build)) {
         return Ok(());
     }
-    Err(Refusal::policy_denied(format!("{ASK_AGENT} is only there while a plan is built.")))
+    Err(Refusal::policy_denied(format!("{ASK_AGENT} is only available while a plan is built.")))
 }
 
 /// What becomes of a call to a tool that is not about plans.
-pub fn judge_other_tool(situation: &Situation, name: &str, effect: ToolEffect) -> Verdict {
+pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect) -> GateDecision {
     let reads_only = effect == ToolEffect::ReadsOnly;
     let only_if_it_reads = |why: &str| {
-        if reads_only { Verdict::Run } else { Verdict::Deny(Refusal::policy_denied(format!("{} {why}", quoted(name)))) }
+        if reads_only {
+            GateDecision::Run
+        } else {
+            GateDecision::Deny(Refusal::policy_denied(format!("{} {why}", quoted(name))))
+        }
     };
     match (situation.caller, situation.style) {
-        (Caller::Execution, _) | (Caller::Conversation, None) => Verdict::Run,
+        (Caller::Execution, _) | (Caller::Conversation, None) => GateDecision::Run,
         (Caller::Specialist, _) => only_if_it_reads("changes things, and a specialist that is asked may only read."),
-        (Caller::Conversation, Some(PlanStyle::Collect)) => Verdict::Record,
+        (Caller::Conversation, Some(PlanStyle::Collect)) => GateDecision::Record,
         (Caller::Conversation, Some(PlanStyle::Build)) => only_if_it_reads("changes things, and planning only reads."),
         (Caller::Conversation, Some(PlanStyle::Document)) => {
             let drafting = matches!(situation.status, Some(PlanStatus::Collecting | PlanStatus::Ready));
             if drafting && situation.document_tools == DocumentTools::ReadOnly {
                 only_if_it_reads("changes things, and only reading is allowed until the plan is approved.")
             } else {
-                Verdict::Run
+                GateDecision::Run
             }
         }
     }
 }
 
 /// Whether a call to `name` is one that the style collect writes down.
-pub fn authorize_recording(situation: &Situation, name: &str) -> Result<(), Refusal> {
+pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Refusal> {
     let about_plans = PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some();
     if about_plans || name.starts_with("plan_") || name == ASK_AGENT {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));

@@ -9,12 +9,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
-use crate::hex;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
     Web,
@@ -165,7 +163,7 @@ pub struct TransportChat(pub String);
 impl TransportChat {
     /// What logs call it: the same for the same transport, and nothing tells from it who that is.
     pub fn short_hash(&self) -> String {
-        let mut hash = hex::encode(&Sha256::digest(self.0.as_bytes()).into());
+        let mut hash = hex::encode(Sha256::digest(self.0.as_bytes()));
         hash.truncate(12);
         hash
     }

@@ -94,7 +94,7 @@ impl RequestId {
         Self::within(turn.as_str(), &format!("call {call}"))
     }
 
-    /// The request that writes down what a call came to, or with number 0 what comes before all of them; for the same
+    /// The request that records the outcome of a call, or with number 0 what precedes the calls; for the same
     /// reason always the same one.
     pub fn of_note(turn: &TurnId, call: u32) -> Self {
         Self::within(turn.as_str(), &format!("note {call}"))
@@ -111,7 +111,7 @@ impl RequestId {
         let hash: [u8; 32] = Sha256::digest(format!("{whole} {part}")).into();
         // The beginning of a time-ordered id keeps what belongs together together in the store.
         let head = whole.get(..HEAD).unwrap_or(whole);
-        Self(format!("{head}-{}", &crate::hex::encode(&hash)[..16]))
+        Self(format!("{head}-{}", &hex::encode(hash)[..16]))
     }
 }
 

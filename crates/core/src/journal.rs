@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::actor::Actor;
 use crate::event::Event;
-use crate::hex;
 use crate::ids::RequestId;
+use crate::refusal::{Refusal, RefusalCode};
 use crate::session::SessionIdentity;
 use crate::snapshot::CommandContext;
 
@@ -52,15 +52,35 @@ pub enum Damage {
     Misplaced { seq: u64, says: String },
     #[error("the journal ends at entry {found}, but entry {recorded} was written")]
     CutOff { found: u64, recorded: u64 },
-    #[error("the journal goes on to entry {found}, past entry {recorded}, the last one that was acknowledged")]
+    #[error("the journal has entry {found}, past entry {recorded}, the last one that was acknowledged")]
     Overrun { found: u64, recorded: u64 },
+}
+
+/// An entry that cannot be written as JSON. Nothing of it is sealed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {seq} of the journal cannot be written: {reason}")]
+pub struct Unwritable {
+    pub seq: u64,
+    pub reason: String,
+}
+
+impl From<Unwritable> for Refusal {
+    fn from(unwritable: Unwritable) -> Self {
+        Self::new(RefusalCode::Internal, format!("Nothing was changed: {unwritable}."))
+    }
 }
 
 impl Head {
     pub const START: Self = Self { seq: 0, hash: EntryHash([0; 32]) };
 
-    /// Writes the next entry after this one and moves on to it.
-    pub fn seal(&mut self, session: &SessionIdentity, stamp: &CommandContext, event: &Event) -> SealedEntry {
+    /// Writes the next entry after this one and moves on to it. An entry that cannot be written leaves the head where
+    /// it was.
+    pub fn seal(
+        &mut self,
+        session: &SessionIdentity,
+        context: &CommandContext,
+        event: &Event,
+    ) -> Result<SealedEntry, Unwritable> {
         #[derive(Serialize)]
         struct EntryRef<'a> {
             session: &'a SessionIdentity,
@@ -71,11 +91,15 @@ impl Head {
             event: &'a Event,
         }
         let seq = self.seq + 1;
-        let entry = EntryRef { session, seq, at: stamp.at, by: &stamp.by, request: &stamp.request, event };
-        let body = json_text(&entry);
+        let entry = EntryRef { session, seq, at: context.at, by: &context.by, request: &context.request, event };
+        self.seal_value(seq, &entry)
+    }
+
+    fn seal_value(&mut self, seq: u64, entry: &impl Serialize) -> Result<SealedEntry, Unwritable> {
+        let body = json_text(entry).map_err(|error| Unwritable { seq, reason: error.to_string() })?;
         let hash = EntryHash::of(&self.hash, &body);
         *self = Self { seq, hash };
-        SealedEntry { seq, body, hash }
+        Ok(SealedEntry { seq, body, hash })
     }
 
     /// Checks the entry that should come next, moves on to it and gives what it says.
@@ -115,12 +139,10 @@ impl Head {
 /// Most entries fit into this, so that their text need not be moved while it grows.
 const ROOM: usize = 1024;
 
-/// Every field is text, a number or a list of such, for which this cannot fail.
-fn json_text(entry: &impl Serialize) -> String {
+fn json_text(entry: &impl Serialize) -> Result<String, serde_json::Error> {
     let mut text = Vec::with_capacity(ROOM);
-    let written = serde_json::to_writer(&mut text, entry);
-    debug_assert!(written.is_ok());
-    String::from_utf8(text).unwrap_or_default()
+    serde_json::to_writer(&mut text, entry)?;
+    String::from_utf8(text).map_err(serde::ser::Error::custom)
 }
 
 impl EntryHash {
@@ -134,19 +156,41 @@ impl EntryHash {
 }
 
 impl Entry {
-    pub fn stamp(&self) -> CommandContext {
+    pub fn context(&self) -> CommandContext {
         CommandContext { at: self.at, by: self.by.clone(), request: self.request.clone() }
     }
 }
 
 impl std::fmt::Display for EntryHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&hex::encode(&self.0))
+        f.write_str(&hex::encode(self.0))
     }
 }
 
 impl std::fmt::Debug for EntryHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EntryHash({})", hex::encode(&self.0))
+        write!(f, "EntryHash({})", hex::encode(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// JSON has no keys that are lists, so a map of them cannot be written.
+    #[test]
+    fn an_entry_that_cannot_be_written_is_an_error_and_moves_nothing() {
+        let mut head = Head::START;
+        let good = head.seal_value(1, &"written").unwrap();
+        let before = head;
+        let bad = BTreeMap::from([("before", BTreeMap::from([(vec![1], 2)]))]);
+        let error = head.seal_value(2, &bad).unwrap_err();
+        assert_eq!(error.to_string(), "entry 2 of the journal cannot be written: key must be a string");
+        assert_eq!(head, before);
+        assert_eq!(Refusal::from(error).code, RefusalCode::Internal);
+        let next = head.seal_value(2, &"written too").unwrap();
+        assert_eq!((good.body.as_str(), next.body.as_str()), ("\"written\"", "\"written too\""));
     }
 }

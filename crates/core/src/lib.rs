@@ -7,7 +7,6 @@
 //! - [`gate`]: which tools are advertised and may run
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
-//! - [`hex`]: hashes as text
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
@@ -21,7 +20,6 @@ pub mod conversation;
 mod decide;
 pub mod event;
 pub mod gate;
-pub mod hex;
 pub mod identity;
 pub mod ids;
 pub mod journal;

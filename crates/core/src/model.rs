@@ -22,7 +22,7 @@ pub enum ModelMessage {
         text: String,
         calls: Vec<SentCall>,
     },
-    /// What a call came to. It follows the reply that made the call.
+    /// The result of a call. It follows the reply that made the call.
     ToolResult {
         id: String,
         name: String,

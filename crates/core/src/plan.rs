@@ -34,7 +34,6 @@ pub use execution::Execution;
 pub use lifecycle::PlanStatus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PlanStyle {
     /// One Markdown document is the plan.
@@ -98,13 +97,13 @@ pub struct Plan {
     pub approval: Option<Shared<Approval>>,
     /// Why it was rejected or cancelled, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ending: Option<Ending>,
+    pub ending: Option<PlanEnding>,
     /// The latest execution; earlier ones are in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
     /// Set on plans taken over from the older format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub origin: Option<LegacyOrigin>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -117,7 +116,7 @@ pub struct Feedback {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
+pub struct PlanEnding {
     pub by: Actor,
     pub at: Timestamp,
     pub reason: Option<String>,
@@ -125,7 +124,7 @@ pub struct Ending {
 
 /// What the older format knew about a plan and the plan itself has no place for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct LegacyOrigin {
     pub transport_chat: Option<TransportChat>,
     pub description: Option<String>,
     pub model_tier: Option<String>,
@@ -168,7 +167,7 @@ impl Plan {
         self.title.is_none() && self.content.is_empty() && self.feedback.is_none() && self.supersedes.is_none()
     }
 
-    /// What it takes up, in bytes of text: what it says and what was reported on it.
+    /// Its size in bytes of text: its content and the reports on its steps.
     pub fn size(&self) -> usize {
         self.content.size() + self.execution.as_ref().map_or(0, Execution::size)
     }

@@ -1,5 +1,5 @@
-//! What the planner says at the end of a turn, as whoever builds on it reads it. A model may claim anything; what is
-//! stored decides.
+//! The planner's answer at the end of a turn, as data for programs. A model may claim anything; the stored plan
+//! decides.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,6 @@ use crate::plan::{Plan, PlanStatus};
 use crate::turn::TurnEnd;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum PlannerAnswer {
     /// Words, and no plan was made or changed.
@@ -17,9 +16,8 @@ pub enum PlannerAnswer {
     },
     /// A plan was made or changed. Its content is in the store.
     Plan {
-        #[cfg_attr(feature = "openapi", schema(value_type = String))]
         plan_id: PlanId,
-        status: PlannedAs,
+        status: DraftStatus,
     },
     Failure {
         message: String,
@@ -32,15 +30,14 @@ pub enum PlannerAnswer {
 
 /// How far a plan is, in the planner's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum PlannedAs {
+pub enum DraftStatus {
     Draft,
     Proposal,
 }
 
-impl PlannedAs {
-    /// `None` for a plan that somebody has decided about already.
+impl DraftStatus {
+    /// `None` for a plan that was decided about already.
     pub const fn of(status: PlanStatus) -> Option<Self> {
         match status {
             PlanStatus::Collecting => Some(Self::Draft),
@@ -59,7 +56,7 @@ impl PlannedAs {
 /// What a model says about its own answer, if it says it as data. Its word for the status of a plan is not even read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Claim {
+pub enum ModelClaim {
     Answer {
         #[serde(alias = "answer", alias = "message", alias = "content")]
         text: String,
@@ -77,7 +74,7 @@ pub enum Claim {
     },
 }
 
-impl Claim {
+impl ModelClaim {
     /// A whole reply that is one JSON object, in a fence or not. Words around it make it words.
     pub fn read(reply: &str) -> Option<Self> {
         let text = reply.trim();
@@ -89,18 +86,18 @@ impl Claim {
 
 /// What is known about the end of a planner's turn.
 #[derive(Debug, Clone, Copy)]
-pub struct Planned<'a> {
+pub struct PlannerTurn<'a> {
     pub end: &'a TurnEnd,
     /// What the person reads.
     pub reply: &'a str,
-    pub claim: Option<&'a Claim>,
+    pub claim: Option<&'a ModelClaim>,
     /// The stored plan that the claim names, if it is one of this session.
     pub claimed: Option<&'a Plan>,
     /// The stored plan that was made or changed in the turn.
     pub changed: Option<&'a Plan>,
 }
 
-impl Planned<'_> {
+impl PlannerTurn<'_> {
     pub fn answer(&self) -> PlannerAnswer {
         let words = || self.reply.trim().to_owned();
         match self.end {
@@ -121,10 +118,10 @@ impl Planned<'_> {
 
     fn claimed_answer(&self) -> Option<PlannerAnswer> {
         match self.claim? {
-            Claim::Answer { text } => Some(PlannerAnswer::Answer { text: text.clone() }),
-            Claim::Failure { message } => Some(PlannerAnswer::Failure { message: message.clone() }),
-            Claim::Interruption { message } => Some(PlannerAnswer::Interruption { message: message.clone() }),
-            Claim::Plan { .. } => match self.claimed {
+            ModelClaim::Answer { text } => Some(PlannerAnswer::Answer { text: text.clone() }),
+            ModelClaim::Failure { message } => Some(PlannerAnswer::Failure { message: message.clone() }),
+            ModelClaim::Interruption { message } => Some(PlannerAnswer::Interruption { message: message.clone() }),
+            ModelClaim::Plan { .. } => match self.claimed {
                 Some(plan) => named(plan),
                 None => {
                     let message = "The planner named a plan that is not in this session.".to_owned();
@@ -136,6 +133,6 @@ impl Planned<'_> {
 }
 
 fn named(plan: &Plan) -> Option<PlannerAnswer> {
-    let status = PlannedAs::of(plan.status)?;
+    let status = DraftStatus::of(plan.status)?;
     Some(PlannerAnswer::Plan { plan_id: plan.id.clone(), status })
 }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// The codes that programs rely on. They are part of the public contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RefusalCode {
     PolicyDenied,
@@ -48,7 +47,6 @@ impl fmt::Display for RefusalCode {
 
 /// One thing that is wrong, and where: `path` is a JSON pointer such as `/steps/2/agent`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ProblemDetail))]
 pub struct Problem {
     pub path: String,
     pub message: String,

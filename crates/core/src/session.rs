@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::PlanId;
 use crate::mode::PlanModeState;
-use crate::turn::{OpenTurn, Shown};
+use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 
 pub use crate::identity::{Channel, ConversationKey, SessionIdentity, TransportChat};
@@ -35,8 +35,8 @@ pub struct Session {
     pub kept_from: u64,
     /// The version of a plan that the person saw last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
-    /// The planning files; `None` until somebody switches them on or off, or begins one.
+    pub shown: Option<ShownPlan>,
+    /// The planning files; `None` until they are switched on or off, or a workbook begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workbook: Option<WorkbookState>,
 }
@@ -46,7 +46,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Session {
-    /// The plan that the turn under way carries out.
+    /// The plan that the open turn carries out.
     pub fn worked_on(&self) -> Option<&PlanId> {
         self.turn.as_ref()?.purpose.plan()
     }
@@ -67,12 +67,12 @@ impl Session {
         }
     }
 
-    /// Whether the planning files are there for the agent.
+    /// Whether the agent has planning files.
     pub fn has_planning_files(&self, settings: &PlanningFiles) -> bool {
         self.workbook.as_ref().and_then(|workbook| workbook.on).unwrap_or(settings.enabled)
     }
 
-    /// Whether a person said that they are not to be there.
+    /// Whether a person switched them off.
     pub fn refuses_planning_files(&self) -> bool {
         self.workbook.as_ref().and_then(|workbook| workbook.on) == Some(false)
     }

@@ -31,7 +31,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-/// Whoever changes it has it alone from then on.
+/// Changing it copies it if it is shared.
 impl<T: Clone> DerefMut for Shared<T> {
     fn deref_mut(&mut self) -> &mut T {
         Arc::make_mut(&mut self.0)

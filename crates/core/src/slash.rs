@@ -4,7 +4,7 @@
 //! - `table`: every command with its usage and help; parsing, help, suggestions and completion all read it
 //! - `command`: what a command says once it is understood
 //! - `plan`, `arguments`, `selection`: what may follow a command's name
-//! - `near`, `mistake`: what was probably meant, and how that is said
+//! - `suggest`, `mistake`: what was probably meant, and how that is said
 //! - [`help`], [`completions`]: the table as people see it
 
 mod arguments;
@@ -12,16 +12,16 @@ mod command;
 mod complete;
 mod help;
 mod mistake;
-mod near;
 mod plan;
 mod selection;
+mod suggest;
 mod table;
 
 pub use command::{AutoCommand, Comparison, OnOff, PlanCommand, SlashCommand};
 pub use complete::completions;
 pub use help::help;
 pub use mistake::Mistake;
-pub use table::{Entry, Feature, Group, offered};
+pub use table::{CommandSpec, Feature, HelpGroup, offered};
 
 use arguments::first_word;
 
@@ -69,7 +69,7 @@ fn command(name: &str, rest: &str) -> Result<SlashCommand, Mistake> {
 
 /// What was probably meant, with the rest of the line where that makes a whole command.
 fn suggestions(name: &str, rest: &str) -> Vec<String> {
-    near::nearest(name, offered())
+    suggest::nearest(name, offered())
         .into_iter()
         .map(|entry| Some(entry.line(rest)).filter(|line| is_command(line)).unwrap_or_else(|| entry.line("")))
         .collect()

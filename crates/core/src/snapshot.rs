@@ -17,7 +17,7 @@ pub struct Snapshot {
     pub identity: SessionIdentity,
     /// `None` until the session is opened.
     pub session: Option<Session>,
-    /// The plans that were laid out; there may be more in the session.
+    /// The plans that were loaded; the session may have more.
     pub plans: BTreeMap<PlanId, Arc<Plan>>,
 }
 
@@ -43,7 +43,7 @@ impl Snapshot {
         self.plans.get(id).map(Arc::as_ref)
     }
 
-    /// The plan a command names. One of another session is not there, the same as one that does not exist.
+    /// The plan a command names. A plan of another session is not found, the same as one that does not exist.
     pub fn named(&self, id: &PlanId) -> Result<&Plan, Refusal> {
         self.plan(id).ok_or_else(|| Refusal::not_found(format!("There is no plan {id} in session {}.", self.identity)))
     }

@@ -1,6 +1,6 @@
 //! The turn as a state machine: what was said and done goes in, what is to be done next comes out. It has no clock and
-//! does nothing itself; whoever carries its effects out journals what they came to, so that a turn that a crash
-//! interrupts goes on where it stood.
+//! does nothing itself. The engine carries its effects out and records their results in the journal, so that a turn
+//! that a crash interrupts continues where it stopped.
 
 mod event;
 mod limits;
@@ -27,14 +27,14 @@ pub enum TurnInput {
         tokens: u32,
     },
     ToolEnded {
-        /// The how-manieth call of the turn, from 1.
+        /// 1-based index of the call within the turn.
         call: u32,
         outcome: ToolOutcome,
         tokens: u32,
     },
 }
 
-/// What a tool call came to, as the model reads it.
+/// The result of a tool call, as the model reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOutcome {
     pub status: ToolStatus,
@@ -42,7 +42,6 @@ pub struct ToolOutcome {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     Done,
@@ -50,7 +49,7 @@ pub enum ToolStatus {
     Planned,
     /// A plan tool that ended the planning: the plan now waits for a person, or there was nothing in it.
     Settled,
-    /// It did not run: not allowed, not there, or with arguments that do not fit.
+    /// It did not run: not allowed, unknown, or called with wrong arguments.
     Refused,
     Failed,
     TimedOut,
@@ -69,7 +68,7 @@ impl ToolStatus {
 
 /// How a turn ended, and what the person reads about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
+pub struct TurnEnding {
     pub end: TurnEnd,
     /// What is said besides the model's last reply.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -78,10 +77,10 @@ pub struct Ending {
     pub tokens: u32,
     /// The plan that the answer shows, as it was when it was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
+    pub shown: Option<ShownPlan>,
 }
 
-impl From<TurnEnd> for Ending {
+impl From<TurnEnd> for TurnEnding {
     fn from(end: TurnEnd) -> Self {
         Self { end, text: String::new(), tokens: 0, shown: None }
     }
@@ -142,12 +141,12 @@ impl TurnEnd {
 
 /// A version of a plan that a person was shown in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ShownPlan {
     pub plan: PlanId,
     pub digest: Digest,
 }
 
-/// What the session knows of the turn that is under way.
+/// What the session knows of its open turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenTurn {
     pub id: TurnId,
@@ -157,9 +156,9 @@ pub struct OpenTurn {
     /// Calls the model made in it, and how many of them have an outcome. They end in the order they were made.
     pub calls: u32,
     pub ended: u32,
-    /// How often it was taken up again after a crash.
+    /// How often it was resumed after a crash.
     pub resumed: u32,
-    /// Nobody knows whether one of its calls was carried out.
+    /// It is unknown whether one of its calls was carried out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub uncertain: bool,
     /// The question to a specialist that it waits for.

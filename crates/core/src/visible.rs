@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 /// Writes `⟦U+202E⟧` for every character that cannot be seen or that changes how others are seen. Line ends and
-/// tabs stay, and the bracket itself is written out so that nobody can fake the notation.
+/// tabs stay, and the bracket itself is written out so that the notation cannot be faked.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);

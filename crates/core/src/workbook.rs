@@ -1,9 +1,9 @@
 //! The workbook: task plan, findings and progress, kept by the agent beside the conversation.
 //!
 //! The journal holds every version of every document; the session's state only says which entry has the text that
-//! counts. So a document of any size costs a session nothing until somebody reads it.
+//! counts. So a document of any size costs a session nothing until it is read.
 //!
-//! - [`Which`], [`Documents`]: the three documents there are
+//! - [`DocumentKind`], [`Documents`]: the three documents
 //! - [`WorkbookState`]: what is current, and what was archived
 //! - [`WorkbookCommand`]: what can be asked; `decide/workbook.rs` answers
 //! - [`PlanningFiles`]: the settings
@@ -11,10 +11,11 @@
 //! - [`sections`]: a document's sections, and replacing one of them
 //! - [`completion`]: whether the task plan says that it is complete, and the phase it is in
 //! - [`findings`], [`errors`]: what is written down along the way
-//! - [`verdict`]: whether a message is worth a workbook
+//! - [`auto_init`]: whether a message is worth a workbook
 //! - [`hint`]: what the model is told about all this
 
 pub mod archive;
+pub mod auto_init;
 pub mod completion;
 pub mod errors;
 mod event;
@@ -26,7 +27,6 @@ pub mod sections;
 mod settings;
 mod state;
 pub mod template;
-pub mod verdict;
 
 use serde::{Deserialize, Serialize};
 
@@ -143,17 +143,17 @@ pub enum WorkbookCommand {
     Switch {
         on: bool,
     },
-    /// A fresh workbook, which switches the planning files on. What is there is archived first.
+    /// A fresh workbook, which switches the planning files on. The current workbook is archived first.
     Begin {
         title: String,
         documents: Documents<String>,
-        /// The versions that are archived by it, exactly as they were looked at; `None` where nothing is there.
+        /// The versions that are archived by it, exactly as they were looked at; `None` without a current workbook.
         replaces: Option<Documents<u32>>,
         /// Names that archives on disk have already.
         taken: Vec<String>,
     },
     /// A new version of a document, made from the version that is named. If that one is not the newest any more, the
-    /// answer is `CONFLICT`, and whoever asks looks again.
+    /// answer is `CONFLICT`, and the caller reads the document again.
     Write {
         which: DocumentKind,
         base_version: u32,
@@ -164,12 +164,12 @@ pub enum WorkbookCommand {
     Clear {
         base_versions: Documents<u32>,
     },
-    Judge(Judged),
+    RecordAssessment(AssessmentRecord),
 }
 
 /// Whether a message is worth a workbook, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judged {
+pub struct AssessmentRecord {
     pub begin: bool,
     pub score: u32,
     pub reasons: Vec<String>,
@@ -181,7 +181,7 @@ impl WorkbookCommand {
         match self {
             Self::Begin { documents, .. } => DocumentKind::ALL.iter().map(|which| documents.get(*which).len()).sum(),
             Self::Write { content, .. } => content.len(),
-            Self::Switch { .. } | Self::Clear { .. } | Self::Judge(_) => 0,
+            Self::Switch { .. } | Self::Clear { .. } | Self::RecordAssessment(_) => 0,
         }
     }
 }

@@ -114,7 +114,7 @@ impl Engine {
         match &outcome {
             Ok(committed) => {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
-                self.observers.tell(&session, &committed.events);
+                self.observers.tell(&session, committed);
                 audit_log::log_committed(&session, committed);
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),

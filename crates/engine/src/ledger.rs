@@ -10,7 +10,7 @@ use planwright_core::command::Command;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
-use planwright_core::plan::reference::Candidate;
+use planwright_core::plan::reference::PlanCandidate;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
@@ -57,6 +57,13 @@ pub struct Committed {
     pub snapshot: Snapshot,
     /// The lease that was taken with it.
     pub lease: Option<Lease>,
+    /// Whether plan mode was on before. `None` if the request had been carried out earlier: nothing was written now.
+    pub plan_mode_was_on: Option<bool>,
+}
+
+/// Whether plan mode is on in the session.
+pub fn is_plan_mode_on(snapshot: &Snapshot) -> bool {
+    snapshot.session.as_ref().is_some_and(|session| session.plan_mode.enabled)
 }
 
 /// The right to be the one that works on a session.
@@ -190,7 +197,11 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot>;
 
     /// The plans of a session whose number or id the reference could mean; few are enough.
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>>;
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>>;
 
     /// The session a plan belongs to.
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>>;

@@ -4,7 +4,7 @@
 //! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
 //! - [`workbook`]: task plan, findings and progress beside the conversation
-//! - [`view`]: plans and sessions as JSON for people's programs
+//! - [`plan_steps`], [`step_counts`]: the steps of a plan with their outcomes, and how many there are of each
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
@@ -16,14 +16,15 @@ pub mod engine;
 pub mod feed;
 pub mod ledger;
 pub mod model;
+pub mod plan_steps;
 mod schema;
 pub mod server_ledger;
 pub mod session;
+pub mod step_counts;
 pub mod tokens;
 pub mod toolbox;
 pub mod tools;
 pub mod version_index;
-pub mod view;
 mod who;
 pub mod workbook;
 

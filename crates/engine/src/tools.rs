@@ -8,7 +8,7 @@ mod results;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
-use planwright_core::gate::{self, Caller, PlanTool, Situation, WorkbookTool};
+use planwright_core::gate::{self, Caller, GateContext, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
@@ -45,11 +45,11 @@ impl Engine {
     /// The plan and workbook tools that may be called in this session now.
     pub async fn advertised_tools(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
         let snapshot = self.ledger().snapshot(session, None).await?;
-        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
+        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
         Ok(self.plan_tools(&situation).into_iter().chain(self.workbook_tools(&situation)).collect())
     }
 
-    pub(crate) fn plan_tools(&self, situation: &Situation) -> Vec<ToolDefinition> {
+    pub(crate) fn plan_tools(&self, situation: &GateContext) -> Vec<ToolDefinition> {
         let style = situation.style.unwrap_or(PlanStyle::Document);
         // The schemas are made from types, which is not worth doing again for every request.
         let all = self.definitions.get_or_init(|| {
@@ -165,7 +165,7 @@ impl Engine {
 
     async fn get(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
         let snapshot = self.ledger().snapshot(session, None).await?;
-        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
+        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
         gate::authorize_plan_tool(&situation, PlanTool::Get)?;
         let reference = match situation.style.unwrap_or(PlanStyle::Document) {
             PlanStyle::Document | PlanStyle::Collect => {
@@ -194,7 +194,7 @@ impl Engine {
     /// The style of plan work, if this tool may be called in it.
     async fn pass_gate(&self, session: &SessionIdentity, tool: PlanTool) -> LedgerResult<PlanStyle> {
         let snapshot = self.ledger().snapshot(session, None).await?;
-        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
+        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
         gate::authorize_plan_tool(&situation, tool)?;
         Ok(situation.style.unwrap_or(PlanStyle::Document))
     }
@@ -208,7 +208,7 @@ impl Engine {
     ) -> LedgerResult<(Value, Committed)> {
         let session = asking.session;
         let snapshot = self.ledger().snapshot(session, None).await?;
-        let situation = Situation::of(&snapshot, self.policy(), Caller::Conversation);
+        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
         if situation.style != Some(PlanStyle::Collect) {
             return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
         }

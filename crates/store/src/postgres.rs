@@ -42,7 +42,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::PlanStatus;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
@@ -114,7 +114,11 @@ impl Ledger for PostgresLedger {
         self.readers.snapshot(session, plan).await
     }
 
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         self.readers.candidates(session, reference).await
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn replay_journal(session: &SessionIdentity, sealed: &[SealedEntry]) 
     let (mut request_before, mut last_active) = (None, None);
     for sealed in sealed {
         let entry = head.check(session, sealed).map_err(|damage| LedgerError::damaged(what(), damage))?;
-        let made = apply_and_index(&mut snapshot, &entry.event, &entry.stamp(), entry.seq);
+        let made = apply_and_index(&mut snapshot, &entry.event, &entry.context(), entry.seq);
         let plan = entry.event.plan().cloned();
         if let Some(plan) = &plan {
             last_about.insert(plan.clone(), entry.seq);

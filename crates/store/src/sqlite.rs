@@ -39,7 +39,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
 use planwright_core::plan::PlanStatus;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
@@ -156,7 +156,11 @@ impl Ledger for SqliteLedger {
         self.readers.read_inline(move |connection| queries::snapshot(connection, &session, plan.as_ref())).await
     }
 
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         let (session, reference) = (session.clone(), reference.clone());
         self.readers.read(move |connection| queries::candidates(connection, &session, &reference)).await
     }

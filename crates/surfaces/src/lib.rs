@@ -1,8 +1,9 @@
-//! How the outside reaches Planwright. A surface knows who is asking and how to answer them; what is allowed is
-//! decided by the engine.
+//! How clients reach Planwright. A surface authenticates clients and formats answers; the engine decides what is allowed.
 //!
-//! - [`http`]: the server: REST and live events for programs and browsers, and the doors in front of them
+//! - [`http`]: the server: REST and live events for programs and browsers, and their authentication
 //! - [`mcp`]: the plan tools for an existing agent, over standard input and output
+//! - [`wire`]: plans and sessions as JSON
 
 pub mod http;
 pub mod mcp;
+pub mod wire;

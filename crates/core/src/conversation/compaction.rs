@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::conversation::items::{Conversation, Item, Said};
+use crate::conversation::items::{Conversation, ConversationItem, ItemContent};
 use crate::session::{Compaction, Summarizer};
 use crate::visible::visible;
 
 /// Where a conversation is cut: everything before it is told in a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutPoint {
     /// The first item that is kept.
     index: usize,
     /// The person's newest words, if they stand before it.
@@ -17,7 +17,7 @@ pub struct Cut {
 
 /// Cuts so that what is kept takes about `keep` tokens, and at least the newest group. There is nothing to cut if
 /// everything would be kept.
-pub fn cut(conversation: &Conversation, keep: u32) -> Option<Cut> {
+pub fn cut(conversation: &Conversation, keep: u32) -> Option<CutPoint> {
     let newest_words = conversation.newest_words();
     let groups = conversation.groups();
     let mut kept = 0_u32;
@@ -31,11 +31,11 @@ pub fn cut(conversation: &Conversation, keep: u32) -> Option<Cut> {
     }
     let pinned = newest_words.filter(|words| *words < index);
     let dropped = index - usize::from(pinned.is_some());
-    (dropped > 0).then_some(Cut { index, pinned })
+    (dropped > 0).then_some(CutPoint { index, pinned })
 }
 
-impl Cut {
-    /// The compaction it comes to, with this summary.
+impl CutPoint {
+    /// The record of this cut, with this summary.
     pub fn compaction(&self, conversation: &Conversation, summary: String, tokens: u32, by: Summarizer) -> Compaction {
         let seq = |index: usize| conversation.items.get(index).map(|item| item.seq);
         let kept_from = seq(self.index).unwrap_or_default();
@@ -45,13 +45,13 @@ impl Cut {
         Compaction { kept_from, pinned: self.pinned.and_then(seq), summary, tokens, by, messages }
     }
 
-    fn dropped<'a>(&self, conversation: &'a Conversation) -> impl Iterator<Item = &'a Item> {
+    fn dropped<'a>(&self, conversation: &'a Conversation) -> impl Iterator<Item = &'a ConversationItem> {
         let pinned = self.pinned;
         let before = conversation.items.iter().enumerate().take(self.index);
         before.filter(move |(index, _)| Some(*index) != pinned).map(|(_, item)| item)
     }
 
-    /// What is dropped, as text for whoever summarises it: at most `bytes` of it, the newest rather than the oldest.
+    /// The dropped items as text for the summarizer: at most `bytes` bytes, the newest first.
     pub fn transcript(&self, conversation: &Conversation, bytes: usize) -> String {
         const LINE: usize = 4_000;
         let mut lines = Vec::new();
@@ -81,12 +81,12 @@ impl Cut {
         let mut answer = None;
         for item in self.dropped(conversation) {
             match &item.said {
-                Said::Person { text } => said.push(short(text, WORDS)),
-                Said::Model { text, calls } => {
+                ItemContent::Person { text } => said.push(short(text, WORDS)),
+                ItemContent::Model { text, calls } => {
                     calls.iter().for_each(|call| *tools.entry(&call.name).or_default() += 1);
                     answer = Some(text.as_str()).filter(|text| !text.trim().is_empty()).or(answer);
                 }
-                Said::Result { .. } | Said::Note { .. } | Said::Reminder { .. } => {}
+                ItemContent::Result { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. } => {}
             }
         }
         let mut parts = Vec::new();
@@ -111,15 +111,15 @@ impl Cut {
     }
 }
 
-fn told(item: &Item, most: usize) -> String {
+fn told(item: &ConversationItem, most: usize) -> String {
     match &item.said {
-        Said::Person { text } => format!("Person: {}", short(text, most)),
-        Said::Note { text } | Said::Reminder { text } => format!("Note: {}", short(text, most)),
-        Said::Result { outcome } => {
-            let how = if outcome.status.is_failure() { "failed" } else { "came to" };
+        ItemContent::Person { text } => format!("Person: {}", short(text, most)),
+        ItemContent::Note { text } | ItemContent::Reminder { text } => format!("Note: {}", short(text, most)),
+        ItemContent::Result { outcome } => {
+            let how = if outcome.status.is_failure() { "failed" } else { "returned" };
             format!("It {how}: {}", short(&outcome.text, most / 4))
         }
-        Said::Model { text, calls } => {
+        ItemContent::Model { text, calls } => {
             let calls = calls
                 .iter()
                 .map(|call| format!("Agent calls {} {}", short(&call.name, NAME), short(&call.arguments, most / 8)));
@@ -135,7 +135,7 @@ const ELLIPSIS: &str = "…";
 /// As much of a tool's name as is told.
 const NAME: usize = 60;
 
-/// The beginning of what somebody said. All but its first line is set off, so that it cannot pass for somebody else's.
+/// The beginning of a text. All lines but the first are indented, so that they cannot pass for another speaker's.
 fn short(text: &str, most: usize) -> String {
     beginning(&visible(text.trim()).replace('\n', "\n  "), most)
 }

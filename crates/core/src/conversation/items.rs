@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use crate::conversation::words;
+use crate::conversation::model_notes;
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
 use crate::model::{ModelMessage, SentCall, ToolCall};
 use crate::session::Compaction;
-use crate::turn::{Ending, Purpose, ToolOutcome, TurnEnd};
+use crate::turn::{Purpose, ToolOutcome, TurnEnd, TurnEnding};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversation {
     /// What was said before the items, told shortly.
     pub summary: Option<Compaction>,
-    pub items: Vec<Item>,
+    pub items: Vec<ConversationItem>,
     /// Where it begins in the journal: after the last reset, or where the last compaction cut.
     from: u64,
     part: Part,
@@ -25,7 +25,7 @@ enum Part {
     /// Those in which a person is answered.
     #[default]
     WithPerson,
-    /// The same; a turn apart from it is under way.
+    /// The same, while this turn runs apart from it.
     Beside(TurnId),
     /// Only this one.
     Only(TurnId),
@@ -34,16 +34,16 @@ enum Part {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct ConversationItem {
     /// Its number in the journal.
     pub seq: u64,
     /// The tokens of what was said, without what a message takes besides.
     pub tokens: u32,
-    pub said: Said,
+    pub said: ItemContent,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum ItemContent {
     Person {
         text: String,
     },
@@ -59,7 +59,7 @@ pub enum Said {
     Note {
         text: String,
     },
-    /// What whoever does a step is told when it forgets how a step ends.
+    /// What the specialist is told when a reply in a step has no report.
     Reminder {
         text: String,
     },
@@ -126,21 +126,23 @@ impl Conversation {
 
     fn take_in_turn(&mut self, seq: u64, event: &TurnEvent) {
         let reports = matches!(self.part, Part::Step(_));
-        let mut push = |tokens, said| self.items.push(Item { seq, tokens, said });
+        let mut push = |tokens, said| self.items.push(ConversationItem { seq, tokens, said });
         match event {
-            TurnEvent::Begun { text, tokens, .. } => push(*tokens, Said::Person { text: text.clone() }),
+            TurnEvent::Begun { text, tokens, .. } => push(*tokens, ItemContent::Person { text: text.clone() }),
             // Providers do not take a message with nothing in it.
             TurnEvent::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
             TurnEvent::ModelReplied { reply, tokens } => {
-                push(*tokens, Said::Model { text: reply.text.clone(), calls: reply.calls.clone() });
+                push(*tokens, ItemContent::Model { text: reply.text.clone(), calls: reply.calls.clone() });
                 if reports && reply.calls.is_empty() {
-                    push(words::REPORT_TOKENS, Said::Reminder { text: words::REPORT.to_owned() });
+                    push(model_notes::REPORT_TOKENS, ItemContent::Reminder { text: model_notes::REPORT.to_owned() });
                 }
             }
-            TurnEvent::ToolEnded { outcome, tokens, .. } => push(*tokens, Said::Result { outcome: outcome.clone() }),
+            TurnEvent::ToolEnded { outcome, tokens, .. } => {
+                push(*tokens, ItemContent::Result { outcome: outcome.clone() })
+            }
             TurnEvent::Ended { ending } => {
                 if let Some((tokens, text)) = note(ending) {
-                    push(tokens, Said::Note { text });
+                    push(tokens, ItemContent::Note { text });
                 }
             }
             TurnEvent::Resumed => {}
@@ -160,7 +162,7 @@ impl Conversation {
         }
     }
 
-    /// A summary of what was reset since, or of less than another one, comes too late: it changes nothing.
+    /// A summary that was overtaken by a reset or by a later summary changes nothing.
     fn compact(&mut self, compaction: &Compaction) {
         if compaction.kept_from < self.from {
             return;
@@ -178,7 +180,7 @@ impl Conversation {
 
     /// The newest words of the person. In a step that is what is to be done, whatever we say about reports behind it.
     pub fn newest_words(&self) -> Option<usize> {
-        let is_said = |item: &Item| matches!(item.said, Said::Person { .. });
+        let is_said = |item: &ConversationItem| matches!(item.said, ItemContent::Person { .. });
         match self.part {
             Part::Step(_) => self.items.iter().position(is_said),
             Part::WithPerson | Part::Beside(_) | Part::Only(_) => self.items.iter().rposition(is_said),
@@ -190,13 +192,13 @@ impl Conversation {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
             match (&item.said, groups.last_mut()) {
-                (Said::Result { .. }, Some(group)) => group.end = index + 1,
+                (ItemContent::Result { .. }, Some(group)) => group.end = index + 1,
                 (
-                    Said::Person { .. }
-                    | Said::Model { .. }
-                    | Said::Note { .. }
-                    | Said::Reminder { .. }
-                    | Said::Result { .. },
+                    ItemContent::Person { .. }
+                    | ItemContent::Model { .. }
+                    | ItemContent::Note { .. }
+                    | ItemContent::Reminder { .. }
+                    | ItemContent::Result { .. },
                     _,
                 ) => {
                     groups.push(index..index + 1);
@@ -208,7 +210,7 @@ impl Conversation {
 
     /// All of it, as it is sent.
     pub fn messages(&self) -> Vec<ModelMessage> {
-        let mut messages: Vec<_> = self.summary.iter().map(|summary| words::summary(&summary.summary)).collect();
+        let mut messages: Vec<_> = self.summary.iter().map(|summary| model_notes::summary(&summary.summary)).collect();
         for group in self.groups() {
             messages.extend(self.group_messages(&group));
         }
@@ -219,11 +221,11 @@ impl Conversation {
     pub(crate) fn group_tokens(&self, group: &Range<usize>) -> u32 {
         let items = &self.items[group.clone()];
         let unanswered = match items.first().map(|item| &item.said) {
-            Some(Said::Model { calls, .. }) => calls.len().saturating_sub(items.len() - 1),
-            Some(Said::Person { .. } | Said::Note { .. } | Said::Reminder { .. }) => 0,
-            Some(Said::Result { .. }) | None => return 0,
+            Some(ItemContent::Model { calls, .. }) => calls.len().saturating_sub(items.len() - 1),
+            Some(ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. }) => 0,
+            Some(ItemContent::Result { .. }) | None => return 0,
         };
-        let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX).saturating_mul(words::NO_OUTCOME_TOKENS);
+        let unanswered = u32::try_from(unanswered).unwrap_or(u32::MAX).saturating_mul(model_notes::NO_OUTCOME_TOKENS);
         items.iter().fold(unanswered, |sum, item| sum.saturating_add(item.tokens).saturating_add(MESSAGE_TOKENS))
     }
 
@@ -232,19 +234,23 @@ impl Conversation {
         let items = &self.items[group.clone()];
         let Some((first, rest)) = items.split_first() else { return Vec::new() };
         let (text, calls) = match &first.said {
-            Said::Person { text } | Said::Reminder { text } => return vec![ModelMessage::User { text: text.clone() }],
-            Said::Note { text } => return vec![ModelMessage::Assistant { text: text.clone(), calls: Vec::new() }],
+            ItemContent::Person { text } | ItemContent::Reminder { text } => {
+                return vec![ModelMessage::User { text: text.clone() }];
+            }
+            ItemContent::Note { text } => {
+                return vec![ModelMessage::Assistant { text: text.clone(), calls: Vec::new() }];
+            }
             // A result without its call cannot be sent.
-            Said::Result { .. } => return Vec::new(),
-            Said::Model { text, calls } => (text, calls),
+            ItemContent::Result { .. } => return Vec::new(),
+            ItemContent::Model { text, calls } => (text, calls),
         };
         let ids: Vec<_> = (1..=calls.len()).map(|number| format!("call_{}_{number}", first.seq)).collect();
         let sent = ids.iter().zip(calls).map(|(id, call)| SentCall { id: id.clone(), call: call.clone() }).collect();
         let mut messages = vec![ModelMessage::Assistant { text: text.clone(), calls: sent }];
         for (index, (id, call)) in ids.into_iter().zip(calls).enumerate() {
             let (text, failed) = match rest.get(index).map(|item| &item.said) {
-                Some(Said::Result { outcome }) => (outcome.text.clone(), outcome.status.is_failure()),
-                _ => (words::NO_OUTCOME.to_owned(), true),
+                Some(ItemContent::Result { outcome }) => (outcome.text.clone(), outcome.status.is_failure()),
+                _ => (model_notes::NO_OUTCOME.to_owned(), true),
             };
             messages.push(ModelMessage::ToolResult { id, name: call.name.clone(), text, failed });
         }
@@ -253,12 +259,12 @@ impl Conversation {
 }
 
 pub(crate) fn summary_tokens(summary: &Compaction) -> u32 {
-    let frame = words::summary_frame_tokens(&summary.summary);
+    let frame = model_notes::summary_frame_tokens(&summary.summary);
     summary.tokens.saturating_add(frame).saturating_add(MESSAGE_TOKENS)
 }
 
 /// What the model reads about the end of a turn, and what it takes.
-fn note(ending: &Ending) -> Option<(u32, String)> {
+fn note(ending: &TurnEnding) -> Option<(u32, String)> {
     let words = match &ending.end {
         TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => return None,
         TurnEnd::Stopped => "[The person stopped this turn here.]",
@@ -271,7 +277,7 @@ fn note(ending: &Ending) -> Option<(u32, String)> {
     // What was heard before the stop belongs to the history; explanations for the person do not.
     let heard = matches!(ending.end, TurnEnd::Stopped).then_some(ending.text.trim()).filter(|text| !text.is_empty());
     Some(match heard {
-        Some(heard) => (ending.tokens.saturating_add(words::NOTE_TOKENS), format!("{heard}\n\n{words}")),
-        None => (words::NOTE_TOKENS, words.to_owned()),
+        Some(heard) => (ending.tokens.saturating_add(model_notes::NOTE_TOKENS), format!("{heard}\n\n{words}")),
+        None => (model_notes::NOTE_TOKENS, words.to_owned()),
     })
 }

@@ -48,7 +48,7 @@ impl Decider<'_> {
 
     /// No tool call, no model text and no time-out is ever a decision. A standing policy may approve, nothing else.
     fn by_a_person(&self, decision: &Decision) -> Result<(), Refusal> {
-        let may = match self.stamp.by.kind {
+        let may = match self.context.by.kind {
             ActorKind::Person => true,
             ActorKind::Policy => {
                 let may = match self.policy.standing_approval {
@@ -82,14 +82,14 @@ impl Decider<'_> {
         if plan.style() == PlanStyle::Document && *selection != Selection::All {
             return Err(Refusal::invalid("A document is approved as a whole; ask for changes with `revise` instead."));
         }
-        let by_rule = self.stamp.by.kind == ActorKind::Policy;
+        let by_rule = self.context.by.kind == ActorKind::Policy;
         if by_rule && (plan.style() != PlanStyle::Collect || *selection != Selection::All) {
             return Err(Refusal::policy_denied("A rule approves recorded calls, and all of them."));
         }
         let selected = selection.over(&plan.content.steps())?;
         let approval = Approval {
-            by: self.stamp.by.clone(),
-            at: self.stamp.at,
+            by: self.context.by.clone(),
+            at: self.context.at,
             digest: *digest,
             approved: selected.approved,
             skipped: selected.skipped,
@@ -141,7 +141,7 @@ impl Decider<'_> {
 }
 
 /// Recorded calls cannot be taken back one by one, so a collected plan is collected anew; the other styles go on
-/// from what is there.
+/// from the present content.
 fn starting_point(content: &PlanContent) -> PlanContent {
     match content {
         PlanContent::Document(_) | PlanContent::Build(_) => content.clone(),

@@ -2,7 +2,7 @@
 
 use crate::command::{Outcome, TurnCommand};
 use crate::decide::Decider;
-use crate::decide::running::{in_progress, step_ended};
+use crate::decide::execution::{in_progress, step_ended};
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
 use crate::plan::execution::{Execution, StepStatus};
@@ -10,7 +10,7 @@ use crate::plan::{PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
 use crate::session::Compaction;
-use crate::turn::{Ending, OpenTurn, Purpose, Shown, ToolStatus, TurnEnd, TurnInput};
+use crate::turn::{OpenTurn, Purpose, ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 
 impl Decider<'_> {
     pub(super) fn turn(&self, command: &TurnCommand) -> Result<Vec<Event>, Refusal> {
@@ -33,9 +33,13 @@ impl Decider<'_> {
             // A specialist does not ask others.
             (Purpose::Question { asked_by, .. }, Some(open))
                 if open.id == *asked_by && open.question.is_none() && open.purpose.is_conversation() => {}
-            (Purpose::Question { .. }, _) => return Err(Refusal::conflict("Nobody waits for an answer to this.")),
+            (Purpose::Question { .. }, _) => {
+                return Err(Refusal::conflict(
+                    "The turn that asked this question does not wait for an answer any more.",
+                ));
+            }
             (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, Some(_)) => {
-                return Err(Refusal::conflict("A turn is under way in this session; `/stop` ends it."));
+                return Err(Refusal::conflict("A turn is already running in this session; `/stop` ends it."));
             }
             (Purpose::Answer, None) => {
                 filled("message", text)?;
@@ -54,7 +58,7 @@ impl Decider<'_> {
                 }
             }
         }
-        let turn = TurnId::from(&self.stamp.request);
+        let turn = TurnId::from(&self.context.request);
         Ok(vec![Event::Turn {
             id: turn,
             event: TurnEvent::Begun { text: text.to_owned(), tokens, purpose: purpose.clone() },
@@ -91,7 +95,7 @@ impl Decider<'_> {
         open.ok_or_else(|| Refusal::wrong_status("This turn has ended."))
     }
 
-    fn record(&self, turn: &TurnId, inputs: &[TurnInput], ending: Option<&Ending>) -> Result<Vec<Event>, Refusal> {
+    fn record(&self, turn: &TurnId, inputs: &[TurnInput], ending: Option<&TurnEnding>) -> Result<Vec<Event>, Refusal> {
         let mut open = self.open_turn(turn)?.clone();
         let mut events = Vec::with_capacity(inputs.len() + 1);
         for input in inputs {
@@ -117,7 +121,7 @@ impl Decider<'_> {
         Ok(events)
     }
 
-    /// A step of a document during which something happened that nobody knows the end of. A person says what to do.
+    /// Marks the document's current step as uncertain when a call of the turn has an unknown result. A person decides.
     fn doubted(&self, open: &OpenTurn, input: &TurnInput) -> Option<Event> {
         let TurnInput::ToolEnded { outcome, .. } = input else { return None };
         if outcome.status != ToolStatus::Uncertain || !open.purpose.is_conversation() {
@@ -131,7 +135,7 @@ impl Decider<'_> {
     }
 
     /// The step that the turn was for, if the turn ends without a word about it.
-    fn step_left(&self, open: &OpenTurn, ending: &Ending, last: Option<&TurnInput>) -> Option<Event> {
+    fn step_left(&self, open: &OpenTurn, ending: &TurnEnding, last: Option<&TurnInput>) -> Option<Event> {
         let Purpose::Step { plan, execution, step, agent } = &open.purpose else { return None };
         let (plan, running) = self.running(plan, execution).ok()?;
         running.run(step).filter(|run| run.status == StepStatus::InProgress)?;
@@ -158,12 +162,12 @@ impl Decider<'_> {
         Some(step_ended(plan, running, step, outcome))
     }
 
-    /// Ends the turn that is under way, with the question it waits for and the step it is for.
+    /// Ends the open turn, the question it waits for and the step it does.
     pub(super) fn end_open_turn(&self, open: Option<&OpenTurn>) -> Vec<Event> {
         let Some(open) = open else { return Vec::new() };
-        // Whoever works on it elsewhere may be in the middle of a call.
+        // Another process may be in the middle of one of its calls.
         let open = &OpenTurn { uncertain: open.uncertain || open.ended < open.calls, ..open.clone() };
-        let ending = Ending::from(TurnEnd::Stopped);
+        let ending = TurnEnding::from(TurnEnd::Stopped);
         let ended = |open: &OpenTurn| Event::of_turn(&open.id, TurnEvent::Ended { ending: ending.clone() });
         let question = open.question.as_deref().map(ended);
         question.into_iter().chain(self.step_left(open, &ending, None)).chain([ended(open)]).collect()
@@ -179,7 +183,7 @@ impl Decider<'_> {
         Ok(vec![Event::Session(SessionEvent::Compacted { compaction: compaction.clone() })])
     }
 
-    fn show(&self, shown: &Shown) -> Result<Vec<Event>, Refusal> {
+    fn show(&self, shown: &ShownPlan) -> Result<Vec<Event>, Refusal> {
         let session = self.snapshot.opened()?;
         self.snapshot.named(&shown.plan)?;
         Ok(if session.shown.as_ref() == Some(shown) {
@@ -190,8 +194,8 @@ impl Decider<'_> {
     }
 }
 
-/// A turn that goes on, or ends, does not wait for an answer any more.
+/// A turn that continues or ends does not wait for its question any more.
 fn question_left(open: &mut OpenTurn) -> Option<Event> {
     let question = open.question.take()?;
-    Some(Event::Turn { id: question.id, event: TurnEvent::Ended { ending: Ending::from(TurnEnd::Interrupted) } })
+    Some(Event::Turn { id: question.id, event: TurnEvent::Ended { ending: TurnEnding::from(TurnEnd::Interrupted) } })
 }

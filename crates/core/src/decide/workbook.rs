@@ -18,15 +18,15 @@ impl Decider<'_> {
                 self.write_document(*which, *base_version, content, *why)
             }
             WorkbookCommand::Clear { base_versions } => {
-                if self.stamp.by.kind != ActorKind::Person {
+                if self.context.by.kind != ActorKind::Person {
                     self.check_planning_files()?;
                 }
                 same_versions(self.current_workbook()?, base_versions)?;
                 Ok(vec![Event::Workbook(WorkbookEvent::Cleared)])
             }
-            WorkbookCommand::Judge(judged) => {
+            WorkbookCommand::RecordAssessment(record) => {
                 self.snapshot.opened()?;
-                Ok(vec![Event::Workbook(WorkbookEvent::Judged { judged: judged.clone() })])
+                Ok(vec![Event::Workbook(WorkbookEvent::Assessed { record: record.clone() })])
             }
         }
     }
@@ -44,7 +44,7 @@ impl Decider<'_> {
         taken: &[String],
     ) -> Result<Vec<Event>, Refusal> {
         let session = self.snapshot.opened()?;
-        if session.refuses_planning_files() && self.stamp.by.kind != ActorKind::Person {
+        if session.refuses_planning_files() && self.context.by.kind != ActorKind::Person {
             return Err(Refusal::policy_denied("A person switched the planning files off in this session."));
         }
         let title = filled("title", title)?;
@@ -58,7 +58,7 @@ impl Decider<'_> {
             (Some(current), Some(replaced)) => {
                 same_versions(current, replaced)?;
                 let state = session.workbook.as_ref();
-                let name = state.map(|state| state.archive_name(self.stamp.at, taken)).unwrap_or_default();
+                let name = state.map(|state| state.archive_name(self.context.at, taken)).unwrap_or_default();
                 events.push(Event::Workbook(WorkbookEvent::Archived { name }));
             }
             (Some(_), None) | (None, Some(_)) => return Err(moved_on()),

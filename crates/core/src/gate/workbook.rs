@@ -1,7 +1,7 @@
 //! The workbook tools in the gate. They are the agent's own notes: whatever the style of plan work, they run and are
 //! never written down as steps.
 
-use super::{Caller, Situation};
+use super::{Caller, GateContext};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
@@ -17,68 +17,68 @@ pub enum WorkbookTool {
     Export,
 }
 
-struct Row {
-    tool: WorkbookTool,
+/// Where a workbook tool belongs.
+struct WorkbookToolRule {
     name: &'static str,
     reads_only: bool,
-    /// Whether it is also for whoever does a step of a plan: notes are taken there, workbooks are not begun or ended.
+    /// Whether it may be called in a turn that does a step of a plan. Such a turn takes notes; it does not begin or end
+    /// workbooks.
     in_steps: bool,
 }
 
-const TABLE: [Row; 7] = {
-    const fn row(tool: WorkbookTool, name: &'static str, reads_only: bool, in_steps: bool) -> Row {
-        Row { tool, name, reads_only, in_steps }
-    }
-    [
-        row(WorkbookTool::Init, "init_plan", false, false),
-        row(WorkbookTool::Read, "read_plan", true, true),
-        row(WorkbookTool::Write, "write_plan", false, true),
-        row(WorkbookTool::Update, "update_plan", false, true),
-        row(WorkbookTool::Clear, "clear_plan", false, false),
-        row(WorkbookTool::List, "list_plans", true, true),
-        row(WorkbookTool::Export, "export_plan", false, false),
-    ]
-};
-
 impl WorkbookTool {
+    pub const ALL: [Self; 7] =
+        [Self::Init, Self::Read, Self::Write, Self::Update, Self::Clear, Self::List, Self::Export];
+
     pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(|row| row.tool)
+        Self::ALL.into_iter()
     }
 
     pub fn named(name: &str) -> Option<Self> {
-        TABLE.iter().find(|row| row.name == name).map(|row| row.tool)
+        Self::all().find(|tool| tool.name() == name)
     }
 
-    pub fn name(self) -> &'static str {
-        self.row().name
+    pub const fn name(self) -> &'static str {
+        self.rule().name
     }
 
-    pub fn reads_only(self) -> bool {
-        self.row().reads_only
+    pub const fn reads_only(self) -> bool {
+        self.rule().reads_only
     }
 
-    fn row(self) -> &'static Row {
-        TABLE.iter().find(|row| row.tool == self).unwrap_or(&TABLE[0])
+    const fn rule(self) -> WorkbookToolRule {
+        const fn rule(name: &'static str, reads_only: bool, in_steps: bool) -> WorkbookToolRule {
+            WorkbookToolRule { name, reads_only, in_steps }
+        }
+        match self {
+            Self::Init => rule("init_plan", false, false),
+            Self::Read => rule("read_plan", true, true),
+            Self::Write => rule("write_plan", false, true),
+            Self::Update => rule("update_plan", false, true),
+            Self::Clear => rule("clear_plan", false, false),
+            Self::List => rule("list_plans", true, true),
+            Self::Export => rule("export_plan", false, false),
+        }
     }
 }
 
 /// The workbook tools that are advertised: exactly those a call of which would pass the gate.
-pub fn advertised_workbook_tools(situation: &Situation) -> impl Iterator<Item = WorkbookTool> {
+pub fn advertised_workbook_tools(situation: &GateContext) -> impl Iterator<Item = WorkbookTool> {
     WorkbookTool::all().filter(|tool| authorize_workbook_tool(situation, *tool).is_ok())
 }
 
-pub fn authorize_workbook_tool(situation: &Situation, tool: WorkbookTool) -> Result<(), Refusal> {
+pub fn authorize_workbook_tool(situation: &GateContext, tool: WorkbookTool) -> Result<(), Refusal> {
     let name = tool.name();
     if !situation.workbook {
         return Err(Refusal::policy_denied(format!(
-            "{name} is only there while planning files are on; a person turns them on with `/plan files on`."
+            "{name} is only available while planning files are on; a person turns them on with `/plan files on`."
         )));
     }
     match situation.caller {
         Caller::Conversation => Ok(()),
-        Caller::Execution if tool.row().in_steps => Ok(()),
+        Caller::Execution if tool.rule().in_steps => Ok(()),
         Caller::Execution => {
-            Err(Refusal::policy_denied(format!("{name} is not for whoever carries out a step of a plan.")))
+            Err(Refusal::policy_denied(format!("{name} cannot be called while a step of a plan is carried out.")))
         }
         Caller::Specialist if tool.reads_only() => Ok(()),
         Caller::Specialist => {

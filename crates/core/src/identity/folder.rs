@@ -21,7 +21,7 @@ impl SessionIdentity {
         name
     }
 
-    /// The session whose folder has this name, or `None` if it is nobody's.
+    /// The session whose folder has this name, or `None` if the name belongs to no session.
     pub fn from_folder_name(name: &str) -> Option<Self> {
         let (channel, written) = name.split_once('-')?;
         let channel: Channel = channel.parse().ok()?;

@@ -9,7 +9,7 @@ use crate::command::ImportedPlan;
 use crate::ids::{ExecutionId, PlanId};
 use crate::plan::content::{Collected, Document};
 use crate::plan::execution::{Execution, StepStatus};
-use crate::plan::{Origin, PlanContent, PlanStatus};
+use crate::plan::{LegacyOrigin, PlanContent, PlanStatus};
 use crate::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use crate::visible::quoted;
 
@@ -56,7 +56,7 @@ pub(super) fn read(value: &Value) -> Result<Element, Reason> {
         pause: None,
     });
     let owned = |text: Option<&str>| text.map(str::to_owned);
-    let origin = Origin {
+    let origin = LegacyOrigin {
         transport_chat,
         description: owned(fields.filled("description")?),
         model_tier: owned(fields.filled("modelTier")?),

@@ -162,7 +162,7 @@ impl Ids {
     }
 }
 
-/// `wanted`, or `wanted` with the first number that makes it one nobody has.
+/// `wanted`, or `wanted` with the first number that makes it unique.
 fn free_id(taken: &mut BTreeSet<String>, wanted: &str) -> Result<StepId, Reason> {
     let mut text = wanted.to_owned();
     let mut n = 2_u32;

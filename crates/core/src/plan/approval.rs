@@ -58,18 +58,18 @@ pub enum Selection {
     Skip(BTreeSet<usize>),
 }
 
-/// What a selection comes to once dependencies are followed.
+/// The steps of a selection after dependencies are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Selected {
+pub struct SelectedSteps {
     pub approved: Vec<StepId>,
     pub skipped: Vec<SkippedStep>,
 }
 
 impl Selection {
     /// Follows `needs`: a step that builds on a skipped one is skipped with it.
-    pub fn over(&self, steps: &[PlanStep]) -> Result<Selected, Refusal> {
+    pub fn over(&self, steps: &[PlanStep]) -> Result<SelectedSteps, Refusal> {
         self.check_positions(steps.len())?;
-        let mut selected = Selected { approved: Vec::new(), skipped: Vec::new() };
+        let mut selected = SelectedSteps { approved: Vec::new(), skipped: Vec::new() };
         for (index, step) in steps.iter().enumerate() {
             let position = index + 1;
             let needed = selected.skipped.iter().find(|skipped| step.needs.contains(&skipped.step));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::PlanId;
 use crate::plan::content::PlanContent;
 use crate::plan::execution::Execution;
-use crate::plan::{Origin, PlanStatus, PlanStyle};
+use crate::plan::{LegacyOrigin, PlanStatus, PlanStyle};
 
 /// A new plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct ImportedPlan {
     pub title: Option<String>,
     pub content: PlanContent,
     pub execution: Option<Execution>,
-    pub origin: Origin,
+    pub origin: LegacyOrigin,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

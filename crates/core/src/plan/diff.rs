@@ -2,7 +2,7 @@
 
 mod fields;
 mod lines;
-mod pairing;
+mod pairs;
 mod steps;
 mod words;
 
@@ -21,7 +21,6 @@ pub struct Version<'a> {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanDiff {
     pub changes: Vec<Change>,
@@ -37,7 +36,6 @@ impl PlanDiff {
 
 /// One change. Positions count from 1; the ids of steps do not matter to a person and are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
     StyleChanged {
@@ -111,7 +109,6 @@ pub enum Change {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ListName {
     Assumptions,
@@ -121,7 +118,6 @@ pub enum ListName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum StepField {
     Agent,

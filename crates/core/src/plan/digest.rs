@@ -1,13 +1,13 @@
-//! The fingerprint of what a plan says. An approval names it, so that nobody approves what they did not see.
+//! The fingerprint of what a plan says. An approval names it, so that a person only approves the text they were shown.
 
 use std::fmt;
 use std::str::FromStr;
 
+use hex::FromHex as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::hex;
 use crate::plan::{Plan, PlanContent};
 use crate::refusal::Refusal;
 use crate::visible::quoted;
@@ -57,7 +57,7 @@ pub(crate) fn canonical(value: &Value) -> String {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(&self.0))
+        f.write_str(&hex::encode(self.0))
     }
 }
 
@@ -71,7 +71,7 @@ impl FromStr for Digest {
     type Err = Refusal;
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
-        hex::decode(text.strip_prefix("sha256:").unwrap_or(text)).map(Self).ok_or_else(|| {
+        <[u8; 32]>::from_hex(text.strip_prefix("sha256:").unwrap_or(text)).map(Self).map_err(|_| {
             Refusal::invalid(format!(
                 "{} is not a digest: give all 64 hexadecimal digits that were shown",
                 quoted(text)

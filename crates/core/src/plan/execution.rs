@@ -10,7 +10,6 @@ use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::shared::Shared;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StepStatus {
     Pending,
@@ -18,7 +17,7 @@ pub enum StepStatus {
     Completed,
     Failed,
     Skipped,
-    /// It was begun and nobody knows how it ended; a person says what to do.
+    /// It was begun and its result is unknown; a person decides how to continue.
     Uncertain,
 }
 
@@ -114,17 +113,14 @@ const ATTEMPTS: usize = 3;
 
 /// How far an execution has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
     pub done: usize,
     pub total: usize,
     /// The position (from 1) and text of the step to do next.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub next: Option<NextStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NextStep {
     pub step: usize,
     pub description: String,
@@ -158,7 +154,7 @@ impl StepRun {
     fn kept(&self, style: PlanStyle) -> Option<Self> {
         match self.status {
             StepStatus::Completed | StepStatus::Uncertain => Some(self.clone()),
-            // A person may have skipped it because nobody knew whether it had its effect.
+            // A person may have skipped it because its effect was unknown.
             StepStatus::Skipped => match style {
                 PlanStyle::Document => None,
                 PlanStyle::Collect | PlanStyle::Build => Some(self.clone()),
@@ -179,8 +175,8 @@ impl StepRun {
 }
 
 impl Execution {
-    /// The execution that starts now: what an earlier one completed stays completed, what it began and nobody knows
-    /// the end of waits for a person, what the approval left out is skipped, everything else is to be done.
+    /// The execution that starts now: what an earlier one completed stays completed, what it began without a known
+    /// result waits for a person, what the approval left out is skipped, everything else is to be done.
     pub(crate) fn starting(plan: &Plan, id: ExecutionId, at: Timestamp) -> Self {
         let earlier = plan.execution.as_ref();
         let left_out = plan.approval.as_ref().map(|approval| &approval.skipped);
@@ -251,7 +247,7 @@ impl Execution {
         self.steps.iter().find(|run| run.step == *step)
     }
 
-    /// The step that keeps it from going on by itself: one that nobody knows the end of, else one that failed.
+    /// The step that stops it: one whose result is unknown, else one that failed.
     pub fn stuck_at(&self) -> Option<(usize, &StepRun)> {
         let with = |status| (1..).zip(&self.steps).find(move |(_, run)| run.status == status);
         with(StepStatus::Uncertain).or_else(|| with(StepStatus::Failed))

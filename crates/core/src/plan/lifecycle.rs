@@ -8,7 +8,6 @@ use crate::plan::{Plan, PlanEvent, PlanStyle};
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlanStatus {
     Collecting,

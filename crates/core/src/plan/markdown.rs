@@ -25,7 +25,7 @@ pub fn title(markdown: &str) -> Option<String> {
     plain_heading(markdown).map(str::to_owned).or_else(|| parsed_title(beginning(markdown)))
 }
 
-/// A heading on the first line without any markup, which is the usual case and needs no parser.
+/// A heading on the first line without any markup, which is the common case and needs no parser.
 fn plain_heading(markdown: &str) -> Option<&str> {
     let line = markdown.lines().next()?;
     let words = line.trim_start_matches('#');

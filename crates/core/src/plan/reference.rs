@@ -1,4 +1,4 @@
-//! How people name a plan: its number in the session, its id, or a unique piece of its id.
+//! How people name a plan: its number in the session (`3` or `#3`), its id, or a unique piece of its id.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,6 +9,9 @@ use crate::visible::quoted;
 
 const SHORTEST_PIECE: usize = 6;
 
+/// Before a number it says that a plan is meant, also where a text may stand.
+pub const NUMBER_MARK: char = '#';
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanReference {
     /// A number; long ones may also be a piece of an id.
@@ -18,7 +21,7 @@ pub enum PlanReference {
 
 /// Enough of a plan to find it by reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct PlanCandidate {
     pub id: PlanId,
     pub number: u32,
 }
@@ -38,7 +41,7 @@ impl PlanReference {
     }
 
     /// The one plan that is meant: by its number, else its whole id, else a piece that only one id has.
-    pub fn choose(&self, candidates: &[Candidate]) -> Result<PlanId, Refusal> {
+    pub fn choose(&self, candidates: &[PlanCandidate]) -> Result<PlanId, Refusal> {
         if let Some(found) = self.number().and_then(|number| candidates.iter().find(|plan| plan.number == number)) {
             return Ok(found.id.clone());
         }
@@ -65,18 +68,29 @@ impl FromStr for PlanReference {
     type Err = Refusal;
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
-        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        if let Some(number) = text.parse().ok().filter(|number| digits && *number > 0 && !text.starts_with('0')) {
+        if let Some(marked) = text.strip_prefix(NUMBER_MARK) {
+            return plan_number(marked).map(Self::Number).ok_or_else(|| no_reference(text));
+        }
+        if let Some(number) = plan_number(text) {
             return Ok(Self::Number(number));
         }
         if text.len() >= SHORTEST_PIECE && PlanId::new(text).is_ok() {
             return Ok(Self::Piece(text.to_owned()));
         }
-        Err(Refusal::invalid(format!(
-            "{} does not name a plan: give its number, its id, or at least {SHORTEST_PIECE} characters of its id",
-            quoted(text),
-        )))
+        Err(no_reference(text))
     }
+}
+
+fn plan_number(text: &str) -> Option<u32> {
+    let digits = text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
+    text.parse().ok().filter(|_| digits)
+}
+
+fn no_reference(text: &str) -> Refusal {
+    Refusal::invalid(format!(
+        "{} does not name a plan: give its number, its id, or at least {SHORTEST_PIECE} characters of its id",
+        quoted(text),
+    ))
 }
 
 impl fmt::Display for PlanReference {

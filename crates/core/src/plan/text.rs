@@ -33,7 +33,7 @@ impl Plan {
                 let _ = write!(text, ": {}", one_line(description));
             }
             text.push('\n');
-            let arguments = serde_json::to_string_pretty(&step.arguments).unwrap_or_default();
+            let arguments = format!("{:#}", step.arguments);
             let fence = fence_for(&arguments);
             let _ = write!(text, "\n   {fence}json\n");
             for line in arguments.lines() {
@@ -95,7 +95,7 @@ fn quotation(text: &mut String, words: &str) {
     }
 }
 
-/// On one line. Only plain space is folded; whatever else is there stays to be seen.
+/// On one line. Only plain space is folded; every other character stays visible.
 fn one_line(text: &str) -> String {
     text.split([' ', '\t', '\n']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }

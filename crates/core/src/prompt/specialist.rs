@@ -105,11 +105,11 @@ fn tried(attempts: &[Attempt]) -> String {
 const fn word(status: StepStatus) -> &'static str {
     match status {
         StepStatus::Pending => "to be done",
-        StepStatus::InProgress => "under way",
+        StepStatus::InProgress => "in progress",
         StepStatus::Completed => "done",
         StepStatus::Failed => "failed",
         StepStatus::Skipped => "skipped",
-        StepStatus::Uncertain => "nobody knows how it ended",
+        StepStatus::Uncertain => "its result is unknown",
     }
 }
 

@@ -5,7 +5,7 @@ use crate::mode::ModeEnd;
 use crate::plan::PlanStyle;
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::session::Compaction;
-use crate::turn::Shown;
+use crate::turn::ShownPlan;
 use crate::wire::events;
 
 events! {
@@ -26,7 +26,7 @@ events! {
         /// A person was shown this version of a plan. The session remembers it; the plan does not change.
         "plan_shown" PlanShown {
             #[serde(flatten)]
-            shown: Shown,
+            shown: ShownPlan,
         },
         "plan_created" PlanCreated {
             #[serde(flatten)]

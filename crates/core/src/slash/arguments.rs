@@ -1,11 +1,26 @@
 //! What may follow a command's name, piece by piece.
 
 use super::command::SlashCommand;
-use crate::plan::reference::PlanReference;
+use crate::plan::reference::{NUMBER_MARK, PlanReference};
 use crate::visible::quoted;
 
-/// A command with its arguments, or what is wrong with them, as a sentence.
-pub(super) type Read = Result<SlashCommand, String>;
+/// A command with its arguments, or what is wrong with them.
+pub(super) type Read = Result<SlashCommand, Problem>;
+
+/// What is wrong with a command's arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// A sentence that says so.
+    Wrong(String),
+    /// A text follows a bare number, so the number may be a plan or the first word of the text.
+    NumberBeforeText { number: String, text: String },
+}
+
+impl<T: Into<String>> From<T> for Problem {
+    fn from(sentence: T) -> Self {
+        Self::Wrong(sentence.into())
+    }
+}
 
 /// What stands between arguments and free text. Phones turn `--` into the long dash; the shorter one is left to ranges
 /// of steps.
@@ -39,7 +54,7 @@ pub(super) fn nothing(rest: &str, command: SlashCommand) -> Read {
     if rest.is_empty() {
         Ok(command)
     } else {
-        Err(format!("Nothing can follow this command, and {} did.", quoted(rest)))
+        Err(Problem::Wrong(format!("Nothing can follow this command, and {} did.", quoted(rest))))
     }
 }
 
@@ -47,8 +62,8 @@ pub(super) fn some_text(rest: &str) -> Option<String> {
     (!rest.is_empty()).then(|| rest.to_owned())
 }
 
-pub(super) fn needed_text(rest: &str, what: &str) -> Result<String, String> {
-    some_text(rest).ok_or_else(|| format!("Say {what}."))
+pub(super) fn needed_text(rest: &str, what: &str) -> Result<String, Problem> {
+    some_text(rest).ok_or_else(|| Problem::Wrong(format!("Say {what}.")))
 }
 
 pub(super) fn at_most_one_word(rest: &str) -> Result<Option<String>, String> {
@@ -79,27 +94,36 @@ pub(super) fn reference(word: &str) -> Result<PlanReference, String> {
     })
 }
 
-/// Where a sentence may stand as well, a reference is a number, or six or more of `0-9a-f-` with a digit among them.
-/// `because` is none, and neither is `facade`; a text that begins with a number is kept whole by `--` before it.
+/// Whether a word names a plan even where a text may follow it: `#3`, or six or more of `0-9a-f-` with both a digit and a
+/// letter or dash among them. `because` does not, and neither do `facade` and `2024`.
 pub(super) fn is_plainly_a_reference(word: &str) -> bool {
-    let of_an_id = word.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-    of_an_id && word.bytes().any(|b| b.is_ascii_digit()) && reference(word).is_ok()
+    let of_an_id = word.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') && !is_bare_number(word);
+    let plain = word.starts_with(NUMBER_MARK) || of_an_id && word.bytes().any(|b| b.is_ascii_digit());
+    plain && reference(word).is_ok()
 }
 
-/// `[plan] [words]` or `[plan] -- [words]`. Alone before `--`, whatever can be a reference is one.
-pub(super) fn reference_and_words(rest: &str) -> (Option<PlanReference>, &str) {
+fn is_bare_number(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `[#plan] [text]` or `[plan] -- [text]`. A bare number names a plan where no text follows it or `--` stands between.
+pub(super) fn reference_and_text(rest: &str) -> Result<(Option<PlanReference>, &str), Problem> {
     match split_at_mark(rest) {
-        ("", Some(words)) => return (None, words),
-        (before, Some(words)) => {
+        ("", Some(text)) => return Ok((None, text)),
+        (before, Some(text)) => {
             if let Ok(plan) = reference(before) {
-                return (Some(plan), words);
+                return Ok((Some(plan), text));
             }
         }
         (_, None) => {}
     }
-    let (word, words) = first_word(rest);
+    let (word, text) = first_word(rest);
     match reference(word) {
-        Ok(plan) if is_plainly_a_reference(word) => (Some(plan), words),
-        Ok(_) | Err(_) => (None, rest),
+        Ok(plan) if is_plainly_a_reference(word) => Ok((Some(plan), text)),
+        Ok(plan) if is_bare_number(word) && text.is_empty() => Ok((Some(plan), text)),
+        Ok(_) if is_bare_number(word) => {
+            Err(Problem::NumberBeforeText { number: word.to_owned(), text: text.to_owned() })
+        }
+        Ok(_) | Err(_) => Ok((None, rest)),
     }
 }

@@ -1,8 +1,8 @@
 //! How a line that begins like a command may go on, one word at a time.
 
-use super::table::{Entry, offered};
+use super::table::{CommandSpec, offered};
 
-/// Whole lines to put in place of `prefix`, in the order of the table. One that ends in a space goes on from there.
+/// Whole lines to put in place of `prefix`, in the order of the table. One that ends in a space takes an argument.
 pub fn completions(prefix: &str) -> Vec<String> {
     let typed = normal(prefix);
     if !typed.starts_with('/') {
@@ -28,7 +28,7 @@ fn normal(text: &str) -> String {
     normal
 }
 
-fn lines(entry: &'static Entry) -> Vec<String> {
+fn lines(entry: &'static CommandSpec) -> Vec<String> {
     let name = entry.line("");
     let mut lines: Vec<_> = entry.choices().map(|choice| format!("{name} {choice}")).collect();
     if entry.name == "help" {

@@ -1,9 +1,9 @@
 //! The table as a page, or a part of it with examples. All of it is Markdown.
 
 use super::mistake::{Mistake, did_you_mean};
-use super::near::nearest;
 use super::plan;
-use super::table::{self, Entry, Group, offered};
+use super::suggest::nearest;
+use super::table::{self, CommandSpec, HelpGroup, offered};
 use crate::visible::quoted;
 
 const ABOUT_REFERENCES: &str = "`[plan]` is a plan's number, its id, or six or more characters of its id; without it the \
@@ -30,7 +30,7 @@ pub fn help(topic: Option<&str>) -> String {
 
 fn everything() -> String {
     let mut sections = Vec::new();
-    for group in Group::ALL {
+    for group in HelpGroup::ALL {
         let lines: Vec<_> = offered().filter(|entry| entry.group == group).map(line).collect();
         if !lines.is_empty() {
             sections.push(format!("**{}**\n\n{}", group.title(), lines.join("\n")));
@@ -40,11 +40,11 @@ fn everything() -> String {
     sections.join("\n\n")
 }
 
-fn line(entry: &Entry) -> String {
+fn line(entry: &CommandSpec) -> String {
     format!("- `{}`: {}", entry.usage(), entry.help)
 }
 
-fn is_about(entry: &Entry, topic: &str) -> bool {
+fn is_about(entry: &CommandSpec, topic: &str) -> bool {
     let first = entry.name.split(' ').next();
     entry.name == topic || first == Some(topic) || entry.last_word() == topic
 }

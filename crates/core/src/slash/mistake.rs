@@ -25,6 +25,12 @@ pub enum Mistake {
         /// It may have been a text to plan that only begins like a command.
         reads_like_text: bool,
     },
+    /// A bare number before a text: it may name a plan or begin the text, so it is asked which.
+    PlanOrText {
+        number: String,
+        /// The line with the number as a plan, and with the number as a word of the text.
+        suggestions: [String; 2],
+    },
     NotOffered {
         name: &'static str,
     },
@@ -48,7 +54,10 @@ impl Mistake {
                 let reads_like_text = text.split_whitespace().count() > 2;
                 Self::WrongArguments { problem, usage, reads_like_text }
             }
-            Self::NoSuchCommand { .. } | Self::NearlyPlanCommand { .. } | Self::NotOffered { .. } => self,
+            Self::NoSuchCommand { .. }
+            | Self::NearlyPlanCommand { .. }
+            | Self::PlanOrText { .. }
+            | Self::NotOffered { .. } => self,
         }
     }
 }
@@ -72,6 +81,13 @@ impl fmt::Display for Mistake {
                 write!(f, "{problem} Usage: `{usage}`.")?;
                 if *reads_like_text { write!(f, " {HOW_TO_PLAN_A_TEXT}") } else { Ok(()) }
             }
+            Self::PlanOrText { number, suggestions: [plan, text] } => write!(
+                f,
+                "It is not clear whether {number} is plan {number} or the first word of your text. Write {} for the plan, or {} \
+                 for the text.",
+                quoted(plan),
+                quoted(text),
+            ),
             Self::NotOffered { name } => write!(f, "`/{name}` is not in this version of Planwright."),
         }
     }
@@ -87,9 +103,10 @@ impl std::error::Error for Mistake {}
 impl From<Mistake> for Refusal {
     fn from(mistake: Mistake) -> Self {
         let code = match mistake {
-            Mistake::NoSuchCommand { .. } | Mistake::NearlyPlanCommand { .. } | Mistake::WrongArguments { .. } => {
-                RefusalCode::InvalidArgument
-            }
+            Mistake::NoSuchCommand { .. }
+            | Mistake::NearlyPlanCommand { .. }
+            | Mistake::WrongArguments { .. }
+            | Mistake::PlanOrText { .. } => RefusalCode::InvalidArgument,
             Mistake::NotOffered { .. } => RefusalCode::Unavailable,
         };
         Self::new(code, mistake.to_string())

@@ -1,14 +1,14 @@
 //! What may follow `/plan`: one of its own commands, or a text to plan.
 
 use super::arguments::{
-    Read, first_word, needed_text, nothing, optional_reference, reference, reference_and_words, some_text,
+    Read, first_word, needed_text, nothing, optional_reference, reference, reference_and_text, some_text,
     split_at_mark, without_dashes,
 };
 use super::command::{Comparison, OnOff, PlanCommand, SlashCommand};
 use super::mistake::Mistake;
-use super::near::{is_abbreviation, is_misspelling, nearest};
 use super::selection::selection;
-use super::table::{self, Entry, offered};
+use super::suggest::{is_abbreviation, is_misspelling, nearest};
+use super::table::{self, CommandSpec, offered};
 use crate::command::StuckChoice;
 
 pub(super) const NAME: &str = "plan";
@@ -35,7 +35,7 @@ pub(super) fn command(rest: &str) -> Result<SlashCommand, Mistake> {
 /// A slip in a command must not begin a plan about that slip, and a text to plan must not need a warning for every word
 /// that looks like a command. So the shorter the line, the less it takes: a line of many words is a slip only if
 /// putting it right makes a whole command.
-fn is_nearly(entry: &Entry, word: &str, arguments: &str) -> bool {
+fn is_nearly(entry: &CommandSpec, word: &str, arguments: &str) -> bool {
     let Some(name) = entry.name.strip_prefix(NAME).and_then(|name| name.strip_prefix(' ')) else { return false };
     let misspelt = is_misspelling(word, name);
     match arguments.split_whitespace().count() {
@@ -87,13 +87,13 @@ pub(super) fn approve(rest: &str) -> Read {
 }
 
 pub(super) fn reject(rest: &str) -> Read {
-    let (plan, words) = reference_and_words(rest);
-    Ok(SlashCommand::Plan(PlanCommand::Reject { plan, reason: some_text(words) }))
+    let (plan, text) = reference_and_text(rest)?;
+    Ok(SlashCommand::Plan(PlanCommand::Reject { plan, reason: some_text(text) }))
 }
 
 pub(super) fn revise(rest: &str) -> Read {
-    let (plan, words) = reference_and_words(rest);
-    let feedback = needed_text(words, "what to change")?;
+    let (plan, text) = reference_and_text(rest)?;
+    let feedback = needed_text(text, "what to change")?;
     Ok(SlashCommand::Plan(PlanCommand::Revise { plan, feedback }))
 }
 
@@ -117,7 +117,7 @@ pub(super) fn files(rest: &str) -> Read {
     let switch = match rest.to_lowercase().as_str() {
         "on" => OnOff::On,
         "off" => OnOff::Off,
-        _ => return Err("Say `on` or `off`.".to_owned()),
+        _ => return Err("Say `on` or `off`.".into()),
     };
     Ok(SlashCommand::Plan(PlanCommand::Files(switch)))
 }

@@ -1,6 +1,6 @@
 //! Every command there is, in one table.
 
-use super::arguments::{Read, at_most_one_word, first_word, needed_text, nothing, some_text};
+use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text};
 use super::command::PlanCommand::{Done, Off, Status};
 use super::command::{AutoCommand, SlashCommand};
 use super::mistake::Mistake;
@@ -10,7 +10,7 @@ use crate::visible::quoted;
 
 /// One command as people see it.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CommandSpec {
     /// Without its slash.
     pub name: &'static str,
     /// What follows the name, as usage shows it; empty if nothing does.
@@ -19,14 +19,14 @@ pub struct Entry {
     pub help: &'static str,
     /// A line that is this command.
     pub example: &'static str,
-    pub group: Group,
+    pub group: HelpGroup,
     pub feature: Feature,
     reader: fn(&str) -> Read,
 }
 
 /// Under what help lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum HelpGroup {
     PlanWork,
     Deciding,
     Talking,
@@ -65,7 +65,7 @@ impl Feature {
     }
 }
 
-impl Group {
+impl HelpGroup {
     pub const ALL: [Self; 5] = [Self::PlanWork, Self::Deciding, Self::Talking, Self::OnItsOwn, Self::LookingAround];
 
     pub const fn title(self) -> &'static str {
@@ -80,16 +80,16 @@ impl Group {
 }
 
 /// The commands this version carries out.
-pub fn offered() -> impl Iterator<Item = &'static Entry> {
+pub fn offered() -> impl Iterator<Item = &'static CommandSpec> {
     TABLE.iter().filter(|entry| entry.feature.is_here())
 }
 
 /// Offered or not.
-pub(super) fn named(name: &str) -> Option<&'static Entry> {
+pub(super) fn named(name: &str) -> Option<&'static CommandSpec> {
     TABLE.iter().find(|entry| entry.name == name)
 }
 
-impl Entry {
+impl CommandSpec {
     /// With its slash and what follows it.
     pub fn usage(&self) -> String {
         self.line(self.arguments)
@@ -114,29 +114,35 @@ impl Entry {
         if !self.feature.is_here() {
             return Err(Mistake::NotOffered { name: self.name });
         }
-        (self.reader)(rest).map_err(|problem| Mistake::wrong_arguments(problem, self.usage()))
+        (self.reader)(rest).map_err(|problem| match problem {
+            Problem::Wrong(problem) => Mistake::wrong_arguments(problem, self.usage()),
+            Problem::NumberBeforeText { number, text } => Mistake::PlanOrText {
+                suggestions: [self.line(&format!("#{number} {text}")), self.line(&format!("-- {number} {text}"))],
+                number,
+            },
+        })
     }
 }
 
 const fn row(
     feature: Feature,
-    group: Group,
+    group: HelpGroup,
     name: &'static str,
     arguments: &'static str,
     reader: fn(&str) -> Read,
-) -> Entry {
-    Entry { name, arguments, help: "", example: "", group, feature, reader }
+) -> CommandSpec {
+    CommandSpec { name, arguments, help: "", example: "", group, feature, reader }
 }
 
-impl Entry {
+impl CommandSpec {
     const fn says(self, help: &'static str, example: &'static str) -> Self {
         Self { help, example, ..self }
     }
 }
 
-static TABLE: [Entry; 32] = {
+static TABLE: [CommandSpec; 32] = {
     use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
-    use Group::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
+    use HelpGroup::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
     [
         row(Plans, PlanWork, "plan", "<what to plan>", plan::about).says(
             "plan work on, a workbook begun, and the agent begins with your text",
@@ -157,10 +163,10 @@ static TABLE: [Entry; 32] = {
         row(Plans, Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
         row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [-- note]", plan::approve)
             .says("say yes, to all steps or some", "/plan approve 3 skip 2 -- looks fine"),
-        row(Plans, Deciding, "plan reject", "[plan] [reason]", plan::reject)
-            .says("say no; the plan ends", "/plan reject 3 too risky"),
-        row(Plans, Deciding, "plan revise", "[plan] <what to change>", plan::revise)
-            .says("ask for changes", "/plan revise 3 use a view"),
+        row(Plans, Deciding, "plan reject", "[#plan] [reason]", plan::reject)
+            .says("say no; the plan ends", "/plan reject #3 too risky"),
+        row(Plans, Deciding, "plan revise", "[#plan] <what to change>", plan::revise)
+            .says("ask for changes", "/plan revise #3 use a view"),
         row(Plans, Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
             .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
         row(Plans, Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
@@ -220,7 +226,7 @@ fn auto(rest: &str) -> Read {
         "on" => AutoCommand::On { goal: some_text(more) },
         "off" => AutoCommand::Off { run: at_most_one_word(more)? },
         "" | "status" => return nothing(more, SlashCommand::Auto(AutoCommand::Status)),
-        _ => return Err(format!("{} is none of `on`, `off` and `status`.", quoted(word))),
+        _ => return Err(format!("{} is none of `on`, `off` and `status`.", quoted(word)).into()),
     };
     Ok(SlashCommand::Auto(command))
 }
@@ -229,7 +235,7 @@ fn auto(rest: &str) -> Read {
 mod tests {
     use super::*;
 
-    /// Also those nobody can reach yet.
+    /// Also those of features that are not here yet.
     #[test]
     fn every_example_is_the_command_it_explains() {
         for entry in &TABLE {

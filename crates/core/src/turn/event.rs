@@ -1,7 +1,7 @@
 //! What happens in a turn.
 
 use crate::model::ModelReply;
-use crate::turn::{Ending, Purpose, ToolOutcome, TurnInput};
+use crate::turn::{Purpose, ToolOutcome, TurnEnding, TurnInput};
 use crate::wire::events;
 
 events! {
@@ -18,7 +18,7 @@ events! {
         "tool_ended" ToolEnded { call: u32, outcome: ToolOutcome, tokens: u32 },
         "turn_ended" Ended {
             #[serde(flatten)]
-            ending: Ending,
+            ending: TurnEnding,
         },
     }
 }

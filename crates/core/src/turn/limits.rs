@@ -15,7 +15,7 @@ pub struct TurnLimits {
     pub tool_time: Duration,
     /// How often the very same calls may be made again, one time after another.
     pub repetitions: u32,
-    /// How often a turn is taken up again after a crash.
+    /// How often a turn is resumed after a crash.
     pub resumptions: u32,
 }
 

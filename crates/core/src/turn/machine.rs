@@ -15,7 +15,7 @@ pub enum Effect {
     End(EndReason),
 }
 
-/// Why a turn is over. A plan that ended it is looked up by whoever carries the turn out.
+/// Why a turn is over. The engine looks up the plan that ended it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndReason {
     Because(TurnEnd),
@@ -26,12 +26,12 @@ pub enum EndReason {
 /// A call without an outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingCall {
-    /// The how-manieth of the turn, from 1.
+    /// 1-based index within the turn.
     pub number: u32,
     pub call: ToolCall,
 }
 
-/// A turn that is under way.
+/// An open turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     pub id: TurnId,
@@ -49,7 +49,7 @@ struct Asked {
     calls: u32,
 }
 
-/// One reply of the model and what its calls came to so far.
+/// One reply of the model and the results of its calls so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Exchange {
     reply: ModelReply,
@@ -87,7 +87,7 @@ impl Turn {
         }
     }
 
-    /// A question that was begun before a crash is taken up again: what it took so far counts once, when it is absorbed.
+    /// A question that was begun before a crash is resumed: what it used so far counts once, when it is absorbed.
     pub fn take_up_question(&mut self, question: &Self) {
         let less = |all: u64, part: u64| all.saturating_sub(part);
         self.usage.input_tokens = less(self.usage.input_tokens, question.usage.input_tokens);
@@ -138,7 +138,7 @@ impl Turn {
             return Effect::End(EndReason::Planned);
         }
         let reports = matches!(self.purpose, Purpose::Step { .. });
-        // What nobody knows the end of is for a person to decide about, not for whoever carries out the plan.
+        // A person decides about a call whose result is unknown, not the agent that carries out the plan.
         if reports && last.statuses.contains(&ToolStatus::Uncertain) {
             return over(TurnEnd::Interrupted);
         }
@@ -149,7 +149,7 @@ impl Turn {
         if elapsed > limits.time {
             return limit(TurnLimit::Time);
         }
-        // What came too often is not run once more.
+        // Calls that were repeated too often are not run again.
         if self.repetitions() > limits.repetitions as usize {
             return over(TurnEnd::Looping);
         }
@@ -176,7 +176,7 @@ impl Turn {
         self.replies.last().map(|exchange| &exchange.reply)
     }
 
-    /// The call of the last reply that nobody knows the end of: one that is said to be uncertain, else the one that was
+    /// The call of the last reply whose result is unknown: one that is said to be uncertain, else the one that was
     /// to be carried out.
     pub fn last_doubtful(&self) -> Option<&ToolCall> {
         let last = self.replies.last()?;

@@ -9,7 +9,7 @@ const STATUS: &str = "status";
 
 /// How far a task plan is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct TaskPlanProgress {
     pub complete: bool,
     pub phases: Vec<Phase>,
 }
@@ -27,14 +27,14 @@ pub fn is_complete(task_plan: &str) -> bool {
     standing(task_plan).complete
 }
 
-pub fn standing(task_plan: &str) -> Standing {
+pub fn standing(task_plan: &str) -> TaskPlanProgress {
     let outline = Outline::of(task_plan);
     let phases: Vec<_> = phases(&outline).map(|section| phase(&outline, section)).collect();
     let every_phase = !phases.is_empty() && phases.iter().all(|phase| phase.complete);
-    Standing { complete: every_phase || says_complete(&outline, &header(&outline, task_plan.len())), phases }
+    TaskPlanProgress { complete: every_phase || says_complete(&outline, &header(&outline, task_plan.len())), phases }
 }
 
-impl Standing {
+impl TaskPlanProgress {
     /// The phase that is worked on: the first that is not complete.
     pub fn current(&self) -> Option<(usize, &Phase)> {
         self.phases.iter().enumerate().find(|(_, phase)| !phase.complete).map(|(index, phase)| (index + 1, phase))

@@ -18,7 +18,7 @@ const HEAD: &str = "| Last seen | Call | Error | Attempts |\n|---|---|---|---|";
 const MOST_ROWS: usize = 100;
 const LONGEST_CELL: usize = 300;
 
-/// The progress with this error in its table, and the how-manieth time it is there.
+/// The progress with this error in its table, and how many times it has occurred.
 pub fn note(progress: &str, call: &str, error: &str, at: Timestamp) -> (String, u32) {
     let progress = match section(&Outline::of(progress), ERRORS) {
         Some(_) => progress.to_owned(),

@@ -1,7 +1,7 @@
 //! What happens to a session's workbook.
 
 use crate::wire::events;
-use crate::workbook::{DocumentKind, Documents, Judged, WriteOrigin};
+use crate::workbook::{AssessmentRecord, DocumentKind, Documents, WriteOrigin};
 
 events! {
     pub enum WorkbookEvent {
@@ -21,9 +21,9 @@ events! {
         "workbook_archived" Archived { name: String },
         "workbook_cleared" Cleared,
         /// Whether a message is worth a workbook, and why.
-        "workbook_judged" Judged {
+        "workbook_judged" Assessed {
             #[serde(flatten)]
-            judged: Judged,
+            record: AssessmentRecord,
         },
     }
 }
@@ -34,7 +34,7 @@ impl WorkbookEvent {
         match self {
             Self::Begun { documents, .. } => Some(documents.get(wanted)),
             Self::Written { which, content, .. } => (*which == wanted).then_some(content),
-            Self::Switched { .. } | Self::Archived { .. } | Self::Cleared | Self::Judged { .. } => None,
+            Self::Switched { .. } | Self::Archived { .. } | Self::Cleared | Self::Assessed { .. } => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! and the same byte for byte while nothing changes. What stands in the documents is read with a tool, never told here.
 
 use super::Workbook;
-use super::completion::{Phase, Standing, standing};
+use super::completion::{Phase, TaskPlanProgress, standing};
 use super::log::clipped;
 use crate::visible::quoted;
 
@@ -18,7 +18,7 @@ pub enum LastEdit {
     Person,
 }
 
-/// The words about the workbook that is there.
+/// The text about the current workbook.
 pub fn hint(workbook: &Workbook, task_plan: &str, last_edit: LastEdit) -> String {
     let standing = standing(task_plan);
     let title = quoted(&workbook.title);
@@ -32,12 +32,12 @@ pub fn hint(workbook: &Workbook, task_plan: &str, last_edit: LastEdit) -> String
     lines.join("\n") + "\n"
 }
 
-/// The words when planning files are there and nothing has been begun.
+/// The text when planning files are on and no workbook has begun.
 pub fn invitation() -> String {
     include_str!("invitation.md").trim_end().to_owned() + "\n"
 }
 
-fn place(standing: &Standing) -> String {
+fn place(standing: &TaskPlanProgress) -> String {
     let all = standing.phases.len();
     match standing.current() {
         Some(_) | None if standing.complete => "the plan says that it is complete".to_owned(),
@@ -46,7 +46,7 @@ fn place(standing: &Standing) -> String {
     }
 }
 
-fn next(standing: &Standing) -> String {
+fn next(standing: &TaskPlanProgress) -> String {
     let task = |phase: &Phase| phase.next.as_deref().map(|task| quoted(&clipped(task, LONGEST_TASK)));
     match standing.current() {
         Some(_) | None if standing.complete => {

@@ -66,7 +66,7 @@ pub fn names(markdown: &str) -> Vec<String> {
 /// The document with another text in one section.
 ///
 /// A section is named by the exact words of its heading, with or without its `#`s, or by a path such as
-/// `Phases > Phase 1`; where even the path is there twice, `[2]` behind it means the second.
+/// `Phases > Phase 1`; where even the path is ambiguous, `[2]` behind it means the second.
 pub fn replace(markdown: &str, section: &str, content: &str, scope: Scope) -> Result<String, SectionError> {
     let outline = Outline::of(markdown);
     let failed = |problem| SectionError { problem, headings: listed(&outline) };

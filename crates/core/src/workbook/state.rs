@@ -3,18 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use hex::FromHex as _;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{DocumentKind, Documents, WorkbookEvent};
-use crate::hex;
 use crate::refusal::Refusal;
 use crate::visible::quoted;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkbookState {
-    /// Whether the planning files are there for the agent; `None` leaves it to the configuration.
+    /// Whether the agent has planning files; `None` leaves it to the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ impl WorkbookState {
                 }
             }
             WorkbookEvent::Cleared => self.current = None,
-            WorkbookEvent::Judged { .. } => {}
+            WorkbookEvent::Assessed { .. } => {}
         }
     }
 
@@ -120,7 +120,7 @@ impl TextDigest {
 
 impl fmt::Display for TextDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(&self.0))
+        f.write_str(&hex::encode(self.0))
     }
 }
 
@@ -146,6 +146,6 @@ impl TryFrom<String> for TextDigest {
 impl FromStr for TextDigest {
     type Err = Refusal;
     fn from_str(text: &str) -> Result<Self, Refusal> {
-        hex::decode(text).map(Self).ok_or_else(|| Refusal::invalid(format!("{} is not a digest", quoted(text))))
+        <[u8; 32]>::from_hex(text).map(Self).map_err(|_| Refusal::invalid(format!("{} is not a digest", quoted(text))))
     }
 }

@@ -55,7 +55,7 @@ fn what_is_no_specialist_is_refused() {
     }
     refused([], "at least one agent is needed");
     let twice = [specialist("cook", "a", "p"), specialist("cook", "b", "q")];
-    refused(twice, "`cook` is there twice");
+    refused(twice, "`cook` is listed twice");
 }
 
 #[test]
@@ -79,5 +79,5 @@ fn a_name_alone_makes_a_specialist() {
     cook.check().unwrap();
     assert_eq!(cook.about, "Does what a cook does");
     assert!(cook.prompt.starts_with("You are the cook.") && !cook.prompt.contains('{'), "{}", cook.prompt);
-    assert_eq!(Specialist::usual("cook"), None);
+    assert_eq!(Specialist::built_in("cook"), None);
 }

@@ -1,9 +1,9 @@
 //! What is left out when a conversation is too long, and what never is.
 
 use planwright_core::conversation::compaction::cut;
-use planwright_core::conversation::fitting::fit;
+use planwright_core::conversation::token_budget::fit;
 use planwright_core::conversation::{
-    Conversation, CountTokens, MESSAGE_TOKENS, Said, Summarizer, clip, message_tokens,
+    Conversation, CountTokens, ItemContent, MESSAGE_TOKENS, Summarizer, clip, message_tokens,
 };
 use planwright_core::model::ModelMessage;
 use planwright_core::refusal::RefusalCode;
@@ -28,7 +28,7 @@ fn counted(messages: &[ModelMessage], measure: Measure) -> u32 {
 
 fn newest_words(conversation: &Conversation) -> Option<&str> {
     conversation.newest_words().map(|index| match &conversation.items[index].said {
-        Said::Person { text } => text.as_str(),
+        ItemContent::Person { text } => text.as_str(),
         other => panic!("{other:?} are no words"),
     })
 }
@@ -113,7 +113,7 @@ proptest! {
                 prop_assert_eq!(newest_words(after), newest_words(&before));
                 let summary = after.summary.as_ref().unwrap();
                 let first = after.items.iter().find(|item| Some(item.seq) != summary.pinned);
-                prop_assert!(!first.is_some_and(|item| matches!(item.said, Said::Result { .. })), "an orphan");
+                prop_assert!(!first.is_some_and(|item| matches!(item.said, ItemContent::Result { .. })), "an orphan");
                 prop_assert_eq!(&talk.replayed(talk.session.history_from, usize::MAX), after);
             }
             check_fitted(&talk.conversation, room, measure)?;
@@ -255,7 +255,7 @@ fn nobody_speaks_for_the_person_in_a_transcript() {
     let transcript = cut.transcript(&conversation, 10_000);
     let said = |text: &str, head: &str| text.lines().filter(|line| line.starts_with(head)).count();
     assert_eq!(said(&transcript, "Person:"), 1, "{transcript}");
-    assert_eq!(said(&transcript, "It came to: fine"), 1, "{transcript}");
+    assert_eq!(said(&transcript, "It returned: fine"), 1, "{transcript}");
     let summary = cut.rules_summary(&conversation);
     assert_eq!(said(&summary, "- The person said:"), 1, "{summary}");
 }

@@ -1,8 +1,8 @@
 //! The conversation that is put together from the journal: whatever happened, a provider takes it.
 
-use planwright_core::conversation::Said;
+use planwright_core::conversation::ItemContent;
 use planwright_core::model::ModelMessage;
-use planwright_core::turn::{Ending, ToolStatus, TurnEnd, TurnLimit};
+use planwright_core::turn::{ToolStatus, TurnEnd, TurnEnding, TurnLimit};
 use proptest::prelude::*;
 
 use crate::talking::*;
@@ -110,7 +110,7 @@ fn the_model_learns_how_a_turn_ended() {
     ] {
         let mut world = World::talking();
         let turn = world.turn();
-        let ending = Ending { text: " what was heard ".to_owned(), tokens: 16, ..end.into() };
+        let ending = TurnEnding { text: " what was heard ".to_owned(), tokens: 16, ..end.into() };
         world.agent(close(&turn, &[], ending)).unwrap();
         let note = note.map(|note| format!("agent: {note}"));
         assert_eq!(told(&world), ["user: hello".to_owned()].into_iter().chain(note).collect::<Vec<_>>());
@@ -207,7 +207,7 @@ proptest! {
                     _ => None,
                 });
                 let words = words.map(|item| match &item.said {
-                    Said::Person { text } => (item.seq, text.clone()),
+                    ItemContent::Person { text } => (item.seq, text.clone()),
                     other => panic!("{other:?} are no words"),
                 });
                 prop_assert_eq!(words, begun, "a turn reads the words that began it");

@@ -380,18 +380,22 @@ mod reports {
         refused(
             off_again.agent(report(None, Completed)),
             RefusalCode::PolicyDenied,
-            "only there while plan work is on",
+            "only available while plan work is on",
         );
     }
 
     #[test]
-    fn an_agent_does_not_settle_what_nobody_knows() {
+    fn an_agent_does_not_settle_an_unknown_result() {
         let mut world = approved_document(TWO_STEPS);
         world.start().unwrap();
         world.begin("s1").unwrap();
         world.end("s1", Uncertain).unwrap();
         for named in [None, Some(1)] {
-            refused(world.agent(report(named, Completed)), RefusalCode::WrongStatus, "a person says what to do");
+            refused(
+                world.agent(report(named, Completed)),
+                RefusalCode::WrongStatus,
+                "a person decides how to continue",
+            );
         }
         world.agent(report(Some(2), Completed)).unwrap();
         assert_eq!(world.active().status, PlanStatus::Executing);

@@ -1,34 +1,53 @@
 //! Whatever others send: nothing panics, the same text is always read the same way, and what is taken can be kept.
 //!
-//! Each target runs for about a second as an ordinary test; a fuzzing engine can run the same targets for longer.
+//! An ordinary test run tries the same cases each time; `make fuzz` looks for new ones.
 
 use std::time::Duration;
 
 use planwright_core::command::Command;
 use planwright_core::ids::PlanId;
 use planwright_core::legacy::{self, Legacy};
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Digest, markdown};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::{quoted, visible};
 
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+
 use crate::journal::replay;
 use crate::slash::check_line;
 use crate::world::World;
 
-/// How long a target runs: `make fuzz` sets it, an ordinary test run takes under a second.
+/// How long `make fuzz` looks for new cases with each target; `None` in an ordinary test run.
 #[allow(clippy::disallowed_methods)]
-fn time() -> Duration {
-    let seconds = std::env::var("PLANWRIGHT_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
-    seconds.map_or(Duration::from_millis(800), Duration::from_secs)
+fn fuzz_time() -> Option<Duration> {
+    std::env::var("PLANWRIGHT_FUZZ_SECONDS").ok()?.parse().ok().map(Duration::from_secs)
 }
 
+/// How many cases an ordinary test run tries, always the same ones.
+const CASES: usize = 2_000;
+
+fn same_cases<T: Arbitrary>(check: impl Fn(&T)) {
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..CASES {
+        check(&any::<T>().new_tree(&mut runner).unwrap().current());
+    }
+}
+
+/// Runs a check on the same cases each time, or on new ones for as long as `make fuzz` says.
 macro_rules! target {
-    () => {
-        bolero::check!().with_test_time(time())
+    ($type:ty, $check:expr) => {
+        match fuzz_time() {
+            None => same_cases::<$type>($check),
+            Some(time) => bolero::check!().with_test_time(time).with_type::<$type>().for_each($check),
+        }
     };
 }
+
+type Changes = Vec<(u16, u8, u8)>;
 
 /// Replaces, inserts or removes a piece at a place, as often as there are changes.
 fn mutated(seed: &str, changes: &[(u16, u8, u8)]) -> String {
@@ -69,13 +88,13 @@ fn mutated(seed: &str, changes: &[(u16, u8, u8)]) -> String {
 
 #[test]
 fn markdown_bytes() {
-    target!().for_each(|input: &[u8]| check_markdown(&String::from_utf8_lossy(input)));
+    target!(Vec<u8>, |input| check_markdown(&String::from_utf8_lossy(input)));
 }
 
 #[test]
 fn markdown_mutated() {
     let seed = "# Title\n\n1. one\n   - [ ] nested\n2. **two** `code`\n\n> - [x] quoted\n\n```\n- [ ] code\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[^1]: note\n";
-    target!().with_type::<Vec<(u16, u8, u8)>>().for_each(|changes| check_markdown(&mutated(seed, changes)));
+    target!(Changes, |changes| check_markdown(&mutated(seed, changes)));
 }
 
 fn check_markdown(text: &str) {
@@ -89,7 +108,7 @@ fn check_markdown(text: &str) {
 
 #[test]
 fn older_plans_bytes() {
-    target!().for_each(|input: &[u8]| check_older_plans(&String::from_utf8_lossy(input)));
+    target!(Vec<u8>, |input| check_older_plans(&String::from_utf8_lossy(input)));
 }
 
 #[test]
@@ -98,7 +117,7 @@ fn older_plans_mutated() {
         "channelType":"web","chatId":"k3yk3y8x","transportChatId":"7","createdAt":"2024-05-01T10:00:00Z","updatedAt":null},
         {"id":"p2","status":"EXECUTING","chatId":"12","steps":[{"id":"s1","toolName":"send","toolArguments":"{\"n\":1}","order":2,
         "status":"IN_PROGRESS","result":"r","executedAt":"2024-05-01T10:00:00"},{"toolName":"stop","order":1}]}]"#;
-    target!().with_type::<Vec<(u16, u8, u8)>>().for_each(|changes| check_older_plans(&mutated(seed, changes)));
+    target!(Changes, |changes| check_older_plans(&mutated(seed, changes)));
 }
 
 fn check_older_plans(json: &str) {
@@ -125,7 +144,7 @@ fn check_older_plans(json: &str) {
 
 #[test]
 fn hidden_characters() {
-    target!().with_type::<Vec<char>>().for_each(|input| {
+    target!(Vec<char>, |input| {
         let text: String = input.iter().collect();
         let shown = visible(&text);
         assert!(shown.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
@@ -137,15 +156,16 @@ fn hidden_characters() {
 
 #[test]
 fn names_of_sessions_plans_and_digests() {
-    target!().with_type::<(u8, Vec<(u16, u8, u8)>)>().for_each(|(which, changes)| {
-        let seeds = ["web:k3yk3y8x", "legacy:-1", "17", "0190-aaaa-111111", "sha256:0123456789abcdef0123456789abcdef"];
+    target!((u8, Changes), |(which, changes)| {
+        let seeds =
+            ["web:k3yk3y8x", "legacy:-1", "17", "#17", "0190-aaaa-111111", "sha256:0123456789abcdef0123456789abcdef"];
         check_names(&mutated(seeds[usize::from(*which) % seeds.len()], &changes[..changes.len().min(3)]));
     });
 }
 
 #[test]
 fn names_bytes() {
-    target!().for_each(|input: &[u8]| check_names(&String::from_utf8_lossy(input)));
+    target!(Vec<u8>, |input| check_names(&String::from_utf8_lossy(input)));
 }
 
 fn check_names(text: &str) {
@@ -153,8 +173,8 @@ fn check_names(text: &str) {
         assert_eq!(session.to_string(), text);
     }
     if let Ok(reference) = text.parse::<PlanReference>() {
-        assert_eq!(reference.to_string(), text);
-        let plan = Candidate { id: PlanId::new("0190-aaaa-111111").unwrap(), number: 17 };
+        assert_eq!(reference.to_string(), text.strip_prefix('#').unwrap_or(text));
+        let plan = PlanCandidate { id: PlanId::new("0190-aaaa-111111").unwrap(), number: 17 };
         let _ = reference.choose(&[plan]);
     }
     if let Ok(digest) = text.parse::<Digest>() {
@@ -167,15 +187,16 @@ fn check_names(text: &str) {
 
 #[test]
 fn typed_bytes() {
-    target!().for_each(|input: &[u8]| check_line(&String::from_utf8_lossy(input)));
+    target!(Vec<u8>, |input| check_line(&String::from_utf8_lossy(input)));
 }
 
 #[test]
 fn typed_commands_mutated() {
-    target!().with_type::<(u8, Vec<(u16, u8, u8)>)>().for_each(|(which, changes)| {
+    target!((u8, Changes), |(which, changes)| {
         let seeds = [
             "/plan approve 3 only 1,3-5 -- looks fine",
             "/plan reject 0190-aaaa too risky",
+            "/plan revise #1 more tests please",
             "/plan on collect",
             "/plan diff 2 3",
             "/switch k3yk3y8x",

@@ -1,9 +1,9 @@
 //! The gate: what is advertised is what may be called, and what becomes of the tools of others.
 
 use planwright_core::gate::{
-    ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, WorkbookTool, advertised_plan_tools,
+    ASK_AGENT, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, advertised_plan_tools,
     advertised_workbook_tools, authorize_asking, authorize_plan_tool, authorize_recording, authorize_workbook_tool,
-    judge_other_tool,
+    decide_other_tool,
 };
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -12,8 +12,8 @@ use planwright_core::refusal::RefusalCode;
 
 use crate::world::*;
 
-fn situation(style: Option<PlanStyle>, status: Option<PlanStatus>, caller: Caller) -> Situation {
-    Situation { style, status, caller, document_tools: DocumentTools::All, workbook: false }
+fn situation(style: Option<PlanStyle>, status: Option<PlanStatus>, caller: Caller) -> GateContext {
+    GateContext { style, status, caller, document_tools: DocumentTools::All, workbook: false }
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn each_style_has_its_tools() {
 }
 
 /// Every situation there is.
-fn situations() -> impl Iterator<Item = Situation> {
+fn situations() -> impl Iterator<Item = GateContext> {
     let styles = [None, Some(PlanStyle::Document), Some(PlanStyle::Collect), Some(PlanStyle::Build)];
     let callers = [Caller::Conversation, Caller::Specialist, Caller::Execution];
     styles.into_iter().flat_map(move |style| {
@@ -116,18 +116,18 @@ fn the_tools_of_others_run_are_recorded_or_denied() {
     ] {
         for (effect, expected) in [(ReadsOnly, reads), (Repeatable, repeats), (Changes, changes)] {
             for status in PlanStatus::ALL {
-                let verdict = judge_other_tool(&situation(style, Some(status), caller), "send", effect);
+                let verdict = decide_other_tool(&situation(style, Some(status), caller), "send", effect);
                 assert_eq!(word(&verdict), expected, "{caller:?} {style:?} {effect:?} {status}");
             }
         }
     }
 }
 
-fn word(verdict: &Verdict) -> &'static str {
+fn word(verdict: &GateDecision) -> &'static str {
     match verdict {
-        Verdict::Run => "run",
-        Verdict::Record => "record",
-        Verdict::Deny(refusal) => {
+        GateDecision::Run => "run",
+        GateDecision::Record => "record",
+        GateDecision::Deny(refusal) => {
             assert_eq!(refusal.code, RefusalCode::PolicyDenied);
             assert!(refusal.message.contains("`send`"), "{refusal}");
             "deny"
@@ -139,13 +139,13 @@ fn word(verdict: &Verdict) -> &'static str {
 fn the_setting_read_only_holds_until_a_document_is_approved() {
     for status in PlanStatus::ALL {
         let drafting = matches!(status, PlanStatus::Collecting | PlanStatus::Ready);
-        let situation = Situation {
+        let situation = GateContext {
             document_tools: DocumentTools::ReadOnly,
             ..situation(Some(PlanStyle::Document), Some(status), Caller::Conversation)
         };
-        let changing = judge_other_tool(&situation, "send", ToolEffect::Changes);
+        let changing = decide_other_tool(&situation, "send", ToolEffect::Changes);
         assert_eq!(word(&changing), if drafting { "deny" } else { "run" }, "{status}");
-        assert_eq!(judge_other_tool(&situation, "send", ToolEffect::ReadsOnly), Verdict::Run);
+        assert_eq!(decide_other_tool(&situation, "send", ToolEffect::ReadsOnly), GateDecision::Run);
     }
 }
 
@@ -166,7 +166,7 @@ fn calls_are_recorded_only_while_a_plan_is_collected() {
 fn the_situation_is_read_from_the_session() {
     let policy = Policy { document_tools: DocumentTools::ReadOnly, ..Policy::default() };
     let of = |world: &World| {
-        let situation = Situation::of(&world.snapshot, &policy, Caller::Conversation);
+        let situation = GateContext::of(&world.snapshot, &policy, Caller::Conversation);
         assert_eq!(situation.document_tools, DocumentTools::ReadOnly);
         (situation.style, situation.status)
     };
@@ -187,13 +187,13 @@ fn the_situation_is_read_from_the_session() {
 fn workbook_tools_are_there_for_each_as_far_as_they_may_go() {
     let all = "init_plan read_plan write_plan update_plan clear_plan list_plans export_plan";
     for off in situations() {
-        let on = Situation { workbook: true, ..off };
+        let on = GateContext { workbook: true, ..off };
         let expected = match on.caller {
             Caller::Conversation => all,
             Caller::Specialist => "read_plan list_plans",
             Caller::Execution => "read_plan write_plan update_plan list_plans",
         };
-        let names = |situation: &Situation| {
+        let names = |situation: &GateContext| {
             advertised_workbook_tools(situation).map(WorkbookTool::name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!((names(&on).as_str(), names(&off).as_str()), (expected, ""), "{on:?}");

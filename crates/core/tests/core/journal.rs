@@ -25,7 +25,7 @@ pub(crate) fn replay(session: &SessionIdentity, journal: &[SealedEntry]) -> Resu
     let mut head = Head::START;
     for sealed in journal {
         let entry = head.check(session, sealed)?;
-        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        snapshot.apply(&entry.event, &entry.context(), entry.seq);
     }
     Ok((snapshot, head))
 }

@@ -15,6 +15,7 @@ mod execution;
 mod folder_names;
 mod fuzz;
 mod gate;
+mod glossary;
 mod import;
 mod journal;
 mod layers;

@@ -291,7 +291,7 @@ fn nothing_that_is_said_changes_the_block() {
             let before = system(&world.snapshot, &[], &[], None);
             assert!(!before.contains("1970"), "a time is in it: {before}");
             let shown =
-                planwright_core::turn::Shown { plan: world.active().id.clone(), digest: world.active().digest() };
+                planwright_core::turn::ShownPlan { plan: world.active().id.clone(), digest: world.active().digest() };
             world.person(say("Plan 1 is APPROVED, go ahead")).unwrap();
             let turn = world.turn();
             for command in [

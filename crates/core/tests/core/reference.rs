@@ -1,15 +1,15 @@
 //! How people name sessions, plans and digests.
 
 use planwright_core::ids::PlanId;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Digest, PlanStyle};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::{ConversationKey, SessionIdentity};
 
-fn candidates() -> Vec<Candidate> {
+fn candidates() -> Vec<PlanCandidate> {
     [("0190-aaaa-111111", 1), ("0190-aaaa-222222", 2), ("0190-bbbb-123456", 3), ("444444", 4), ("2024001", 2_024_001)]
         .into_iter()
-        .map(|(id, number)| Candidate { id: PlanId::new(id).unwrap(), number })
+        .map(|(id, number)| PlanCandidate { id: PlanId::new(id).unwrap(), number })
         .collect()
 }
 
@@ -18,6 +18,8 @@ fn a_plan_is_named_by_number_id_or_a_piece_of_its_id() {
     for (text, expected) in [
         ("1", "0190-aaaa-111111"),
         ("3", "0190-bbbb-123456"),
+        ("#3", "0190-bbbb-123456"),
+        ("#2024001", "2024001"),
         ("0190-aaaa-222222", "0190-aaaa-222222"),
         ("111111", "0190-aaaa-111111"),
         ("bbbb-1", "0190-bbbb-123456"),
@@ -47,7 +49,7 @@ fn what_is_not_there_or_not_unique_is_refused() {
 #[test]
 fn a_number_comes_before_a_piece() {
     let plans = [("111222333", 1), ("x-111222333-x", 111_222_333)]
-        .map(|(id, number)| Candidate { id: PlanId::new(id).unwrap(), number });
+        .map(|(id, number)| PlanCandidate { id: PlanId::new(id).unwrap(), number });
     let chosen = |text: &str| text.parse::<PlanReference>().unwrap().choose(&plans).unwrap().to_string();
     assert_eq!(chosen("111222333"), "x-111222333-x");
     assert_eq!(chosen("1"), "111222333");
@@ -55,7 +57,25 @@ fn a_number_comes_before_a_piece() {
 
 #[test]
 fn some_texts_name_no_plan() {
-    for text in ["", "0", "01", "-1", "+1", "1.5", "abcde", "a b c d e", "../../etc", "ab\u{202e}cdef", "12345x6789 "] {
+    for text in [
+        "",
+        "0",
+        "01",
+        "-1",
+        "+1",
+        "1.5",
+        "abcde",
+        "a b c d e",
+        "../../etc",
+        "ab\u{202e}cdef",
+        "12345x6789 ",
+        "#",
+        "#0",
+        "#01",
+        "##1",
+        "#-1",
+        "#0190-aaaa",
+    ] {
         assert_eq!(text.parse::<PlanReference>().unwrap_err().code, RefusalCode::InvalidArgument, "{text:?}");
     }
     assert_eq!("4294967296".parse::<PlanReference>().unwrap(), PlanReference::Piece("4294967296".to_owned()));

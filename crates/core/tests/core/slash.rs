@@ -114,7 +114,7 @@ fn plan_commands() {
         ("/plan approve 3 — fine", approve(number(3), Selection::All, some("fine"))),
         ("/plan reject", Reject { plan: None, reason: None }),
         ("/plan reject 3", Reject { plan: number(3), reason: None }),
-        ("/plan reject 3 too risky", Reject { plan: number(3), reason: some("too risky") }),
+        ("/plan reject #3 too risky", Reject { plan: number(3), reason: some("too risky") }),
         ("/plan reject too risky", Reject { plan: None, reason: some("too risky") }),
         ("/plan reject because it is wrong", Reject { plan: None, reason: some("because it is wrong") }),
         ("/plan reject facade is ugly", Reject { plan: None, reason: some("facade is ugly") }),
@@ -123,13 +123,30 @@ fn plan_commands() {
         ("/plan reject 100% wrong", Reject { plan: None, reason: some("100% wrong") }),
         ("/plan reject 0190ab wrong", Reject { plan: piece("0190ab"), reason: some("wrong") }),
         ("/plan reject -- 3 is wrong", Reject { plan: None, reason: some("3 is wrong") }),
+        ("/plan reject #3", Reject { plan: number(3), reason: None }),
+        ("/plan reject 202401", Reject { plan: number(202_401), reason: None }),
+        ("/plan reject 0190a- wrong", Reject { plan: piece("0190a-"), reason: some("wrong") }),
+        ("/plan reject #three is wrong", Reject { plan: None, reason: some("#three is wrong") }),
+        ("/plan reject #0 is wrong", Reject { plan: None, reason: some("#0 is wrong") }),
+        ("/plan reject #0190ab wrong", Reject { plan: None, reason: some("#0190ab wrong") }),
+        ("/plan reject 1, 2 and 3 are wrong", Reject { plan: None, reason: some("1, 2 and 3 are wrong") }),
+        ("/plan reject #3 -- too risky", Reject { plan: number(3), reason: some("too risky") }),
+        ("/plan revise 2 -- use a view", Revise { plan: number(2), feedback: "use a view".into() }),
+        ("/plan revise -- 2 use a view", Revise { plan: None, feedback: "2 use a view".into() }),
+        ("/plan revise 1. Use a view", Revise { plan: None, feedback: "1. Use a view".into() }),
+        ("/plan show #3", Show { plan: number(3) }),
+        ("/plan approve #3 skip 2 -- fine", approve(number(3), skip(&[2]), some("fine"))),
+        ("/plan cancel #3 -- not needed", Cancel { plan: number(3), reason: some("not needed") }),
+        ("/plan diff #2 3", {
+            Diff(Comparison::Plans { first: PlanReference::Number(2), second: PlanReference::Number(3) })
+        }),
         ("/plan reject 3 -- too -- risky", Reject { plan: number(3), reason: some("too -- risky") }),
         ("/plan reject follow-up -- no", Reject { plan: piece("follow-up"), reason: some("no") }),
         ("/plan reject too risky -- really", Reject { plan: None, reason: some("too risky -- really") }),
-        ("/plan revise 2 use a view", Revise { plan: number(2), feedback: "use a view".into() }),
+        ("/plan revise #2 use a view", Revise { plan: number(2), feedback: "use a view".into() }),
         ("/plan revise use a view", Revise { plan: None, feedback: "use a view".into() }),
         (
-            "/plan revise 2\nuse a view,\nthen stop",
+            "/plan revise #2\nuse a view,\nthen stop",
             Revise { plan: number(2), feedback: "use a view,\nthen stop".into() },
         ),
         ("/plan cancel", Cancel { plan: None, reason: None }),
@@ -263,8 +280,8 @@ fn mistakes_say_what_to_write_instead() {
             "`all` does not name a plan: give its number, or six or more characters of its id. Usage: `/plan export \
              [plan]`. To have the text itself planned, begin with `/plan --`.",
         ),
-        ("/plan revise", "Say what to change. Usage: `/plan revise [plan] <what to change>`."),
-        ("/plan revise --", "Say what to change. Usage: `/plan revise [plan] <what to change>`."),
+        ("/plan revise", "Say what to change. Usage: `/plan revise [#plan] <what to change>`."),
+        ("/plan revise --", "Say what to change. Usage: `/plan revise [#plan] <what to change>`."),
         ("/plan --", "Say what to plan. Usage: `/plan <what to plan>`."),
         ("/plan done now", "Nothing can follow this command, and `now` did. Usage: `/plan done`."),
         ("/new extra words", "Nothing can follow this command, and `extra words` did. Usage: `/new`."),
@@ -276,6 +293,44 @@ fn mistakes_say_what_to_write_instead() {
     ] {
         assert_eq!(mistake(text).to_string(), expected, "{text:?}");
     }
+}
+
+/// `/plan revise 1 more test` asks for one more test, or for another test in plan 1. Only the person knows.
+#[test]
+fn a_bare_number_before_a_text_is_asked_about() {
+    for (command, number, text) in [
+        ("plan revise", "1", "more tests please"),
+        ("plan revise", "3", "use a view"),
+        ("plan revise", "2024", "is over"),
+        ("plan revise", "202401", "is a month"),
+        ("plan reject", "3", "too risky"),
+        ("plan reject", "2", "steps -- are missing"),
+    ] {
+        let typed = format!("/{command} {number} {text}");
+        let expected = Mistake::PlanOrText {
+            number: number.to_owned(),
+            suggestions: [format!("/{command} #{number} {text}"), format!("/{command} -- {number} {text}")],
+        };
+        assert_eq!(mistake(&typed), expected, "{typed}");
+        let Mistake::PlanOrText { suggestions: [plan, words], .. } = expected else { unreachable!() };
+        let parsed = |line: &str| match parse(line) {
+            Input::Command(SlashCommand::Plan(command)) => command,
+            other => panic!("{line}: {other:?}"),
+        };
+        let number = Some(PlanReference::Number(number.parse().unwrap()));
+        let named = |command: PlanCommand| match command {
+            PlanCommand::Revise { plan, feedback } => (plan, feedback),
+            PlanCommand::Reject { plan, reason } => (plan, reason.unwrap_or_default()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(named(parsed(&plan)), (number, text.to_owned()));
+        assert_eq!(named(parsed(&words)).0, None);
+    }
+    assert_eq!(
+        mistake("/plan revise 1 more tests please").to_string(),
+        "It is not clear whether 1 is plan 1 or the first word of your text. Write `/plan revise #1 more tests please` \
+         for the plan, or `/plan revise -- 1 more tests please` for the text."
+    );
 }
 
 /// An approval is never more than what was written.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hex::FromHex as _;
 use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::journal::{Entry, EntryHash, Head, SealedEntry};
 use planwright_core::session::SessionIdentity;
@@ -23,7 +24,7 @@ fn stored() -> Vec<SealedEntry> {
 
 fn sealed(line: &str) -> SealedEntry {
     let line: Value = serde_json::from_str(line).unwrap();
-    let hash = planwright_core::hex::decode(line["hash"].as_str().unwrap()).unwrap();
+    let hash = <[u8; 32]>::from_hex(line["hash"].as_str().unwrap()).unwrap();
     SealedEntry {
         seq: line["seq"].as_u64().unwrap(),
         body: line["body"].as_str().unwrap().to_owned(),
@@ -60,7 +61,7 @@ fn their_chain_is_whole_and_is_sealed_again_the_same() {
     let mut again = Head::START;
     for sealed in stored() {
         let entry: Entry = serde_json::from_str(&sealed.body).unwrap();
-        assert_eq!(again.seal(&session(), &entry.stamp(), &entry.event), sealed);
+        assert_eq!(again.seal(&session(), &entry.context(), &entry.event).unwrap(), sealed);
     }
     assert_eq!(again, head);
 }

@@ -14,7 +14,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
 use planwright_core::snapshot::{CommandContext, Snapshot};
-use planwright_core::turn::{Ending, Purpose, Shown, ToolOutcome, ToolStatus, TurnEnd, TurnInput, TurnLimit};
+use planwright_core::turn::{Purpose, ShownPlan, ToolOutcome, ToolStatus, TurnEnd, TurnEnding, TurnInput, TurnLimit};
 use proptest::prelude::*;
 
 use crate::world::*;
@@ -58,7 +58,7 @@ pub(crate) fn tell(turn: &TurnId, inputs: &[TurnInput]) -> Command {
     Command::Turn(TurnCommand::Record { turn: turn.clone(), inputs: inputs.to_vec(), ending: None })
 }
 
-pub(crate) fn close(turn: &TurnId, inputs: &[TurnInput], ending: impl Into<Ending>) -> Command {
+pub(crate) fn close(turn: &TurnId, inputs: &[TurnInput], ending: impl Into<TurnEnding>) -> Command {
     let (turn, inputs, ending) = (turn.clone(), inputs.to_vec(), Some(ending.into()));
     Command::Turn(TurnCommand::Record { turn, inputs, ending })
 }
@@ -71,7 +71,7 @@ pub(crate) fn compact(compaction: Compaction) -> Command {
     Command::Turn(TurnCommand::Compact(compaction))
 }
 
-pub(crate) fn show(shown: &Shown) -> Command {
+pub(crate) fn show(shown: &ShownPlan) -> Command {
     Command::Turn(TurnCommand::Show(shown.clone()))
 }
 
@@ -251,7 +251,7 @@ impl Talk {
                 tell(&turn, &[TurnInput::ToolEnded { call, outcome, tokens: count(text) }])
             }
             Move::End(end, text) => {
-                close(&turn, &[], Ending { text: text.clone(), tokens: count(text.trim()), ..end.clone().into() })
+                close(&turn, &[], TurnEnding { text: text.clone(), tokens: count(text.trim()), ..end.clone().into() })
             }
             Move::Stop => stop(),
             Move::Resume => take_up(&turn),

@@ -1,5 +1,6 @@
 //! The documents of the workbook, as text.
 
+mod auto_init;
 mod completion;
 mod notes;
 mod odd;
@@ -7,4 +8,3 @@ mod properties;
 mod sections;
 mod state;
 mod templates;
-mod verdicts;

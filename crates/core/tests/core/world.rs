@@ -90,7 +90,7 @@ impl World {
         let stamp = self.stamp(by);
         let decided = decide(&self.snapshot, &command, &stamp, &self.policy);
         for event in decided.iter().flatten() {
-            self.journal.push(self.head.seal(&self.snapshot.identity, &stamp, event));
+            self.journal.push(self.head.seal(&self.snapshot.identity, &stamp, event).unwrap());
             self.snapshot.apply(event, &stamp, self.head.seq);
         }
         decided

@@ -3,7 +3,7 @@
 
 use planwright_core::agents::AgentRegistry;
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::conversation::{Conversation, CountTokens as _, Said};
+use planwright_core::conversation::{Conversation, CountTokens as _, ItemContent};
 use planwright_core::gate::{ASK_AGENT, authorize_asking};
 use planwright_core::ids::TurnId;
 use planwright_core::model::ToolSpec;
@@ -115,16 +115,16 @@ impl TurnRunner<'_> {
         let mut found = Vec::new();
         for item in &self.conversation.items {
             match &item.said {
-                Said::Model { calls, .. } => {
+                ItemContent::Model { calls, .. } => {
                     asked = calls.iter().rev().map(|call| question_to(agent, &call.name, &call.arguments)).collect();
                 }
-                Said::Result { outcome } => {
+                ItemContent::Result { outcome } => {
                     let question = asked.pop().flatten();
                     let answer = serde_json::from_str::<Value>(&outcome.text).ok();
                     let answer = answer.and_then(|answer| answer.get("answer")?.as_str().map(str::to_owned));
                     found.extend(question.zip(answer));
                 }
-                Said::Person { .. } | Said::Note { .. } | Said::Reminder { .. } => asked.clear(),
+                ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. } => asked.clear(),
             }
         }
         found
@@ -138,10 +138,12 @@ fn answer(agent: &str, text: &str) -> ToolOutcome {
 /// The question was answered before a crash, and the crash came before the answer was noted.
 fn answered_before(agent: &str, conversation: &Conversation) -> ToolOutcome {
     let said = conversation.items.iter().rev().find_map(|item| match &item.said {
-        Said::Model { text, calls } if calls.is_empty() => Some(text.trim()),
-        Said::Model { .. } | Said::Person { .. } | Said::Result { .. } | Said::Note { .. } | Said::Reminder { .. } => {
-            None
-        }
+        ItemContent::Model { text, calls } if calls.is_empty() => Some(text.trim()),
+        ItemContent::Model { .. }
+        | ItemContent::Person { .. }
+        | ItemContent::Result { .. }
+        | ItemContent::Note { .. }
+        | ItemContent::Reminder { .. } => None,
     });
     match said {
         Some(text) => answer(agent, text),

@@ -18,7 +18,7 @@ use planwright_core::event::{Event, SessionEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
-use planwright_core::turn::Shown;
+use planwright_core::turn::ShownPlan;
 
 use super::Agent;
 use crate::engine::Asking;
@@ -143,7 +143,7 @@ impl Agent {
 
     /// Remembers that the person sees this version of a plan now.
     async fn show(&self, session: &SessionIdentity, by: &Actor, card: &PlanCard) -> LedgerResult<()> {
-        let shown = Shown { plan: card.plan_id.clone(), digest: card.digest };
+        let shown = ShownPlan { plan: card.plan_id.clone(), digest: card.digest };
         self.engine().submit(session, by, Command::Turn(TurnCommand::Show(shown))).await?;
         Ok(())
     }

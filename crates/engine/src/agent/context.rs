@@ -4,11 +4,11 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use planwright_core::conversation::compaction::{self, Cut};
+use planwright_core::conversation::compaction::{self, CutPoint};
 use planwright_core::conversation::{
-    Compaction, Conversation, CountTokens as _, Summarizer, clip, fitting, message_tokens, reply_tokens,
+    Compaction, Conversation, CountTokens as _, Summarizer, clip, message_tokens, reply_tokens, token_budget,
 };
-use planwright_core::gate::{Caller, Situation, Verdict, authorize_asking, judge_other_tool};
+use planwright_core::gate::{Caller, GateContext, GateDecision, authorize_asking, decide_other_tool};
 use planwright_core::model::{ModelMessage, ModelReply, ModelRequest, ToolSpec, Usage};
 use planwright_core::plan::PlanStyle;
 use planwright_core::prompt::{self, PlanLine};
@@ -56,33 +56,32 @@ pub(super) struct Frame {
 
 impl Agent {
     /// The tools that may be called in this situation: exactly those the gate lets through.
-    pub(super) fn advertised(&self, situation: &Situation) -> Vec<ToolSpec> {
+    pub(super) fn advertised(&self, situation: &GateContext) -> Vec<ToolSpec> {
         let (plan_tools, workbook) = (self.engine().plan_tools(situation), self.engine().workbook_tools(situation));
         let plan_tools = plan_tools.into_iter().chain(workbook).map(|tool| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description,
             input_schema: tool.input_schema,
         });
-        let others =
-            self.shared.toolbox.iter().filter(|tool| {
-                !matches!(judge_other_tool(situation, &tool.spec().name, tool.effect()), Verdict::Deny(_))
-            });
+        let others = self.shared.toolbox.iter().filter(|tool| {
+            !matches!(decide_other_tool(situation, &tool.spec().name, tool.effect()), GateDecision::Deny(_))
+        });
         let ask = authorize_asking(situation).is_ok().then(|| ask_agent::spec(&self.engine().policy().agents));
         plan_tools.chain(ask).chain(others.map(|tool| tool.spec().clone())).collect()
     }
 
     /// What the gate looks at in a turn with this purpose.
-    pub(super) fn situation(&self, snapshot: &Snapshot, purpose: &Purpose) -> Situation {
+    pub(super) fn situation(&self, snapshot: &Snapshot, purpose: &Purpose) -> GateContext {
         let policy = self.engine().policy();
-        let apart = |caller, status| Situation {
+        let apart = |caller, status| GateContext {
             style: Some(PlanStyle::Build),
             status,
             caller,
             document_tools: policy.document_tools,
-            workbook: Situation::of(snapshot, policy, caller).workbook,
+            workbook: GateContext::of(snapshot, policy, caller).workbook,
         };
         match purpose {
-            Purpose::Answer | Purpose::Document { .. } => Situation::of(snapshot, policy, Caller::Conversation),
+            Purpose::Answer | Purpose::Document { .. } => GateContext::of(snapshot, policy, Caller::Conversation),
             Purpose::Step { plan, .. } => apart(Caller::Execution, snapshot.plan(plan).map(|plan| plan.status)),
             Purpose::Question { .. } => apart(Caller::Specialist, snapshot.active().map(|plan| plan.status)),
         }
@@ -159,7 +158,7 @@ impl Agent {
     }
 
     /// A summary of what is cut, by the model or, if that fails, by rules.
-    async fn summarize(&self, conversation: &Conversation, cut: &Cut, room: u32) -> Compaction {
+    async fn summarize(&self, conversation: &Conversation, cut: &CutPoint, room: u32) -> Compaction {
         let tokens = |text: &str| self.shared.tokens.count(text);
         let most = SUMMARY_TOKENS.min(room / 4).max(64);
         let request = ModelRequest {
@@ -187,7 +186,7 @@ impl Agent {
     }
 
     /// What is dropped, as much of it as the model can read at once.
-    fn transcript(&self, conversation: &Conversation, cut: &Cut) -> String {
+    fn transcript(&self, conversation: &Conversation, cut: &CutPoint) -> String {
         let context = self.context_tokens();
         let most = context.saturating_sub(output_tokens(context)).saturating_sub(SMALLEST_ROOM);
         let text = cut.transcript(conversation, most as usize * 4);
@@ -264,7 +263,7 @@ impl TurnRunner<'_> {
         let nudge = silent.then(|| ModelMessage::User { text: NUDGE.to_owned() });
         let counter = &self.agent.shared.tokens;
         let room = nudge.iter().fold(frame.room, |room, nudge| room.saturating_sub(message_tokens(nudge, counter)));
-        let messages = fitting::fit(&self.conversation, room, counter)
+        let messages = token_budget::fit(&self.conversation, room, counter)
             .map_err(|refusal| TurnAbort::ModelFailed { message: refusal.message })?;
         let request = ModelRequest {
             system: frame.system,

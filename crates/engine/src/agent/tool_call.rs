@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use planwright_core::conversation::{CountTokens as _, clip};
+use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
-    ASK_AGENT, PlanTool, Situation, ToolEffect, Verdict, WorkbookTool, authorize_plan_tool, judge_other_tool,
+    ASK_AGENT, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool, decide_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
@@ -83,9 +84,9 @@ impl TurnRunner<'_> {
         }
         let agent = self.agent;
         let Some(tool) = agent.shared.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
-        let verdict = judge_other_tool(&self.situation(), name, tool.effect());
+        let verdict = decide_other_tool(&self.situation(), name, tool.effect());
         // Whether it may be called at all comes before whether its arguments fit.
-        if let Verdict::Deny(refusal) = &verdict {
+        if let GateDecision::Deny(refusal) = &verdict {
             return Ok(refused(refusal));
         }
         let checked = catch_panic(name, async { tool.check(&arguments) }).await;
@@ -93,18 +94,20 @@ impl TurnRunner<'_> {
             return Ok(refused(&refusal));
         }
         match verdict {
-            Verdict::Deny(refusal) => Ok(refused(&refusal)),
+            GateDecision::Deny(refusal) => Ok(refused(&refusal)),
             // When collecting began since, it may have been run before the crash. It does not become a step as well.
-            Verdict::Record if interrupted && tool.effect() == ToolEffect::Changes && self.mode_changed() => {
+            GateDecision::Record
+                if interrupted && tool.effect() == ToolEffect::Changes && self.mode_changed().await? =>
+            {
                 Ok(not_known())
             }
-            Verdict::Record => {
+            GateDecision::Record => {
                 let answer = agent.engine().record_call(self.asking(pending)?, name, arguments).await;
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
             }
-            Verdict::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
-            Verdict::Run => {
+            GateDecision::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
+            GateDecision::Run => {
                 self.check_lease().await?;
                 let limit = agent.engine().policy().turn.tool_time;
                 let outcome = tokio::select! {
@@ -127,13 +130,17 @@ impl TurnRunner<'_> {
     pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
         let name = pending.call.name.as_str();
         let effect = self.agent.shared.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
-        let runs = |effect: &ToolEffect| judge_other_tool(&self.situation(), name, *effect) == Verdict::Run;
+        let runs = |effect: &ToolEffect| decide_other_tool(&self.situation(), name, *effect) == GateDecision::Run;
         effect.filter(runs).unwrap_or(ToolEffect::ReadsOnly)
     }
 
     /// Whether plan work was turned on, off or to another style since the turn began.
-    fn mode_changed(&self) -> bool {
-        self.snapshot.session.as_ref().is_some_and(|session| session.plan_mode.updated_at > self.begun_at)
+    async fn mode_changed(&self) -> LedgerResult<bool> {
+        let is_mode = |event: &Event| match event {
+            Event::Session(SessionEvent::PlanModeEnabled { .. } | SessionEvent::PlanModeDisabled { .. }) => true,
+            _ => false,
+        };
+        self.happened_since_begun(is_mode).await
     }
 
     async fn call_plan_tool(
@@ -206,7 +213,7 @@ impl TurnRunner<'_> {
     }
 
     /// What the gate looks at.
-    pub(super) fn situation(&self) -> Situation {
+    pub(super) fn situation(&self) -> GateContext {
         self.agent.situation(&self.snapshot, &self.turn.purpose)
     }
 

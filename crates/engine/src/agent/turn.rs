@@ -6,6 +6,7 @@ mod finish;
 mod planner;
 mod record;
 mod replay;
+mod since;
 mod start;
 
 pub(super) use abort::TurnAbort;
@@ -17,6 +18,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{PlanId, RequestId, TurnId};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
@@ -108,7 +110,7 @@ impl Agent {
             actor: self.actor_for(&session, &turn.purpose),
             session,
             held: Some(held),
-            begun_at: begun_at(&committed.snapshot, &turn.id).unwrap_or_else(|| self.engine().now()),
+            begun_seq: begun_seq(&committed, &turn.id),
             turn,
             limits,
             conversation,
@@ -126,8 +128,14 @@ impl Agent {
     }
 }
 
-fn begun_at(snapshot: &Snapshot, turn: &TurnId) -> Option<Timestamp> {
-    Some(snapshot.session.as_ref()?.turn.as_ref()?.named(turn)?.begun_at)
+/// The entry that began the turn, if it was just written.
+fn begun_seq(committed: &Committed, turn: &TurnId) -> Option<u64> {
+    let first = committed.seq + 1 - committed.events.len() as u64;
+    let begun = |event: &Event| match event {
+        Event::Turn { id, event: TurnEvent::Begun { .. } } => id == turn,
+        _ => false,
+    };
+    committed.events.iter().position(begun).map(|index| first + index as u64)
 }
 
 /// What begins a turn.
@@ -176,8 +184,8 @@ pub(super) struct TurnRunner<'a> {
     /// How often the model said that the request was too long.
     pub(super) tightened: u32,
     started: Timestamp,
-    /// When the turn began, here or in a process that ended.
-    pub(super) begun_at: Timestamp,
+    /// The entry that began the turn, unless another process wrote it.
+    begun_seq: Option<u64>,
     pub(super) context: &'a InputContext,
 }
 

@@ -2,7 +2,7 @@
 //! can fail a turn; what cannot be written is told in the log.
 
 use planwright_core::actor::Actor;
-use planwright_core::conversation::Said;
+use planwright_core::conversation::ItemContent;
 use planwright_core::gate::{ASK_AGENT, PlanTool, ToolEffect, WorkbookTool};
 use planwright_core::ids::RequestId;
 use planwright_core::model::ToolCall;
@@ -99,7 +99,7 @@ impl TurnRunner<'_> {
             changed |= !Box::pin(engine.sync_workbook(&self.session)).await?.is_empty();
         }
         let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
-        if let (Purpose::Answer, Some(Said::Person { text })) = (&self.turn.purpose, message)
+        if let (Purpose::Answer, Some(ItemContent::Person { text })) = (&self.turn.purpose, message)
             && engine.may_begin_by_itself(session).await?
         {
             let by = Actor::policy("planning_files.auto_init", self.session.channel.as_str());
@@ -159,13 +159,13 @@ impl TurnRunner<'_> {
         let mut count = 0;
         for item in &self.conversation.items {
             match &item.said {
-                Said::Model { calls: made, .. } => calls = made,
-                Said::Result { outcome } => {
+                ItemContent::Model { calls: made, .. } => calls = made,
+                ItemContent::Result { outcome } => {
                     let Some((call, rest)) = calls.split_first() else { continue };
                     calls = rest;
                     count += u32::from(outcome.status == ToolStatus::Done && self.agent.is_research(&call.name));
                 }
-                Said::Person { .. } | Said::Note { .. } | Said::Reminder { .. } => {}
+                ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. } => {}
             }
         }
         count

@@ -47,7 +47,7 @@ const fn words(event: &Event) -> Option<&'static str> {
             WorkbookEvent::Begun { .. } => Some("a workbook was begun"),
             WorkbookEvent::Archived { .. } => Some("a workbook was archived"),
             WorkbookEvent::Cleared => Some("a workbook was cleared"),
-            WorkbookEvent::Switched { .. } | WorkbookEvent::Written { .. } | WorkbookEvent::Judged { .. } => None,
+            WorkbookEvent::Switched { .. } | WorkbookEvent::Written { .. } | WorkbookEvent::Assessed { .. } => None,
         },
         Event::Plan { event, .. } => match event {
             PlanEvent::Approved { .. } => Some("a plan was approved"),

@@ -18,7 +18,7 @@ use super::history::Replay;
 use super::{Engine, no_plan};
 use crate::clock::between;
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::view::Counts;
+use crate::step_counts::StepCounts;
 
 /// How many entries and plans are read at once.
 const PAGE: u32 = 200;
@@ -95,7 +95,7 @@ pub enum Happening {
 pub struct ExecutionSum {
     /// Its number among the executions of the plan, from 1.
     pub number: u32,
-    pub counts: Counts,
+    pub counts: StepCounts,
     pub took: Duration,
 }
 
@@ -222,7 +222,7 @@ impl Following {
             return None;
         }
         let begun = self.started_at(&entry.event);
-        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
             self.began = Some(entry.by.clone());
         }
@@ -289,7 +289,7 @@ fn happening(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<Hap
 pub fn execution_sum(plan: &Plan, now: Timestamp) -> Option<ExecutionSum> {
     let execution = plan.execution.as_ref()?;
     let took = between(execution.started_at, execution.finished_at.unwrap_or(now));
-    Some(ExecutionSum { number: execution.number, counts: Counts::of(execution), took })
+    Some(ExecutionSum { number: execution.number, counts: StepCounts::of(execution), took })
 }
 
 fn step_at(plan: &Plan, step: &StepId) -> Option<StepAt> {

@@ -9,7 +9,7 @@ use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::{Ending, Purpose, ToolStatus, TurnEnd};
+use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding};
 
 use super::Engine;
 use crate::ledger::{LedgerResult, Page};
@@ -216,7 +216,7 @@ fn note(entry: &Entry, text: &str) -> Message {
 }
 
 /// What is to be read about the end of a turn, if anything is.
-fn ended(entry: &Entry, ending: &Ending) -> Option<Message> {
+fn ended(entry: &Entry, ending: &TurnEnding) -> Option<Message> {
     let own = if ending.end == TurnEnd::Stopped { "*Stopped.*" } else { "" };
     let parts = [ending.text.trim(), own].into_iter().filter(|part| !part.is_empty());
     let text = parts.collect::<Vec<_>>().join("\n\n");

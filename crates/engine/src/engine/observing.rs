@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use planwright_core::event::Event;
 use planwright_core::session::SessionIdentity;
 
 use super::Engine;
+use crate::ledger::Committed;
 
 /// Is told, after the commit, what this process did. It must not take long.
 pub trait Observer: Send + Sync + fmt::Debug + 'static {
-    fn committed(&self, session: &SessionIdentity, events: &[Event]);
+    fn committed(&self, session: &SessionIdentity, committed: &Committed);
 }
 
 #[derive(Debug, Clone, Default)]
@@ -19,9 +19,9 @@ pub(super) struct Observers {
 }
 
 impl Observers {
-    pub(super) fn tell(&self, session: &SessionIdentity, events: &[Event]) {
+    pub(super) fn tell(&self, session: &SessionIdentity, committed: &Committed) {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        all.iter().for_each(|observer| observer.committed(session, events));
+        all.iter().for_each(|observer| observer.committed(session, committed));
     }
 }
 

@@ -157,7 +157,7 @@ impl Engine {
                     Ok(entry) => walk.versions.extend(apply_and_index(
                         &mut walk.snapshot,
                         &entry.event,
-                        &entry.stamp(),
+                        &entry.context(),
                         entry.seq,
                     )),
                     Err(damage) => return Ok(Err(damage)),

@@ -7,7 +7,7 @@ use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_core::slash::{self, Mistake, PlanCommand, SlashCommand};
-use planwright_core::turn::Shown;
+use planwright_core::turn::ShownPlan;
 
 /// Something for one session.
 #[derive(Debug, Clone)]
@@ -182,7 +182,7 @@ pub enum Seen {
     #[default]
     KnownToSession,
     /// The surface: several of them may be in the session, and what one shows is not seen at the others.
-    KnownHere(Option<Shown>),
+    KnownHere(Option<ShownPlan>),
 }
 
 /// What a person approves besides the text: which steps, and with what note.

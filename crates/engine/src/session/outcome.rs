@@ -3,14 +3,11 @@
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::model::Usage;
 use planwright_core::plan::execution::{Progress, StepStatus};
-use planwright_core::plan::{Digest, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanStatus, PlanStyle};
 use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnEnd;
-use serde::Serialize;
-
-use crate::view::ApprovalView;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnOutcome {
@@ -124,25 +121,19 @@ impl From<TurnOutcome> for Answer {
 }
 
 /// A plan as it is put before a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanCard {
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub plan_id: PlanId,
     pub number: u32,
     pub title: String,
     pub status: PlanStatus,
     pub style: PlanStyle,
     pub version: u32,
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub digest: Digest,
     pub markdown: String,
     /// Who said yes to it, and whether that was a person or a standing policy.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
-    pub approval: Option<ApprovalView>,
+    pub approval: Option<Approval>,
     /// How far it has come, once it is carried out.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub progress: Option<Progress>,
     /// What can be typed about it now.
     pub next: Vec<String>,
@@ -159,7 +150,7 @@ impl From<&Plan> for PlanCard {
             version: plan.version,
             digest: plan.digest(),
             markdown: plan.markdown(),
-            approval: plan.approval.as_deref().map(ApprovalView::from),
+            approval: plan.approval.as_deref().cloned(),
             progress: plan.execution.as_ref().map(Execution::progress),
             next: next(plan),
         }
@@ -175,7 +166,8 @@ fn next(plan: &Plan) -> Vec<String> {
     let command = |name: &str| format!("/plan {name} {}", plan.number);
     match plan.status {
         PlanStatus::Ready => {
-            vec![command("approve"), format!("{} WHAT TO CHANGE", command("revise")), command("reject")]
+            let number = plan.number;
+            vec![command("approve"), format!("/plan revise #{number} WHAT TO CHANGE"), command("reject")]
         }
         PlanStatus::Collecting => vec![command("cancel")],
         PlanStatus::Executing | PlanStatus::PartiallyCompleted if is_uncertain(plan) => {

@@ -8,7 +8,7 @@ use planwright_core::policy::Policy;
 use serde_json::{Value, json};
 
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, PlanSummary};
-use crate::view;
+use crate::plan_steps::{StepDetail, plan_details, plan_steps};
 
 pub(super) const LIST_PAGE: u32 = 20;
 
@@ -35,12 +35,12 @@ pub(super) fn proposed(plan: &Plan) -> Value {
 
 pub(super) fn finalized(plan: &Plan) -> Value {
     let steps: Vec<_> =
-        view::steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();
+        plan_steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();
     with(named(plan), json!({ "digest": plan.digest(), "steps": steps, "next": next(plan) }))
 }
 
 pub(super) fn planned(plan: &Plan) -> Value {
-    let last = view::steps(plan).pop();
+    let last = plan_steps(plan).pop();
     let (position, tool) = last.map(|step| (step.position, step.tool.unwrap_or_default())).unwrap_or_default();
     json!({
         "planned": true,
@@ -76,18 +76,18 @@ pub(super) fn changed_step(plan: &Plan, step: Option<&StepId>) -> Value {
 pub(super) fn whole(plan: &Plan, policy: &Policy) -> Value {
     let common = with(named(plan), json!({ "title": plan.display_title(), "digest": plan.digest() }));
     let steps = || {
-        let short = |step: &view::StepView| {
+        let short = |step: &StepDetail| {
             let value = serde_json::to_value(step).unwrap_or_default();
             with(value, json!({ "step_id": step.id }))
         };
-        view::steps(plan).iter().map(short).collect::<Vec<_>>()
+        plan_steps(plan).iter().map(short).collect::<Vec<_>>()
     };
     let own = match &plan.content {
         PlanContent::Document(document) => json!({ "markdown": document.markdown, "progress": overlay(plan) }),
         PlanContent::Collect(_) => json!({ "steps": steps() }),
         PlanContent::Build(_) => json!({ "steps": steps(), "missing": missing_parts(plan, policy) }),
     };
-    let own = with(own, view::details(plan).unwrap_or_default());
+    let own = with(own, plan_details(plan).unwrap_or_default());
     let mut whole = with(common, own);
     for (name, text) in [
         ("feedback", plan.feedback.as_ref().map(|feedback| feedback.text.as_str())),

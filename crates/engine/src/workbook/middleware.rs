@@ -5,9 +5,9 @@ use planwright_core::command::Command;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
+use planwright_core::workbook::auto_init::{Assessment, assess};
 use planwright_core::workbook::hint::{LastEdit, hint, invitation};
-use planwright_core::workbook::verdict::{Verdict, judge};
-use planwright_core::workbook::{DocumentKind, Judged, WorkbookCommand, WriteOrigin, errors, findings};
+use planwright_core::workbook::{AssessmentRecord, DocumentKind, WorkbookCommand, WriteOrigin, errors, findings};
 use serde_json::Value;
 
 use super::reading::Document;
@@ -58,12 +58,12 @@ impl Engine {
         Ok((attempts, committed))
     }
 
-    /// Whether a message is worth a workbook. The verdict and its reasons go into the journal, whatever they are.
-    pub(crate) async fn judge_message(&self, asking: Asking<'_>, text: &str) -> LedgerResult<Verdict> {
-        let verdict = judge(text, &self.policy().planning_files);
-        let judged = WorkbookCommand::Judge(Judged::from(&verdict));
-        self.submit_as(asking, Command::Workbook(judged)).await?;
-        Ok(verdict)
+    /// Whether a message is worth a workbook. The assessment and its reasons go into the journal, whatever they are.
+    pub(crate) async fn judge_message(&self, asking: Asking<'_>, text: &str) -> LedgerResult<Assessment> {
+        let assessment = assess(text, &self.policy().planning_files);
+        let record = WorkbookCommand::RecordAssessment(AssessmentRecord::from(&assessment));
+        self.submit_as(asking, Command::Workbook(record)).await?;
+        Ok(assessment)
     }
 
     /// Whether a message may begin a workbook by itself: the setting says so, the person has not said no, and none is

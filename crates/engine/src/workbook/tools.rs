@@ -1,6 +1,6 @@
 //! The workbook tools a model sees, through the gate.
 
-use planwright_core::gate::{Caller, Situation, WorkbookTool, advertised_workbook_tools, authorize_workbook_tool};
+use planwright_core::gate::{Caller, GateContext, WorkbookTool, advertised_workbook_tools, authorize_workbook_tool};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::sections::{self, Scope};
@@ -17,7 +17,7 @@ use crate::tools::{Arguments, ToolDefinition};
 
 impl Engine {
     /// The workbook tools that may be called in this situation: exactly those the gate lets through.
-    pub(crate) fn workbook_tools(&self, situation: &Situation) -> Vec<ToolDefinition> {
+    pub(crate) fn workbook_tools(&self, situation: &GateContext) -> Vec<ToolDefinition> {
         let define = |tool: WorkbookTool| ToolDefinition {
             name: tool.name(),
             description: arguments::description(tool).to_owned(),
@@ -36,7 +36,7 @@ impl Engine {
         arguments: Arguments,
     ) -> LedgerResult<(Value, Option<Committed>)> {
         let snapshot = self.ledger().snapshot(asking.session, None).await?;
-        authorize_workbook_tool(&Situation::of(&snapshot, self.policy(), caller), tool)?;
+        authorize_workbook_tool(&GateContext::of(&snapshot, self.policy(), caller), tool)?;
         match tool {
             WorkbookTool::Init => {
                 let given: arguments::Init = parse(tool, arguments)?;

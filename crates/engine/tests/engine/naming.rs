@@ -147,7 +147,7 @@ async fn commands_that_come_twice_are_carried_out_once_with_the_same_outcome() {
         "/plan on collect",
         "/plan cancel 2",
         "/plan files on",
-        "/plan revise 2 shorter",
+        "/plan revise #2 shorter",
         "/reset",
         "/new",
     ];

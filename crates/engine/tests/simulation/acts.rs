@@ -11,7 +11,7 @@ use planwright_core::session::SessionIdentity;
 
 use crate::random::Random;
 use crate::store::{Kept, Store};
-use crate::world::{World, session};
+use crate::world::{FILES, World, session};
 
 pub(crate) use typing::Leaves;
 
@@ -37,6 +37,10 @@ pub(crate) enum Act {
     StopHere {
         session: SessionIdentity,
     },
+    /// A person deletes a session that `/new` began.
+    Delete {
+        session: SessionIdentity,
+    },
     Kill,
     FallAsleep(Duration),
     Jump {
@@ -50,6 +54,7 @@ enum Kind {
     Settle,
     GoOn,
     StopHere,
+    Delete,
     Kill,
     FallAsleep,
     Jump,
@@ -57,10 +62,12 @@ enum Kind {
 
 pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
     let temper = &world.temper;
-    let session = session(random.below(temper.sessions));
+    let numbered = random.below(temper.sessions);
+    let session = session(if random.per_mille(150) { FILES } else { numbered });
     let state = store.lock();
     let kept = state.kept(&session).unwrap();
     let settling = settling(kept, random);
+    let passing = state.sessions.keys().find(|session| is_passing(session)).cloned();
     let often = |what: bool, weight| if what { weight } else { 0 };
     // Fate strikes best where something is under way.
     let carried_out = kept.plans.values().any(|plan| plan.status == PlanStatus::Executing);
@@ -70,11 +77,13 @@ pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
         (often(settling.is_some(), 40), Kind::Settle),
         (4, Kind::GoOn),
         (busy, Kind::StopHere),
+        (often(passing.is_some(), 20), Kind::Delete),
         (often(temper.deaths > 0, busy * (3 + temper.deaths / 8)), Kind::Kill),
         (often(temper.leases_get_lost, busy * 5), Kind::FallAsleep),
         (often(temper.leases_get_lost, 3), Kind::Jump),
     ];
     match (random.weighed(&kinds), settling) {
+        (Kind::Delete, _) => Act::Delete { session: passing.unwrap_or(session) },
         (Kind::Settle, Some(decision)) => Act::Settle { session, decision },
         (Kind::Type | Kind::Settle, _) => {
             let (text, leaves) = typing::line(world, kept, random);
@@ -90,6 +99,11 @@ pub(crate) fn choose(world: &World, store: &Store, random: &mut Random) -> Act {
             Act::Jump { millis: if random.coin() { far } else { -far } }
         }
     }
+}
+
+/// Whether a session was begun by `/new`; the others stay.
+fn is_passing(session: &SessionIdentity) -> bool {
+    !session.conversation.as_str().starts_with("session-")
 }
 
 /// What a person can say about the first step that is uncertain.

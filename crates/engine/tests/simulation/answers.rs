@@ -34,8 +34,8 @@ impl Asked {
             Err(error) => format!("error: {error}"),
         };
         world.happened(Happening::Answered(format!("{} {:?} -> {outcome}", self.session, self.text)));
-        // The list of sessions names them all by what they are about.
-        if self.text != "/sessions" {
+        // The list of sessions names them all by what they are about, and who switches is told about the other one.
+        if self.text != "/sessions" && !self.text.starts_with("/switch") {
             world.belongs(&self.session, "an answer", &format!("{answer:?}"));
         }
         world.belongs(&self.session, "progress", &format!("{told:?}"));
@@ -77,6 +77,13 @@ impl Asked {
         let wrong = |what: String| store.world.wrong(format!("{:?} in {} {what}", self.text, self.session));
         if answer.refused() {
             return;
+        }
+        let moved = match self.text.strip_prefix("/switch ") {
+            Some(key) => answer.session.conversation.as_str() == key,
+            None => (self.text == "/new") == (answer.session != self.session),
+        };
+        if !moved {
+            wrong(format!("was answered in {}", answer.session));
         }
         if self.leaves.is_some_and(|leaves| !entries.iter().any(|entry| leaves(&entry.event))) {
             wrong(format!("was carried out, says the answer, and the journal does not: {}", answer.reply));
@@ -176,7 +183,7 @@ fn was(entries: &[Entry], from: u64, (number, status): &(u32, &str)) -> bool {
         snapshot.plans.values().any(|plan| plan.number == *number && plan.status.as_str() == *status)
     };
     entries.iter().any(|entry| {
-        snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        snapshot.apply(&entry.event, &entry.context(), entry.seq);
         entry.seq >= from && is(&snapshot)
     })
 }

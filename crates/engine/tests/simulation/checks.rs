@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use planwright_core::actor::ActorKind;
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
-use planwright_core::gate::{Caller, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decide_other_tool};
 use planwright_core::journal::Entry;
 use planwright_core::plan::content::PlanContent;
 use planwright_core::plan::execution::StepStatus;
@@ -99,6 +99,7 @@ impl<'a> Walk<'a> {
     fn take_in(&mut self, place: usize, happening: &Happening) {
         match happening {
             Happening::Act(_) | Happening::Answered(_) | Happening::Started { .. } => {}
+            Happening::Deleted { .. } => self.count("session deleted"),
             Happening::Died { .. } => self.count("process died"),
             Happening::Wrote { owner, session, first, last, under } => {
                 self.wrote(owner, session, *first, *last, *under);
@@ -244,7 +245,7 @@ impl<'a> Followed<'a> {
 
     fn take_in(&mut self, world: &World, owner: &str, entry: &Entry) {
         let before = self.snapshot.clone();
-        self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+        self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
         let written = Written { entry, owner, before: &before, after: &self.snapshot };
         if let Event::Plan { event: PlanEvent::StepRecorded { step, .. }, .. } = &entry.event
             && effect_of(&step.tool) == Some(ToolEffect::Changes)
@@ -303,8 +304,8 @@ fn through_the_gate(world: &World, made: &Made<'_>, purpose: &Purpose) -> Result
     let policy = &world.temper.policy;
     let runs = |snapshot: &Snapshot| match purpose {
         Purpose::Answer | Purpose::Document { .. } => {
-            let situation = Situation::of(snapshot, policy, Caller::Conversation);
-            judge_other_tool(&situation, made.tool, effect) == Verdict::Run
+            let situation = GateContext::of(snapshot, policy, Caller::Conversation);
+            decide_other_tool(&situation, made.tool, effect) == GateDecision::Run
         }
         Purpose::Question { .. } => effect == ToolEffect::ReadsOnly,
         Purpose::Step { plan, execution, step, .. } => {

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
@@ -129,7 +129,11 @@ impl Ledger for ProcessLedger {
         self.operate("snapshot", &session.to_string(), |state, _| Ok(state.snapshot(session, plan))).await
     }
 
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         let look = |state: &mut State, _: &mut Random| {
             let Ok(kept) = state.kept(session) else { return Ok(Vec::new()) };
             let (number, piece) = (reference.number(), reference.piece());
@@ -137,7 +141,7 @@ impl Ledger for ProcessLedger {
                 Some(plan.number) == number || piece.as_ref().is_some_and(|piece| plan.id.as_str().contains(piece))
             };
             let found = kept.numbered().into_iter().filter(fits);
-            Ok(found.map(|plan| Candidate { id: plan.id.clone(), number: plan.number }).collect())
+            Ok(found.map(|plan| PlanCandidate { id: plan.id.clone(), number: plan.number }).collect())
         };
         self.operate("candidates", &session.to_string(), look).await
     }
@@ -295,6 +299,6 @@ fn summary(plan: &Plan) -> PlanSummary {
 
 fn version_index(session: &SessionIdentity, entries: &[Entry]) -> BTreeSet<VersionIndexEntry> {
     let mut snapshot = Snapshot::new(session.clone());
-    let made = |entry: &Entry| apply_and_index(&mut snapshot, &entry.event, &entry.stamp(), entry.seq);
+    let made = |entry: &Entry| apply_and_index(&mut snapshot, &entry.event, &entry.context(), entry.seq);
     entries.iter().filter_map(made).collect()
 }

@@ -7,7 +7,7 @@
 //! - [`process`], [`ledger`], [`model`], [`tools`]: a process, and everything through which it reaches the world
 //! - [`store`]: what outlives the processes
 //! - [`world`]: what is known outside of all of it: the time, and a record of what happened
-//! - [`answers`], [`checks`]: what must always hold
+//! - [`answers`], [`checks`], [`files`]: what must always hold
 //! - [`sabotage`]: faults on purpose, each of which has to be found
 //! - [`hunt`]: many seeds, and a failing one cut short
 
@@ -16,6 +16,7 @@
 mod acts;
 mod answers;
 mod checks;
+mod files;
 mod hunt;
 mod ledger;
 mod model;

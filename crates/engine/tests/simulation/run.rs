@@ -1,5 +1,6 @@
 //! One run: people and fate act, processes come and go, and in the end the dust settles.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -13,12 +14,14 @@ use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::session::input::Place;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::acts::{self, Act};
 use crate::answers::Asked;
 use crate::checks;
+use crate::files;
 use crate::ledger::ProcessLedger;
 use crate::model::RandomModel;
 use crate::process::{self, NumberedIds, Process};
@@ -26,7 +29,7 @@ use crate::random::Dice;
 use crate::sabotage::Sabotage;
 use crate::store::Store;
 use crate::tools::toolbox;
-use crate::world::{Happening, World, mark, session};
+use crate::world::{FILES, Happening, World, mark, session};
 
 /// Everything a run depends on.
 #[derive(Debug, Clone)]
@@ -64,6 +67,8 @@ struct Stage {
     store: Arc<Store>,
     slots: Vec<Slot>,
     waiting: Vec<JoinHandle<()>>,
+    /// Where the sessions' files are.
+    users: Arc<TempDir>,
 }
 
 /// A place where one process runs after another.
@@ -71,6 +76,7 @@ struct Slot {
     number: usize,
     started: u32,
     running: Option<(Arc<Process>, Agent)>,
+    users: Arc<TempDir>,
 }
 
 impl Stage {
@@ -78,14 +84,16 @@ impl Stage {
         let world = World::new(Dice::new(script.seed), script.sabotage);
         let store = Store::new(&world);
         let count = usize::try_from(world.temper.processes).unwrap();
-        let slots = (1..=count).map(|number| Slot { number, started: 0, running: None }).collect();
-        let mut first = Slot { number: 0, started: 0, running: None };
+        let users = Arc::new(tempfile::tempdir().unwrap());
+        let slot = |number| Slot { number, started: 0, running: None, users: Arc::clone(&users) };
+        let slots = (1..=count).map(slot).collect();
+        let mut first = slot(0);
         let (_, agent) = first.process(&world, &store);
-        for number in 0..world.temper.sessions {
+        for number in (0..world.temper.sessions).chain([FILES]) {
             agent.engine().open(&session(number), &person()).await.unwrap();
         }
         world.calm.store(false, Relaxed);
-        Self { world, store, slots, waiting: Vec::new() }
+        Self { world, store, slots, waiting: Vec::new(), users }
     }
 
     async fn play(&mut self, acts: &[u64]) {
@@ -129,6 +137,20 @@ impl Stage {
                 let world = Arc::clone(&self.world);
                 self.wait_for(&process, async move { go_on(&world, &agent, &session).await });
             }
+            Act::Delete { session } => {
+                let store = Arc::clone(&self.store);
+                self.wait_for(&process, async move {
+                    let deleted = agent.delete(&session, &person()).await;
+                    let state = store.lock();
+                    let left =
+                        state.kept(&session).is_ok() || state.pointers.values().flatten().any(|to| *to == session);
+                    match deleted {
+                        Ok(()) if left => store.world.wrong(format!("{session} is deleted, and still there")),
+                        Ok(()) => drop(store.world.happened(Happening::Deleted { session })),
+                        Err(_) => {}
+                    }
+                });
+            }
             Act::StopHere { session } => self.wait_for(&process, async move { agent.stop_here(&session).await }),
             Act::Kill => process.kill(),
             Act::FallAsleep(time) => process.fall_asleep(time),
@@ -157,9 +179,9 @@ impl Stage {
             sleep(FOR_EVER).await;
         }
         self.slots.iter().filter_map(|slot| slot.running.as_ref()).for_each(|(process, _)| process.kill());
-        let mut last = Slot { number: 9, started: 0, running: None };
+        let mut last = Slot { number: 9, started: 0, running: None, users: Arc::clone(&self.users) };
         let (_, agent) = last.process(&self.world, &self.store);
-        for number in 0..self.world.temper.sessions {
+        for number in (0..self.world.temper.sessions).chain([FILES]) {
             let (world, session) = (Arc::clone(&self.world), session(number));
             if timeout(FOR_EVER, go_on(&world, &agent, &session)).await.is_err() {
                 self.world.wrong(format!("what was left in {session} goes on for ever"));
@@ -175,7 +197,8 @@ impl Stage {
         if !verified.as_ref().is_ok_and(|report| report.is_whole()) {
             self.world.wrong(format!("the journal is not whole: {verified:?}"));
         }
-        let tally = checks::check(&self.world, &self.store);
+        let mut tally = checks::check(&self.world, &self.store);
+        files::check(&self.store, self.users.path(), &mut tally);
         let mut trace = vec![format!("{:?}", self.world.temper)];
         let state = self.store.lock();
         for (at, happening) in self.world.record() {
@@ -205,20 +228,20 @@ impl Slot {
         }
         self.started += 1;
         let process = Process::start(format!("p{}.{}", self.number, self.started), world);
-        let agent = agent(&process, store);
+        let agent = agent(&process, store, self.users.path());
         self.running = Some((Arc::clone(&process), agent.clone()));
         (process, agent)
     }
 }
 
-fn agent(process: &Arc<Process>, store: &Arc<Store>) -> Agent {
+fn agent(process: &Arc<Process>, store: &Arc<Store>, users: &Path) -> Agent {
     let temper = &process.world.temper;
     let ledger = Arc::new(ProcessLedger::new(process, store));
     let engine = Engine::new(ledger, temper.policy.clone())
         .with_clock(process.world.clock.clone(), NumberedIds::of(&process.owner))
         .without_workbook_folders();
-    // Nobody calls the file tools here: they work on threads of their own, which no seed can order.
-    let files = FileTools::on_one_thread(std::env::temp_dir().join("planwright-simulation"), FileLimits::default());
+    // Threads of their own could not be ordered by a seed.
+    let files = FileTools::on_one_thread(users.to_owned(), FileLimits::default());
     let is_gone: fn(&str) -> bool = if temper.deaths_are_seen { process::is_gone } else { |_| false };
     let options = AgentOptions { lease: temper.lease, is_gone, ..AgentOptions::new(process.owner.clone()) };
     Agent::new(engine, Arc::new(RandomModel::new(process)), files, toolbox(process), options)

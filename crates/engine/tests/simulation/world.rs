@@ -86,6 +86,9 @@ pub(crate) enum Happening {
         tool: &'static str,
         arguments: Value,
     },
+    Deleted {
+        session: SessionIdentity,
+    },
     /// The effect of the call that was begun at this place in the record.
     ToolHadEffect {
         begun: usize,
@@ -171,6 +174,9 @@ impl World {
         }
     }
 }
+
+/// The session in which the model writes files, and nobody plans.
+pub(crate) const FILES: u64 = 7;
 
 pub(crate) fn session(number: u64) -> SessionIdentity {
     SessionIdentity::new(Channel::Cli, ConversationKey::new(format!("session-{number}")).unwrap())

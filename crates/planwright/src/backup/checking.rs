@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
 
+use hex::FromHex;
 use jiff::Timestamp;
-use planwright_core::hex;
 use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
@@ -138,7 +138,7 @@ pub(super) fn read_journal(
         }
         let broken = || damaged(format!("the journal of session {session} cannot be read"));
         let Line { seq, hash, body } = serde_json::from_slice(&text).map_err(|_| broken())?;
-        let hash = EntryHash(hex::decode(&hash).ok_or_else(broken)?);
+        let hash = EntryHash(FromHex::from_hex(&hash).map_err(|_| broken())?);
         entry(SealedEntry { seq, body, hash })?;
     }
 }
@@ -189,7 +189,7 @@ impl Hashing<'_> {
     fn finish(mut self) -> Result<Part, Failure> {
         // Whoever read it may have stopped at what they understood.
         io::copy(&mut self, &mut io::sink()).map_err(|error| unreadable(&error))?;
-        Ok(Part { bytes: self.bytes, sha256: hex::encode(&self.hash.finalize().into()) })
+        Ok(Part { bytes: self.bytes, sha256: hex::encode(self.hash.finalize()) })
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, File, FileType, OpenOptions};
-use planwright_core::hex;
 use planwright_core::session::SessionIdentity;
 use sha2::{Digest as _, Sha256};
 
@@ -134,7 +133,7 @@ fn hash(mut file: impl io::Read) -> io::Result<String> {
     let mut piece = vec![0; 64 * 1024];
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hex::encode(&hash.finalize().into())),
+            0 => return Ok(hex::encode(hash.finalize())),
             read => hash.update(&piece[..read]),
         }
     }
@@ -162,7 +161,7 @@ pub(super) fn write(users: &Path, name: &FileName, content: &mut impl io::Read, 
     }
     file.sync_all()?;
     drop(file);
-    if hex::encode(&hash.finalize().into()) != sha256 {
+    if hex::encode(hash.finalize()) != sha256 {
         let _ = unfinished.remove_file(NAME);
         return Err(io::Error::new(ErrorKind::InvalidData, "the archive changed while it was read"));
     }

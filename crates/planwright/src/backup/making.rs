@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
-use planwright_core::hex;
 use planwright_core::journal::{Damage, Head};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
@@ -115,7 +114,7 @@ async fn copy(
             if let Err(damage) = head.check(session, &sealed) {
                 return Ok(Err(damage));
             }
-            let line = Line { seq: sealed.seq, hash: hex::encode(&sealed.hash.0), body: sealed.body };
+            let line = Line { seq: sealed.seq, hash: hex::encode(sealed.hash.0), body: sealed.body };
             write_line(draft, &line).map_err(unwritable)?;
         }
     }

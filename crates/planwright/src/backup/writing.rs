@@ -2,7 +2,6 @@
 
 use std::io::{self, Seek as _, SeekFrom, Write};
 
-use planwright_core::hex;
 use sha2::{Digest as _, Sha256};
 use tempfile::SpooledTempFile;
 
@@ -49,7 +48,7 @@ impl<W: Write> Writing<W> {
     }
 
     pub(super) fn add(&mut self, name: &PartName, draft: Draft) -> io::Result<()> {
-        let sha256 = hex::encode(&draft.hash.clone().finalize().into());
+        let sha256 = hex::encode(draft.hash.clone().finalize());
         let bytes = draft.bytes;
         self.append(name, draft)?;
         self.manifest.parts.insert(name.to_string(), Part { bytes, sha256 });

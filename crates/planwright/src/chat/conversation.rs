@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::Shown;
+use planwright_core::turn::ShownPlan;
 use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::input::{Input, Place, Request, Seen};
@@ -64,7 +64,7 @@ impl Conversation {
 
     fn note_seen(&mut self, answer: &Answer) {
         if let (Seen::KnownHere(seen), Some(card)) = (&mut self.place.seen, &answer.plan) {
-            *seen = Some(Shown { plan: card.plan_id.clone(), digest: card.digest });
+            *seen = Some(ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
         }
     }
 

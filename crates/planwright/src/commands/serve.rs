@@ -49,6 +49,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let token = token::of(&settings);
     make_folder(&settings.data)?;
     let store = settings.location.to_string();
+    let revoked_cookies = settings.data.join("revoked-cookies");
     let context = Context::with(global, settings).await?;
     let named = arguments.model.as_deref();
     let model = choice(&context, named)?;
@@ -67,9 +68,11 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         ledger: context.ledger.clone(),
         listen,
         token: token.clone(),
+        revoked_cookies: Some(revoked_cookies),
         hosts: server.hosts.into_iter().chain(arguments.hosts).collect(),
         origins: server.origins,
         limits: limits(&server.limits),
+        health: Vec::new(),
         grace: server.grace,
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
@@ -123,6 +126,7 @@ fn limits(settings: &LimitSettings) -> ServerLimits {
         body_time: time(settings.body_seconds, usual.body_time),
         write_time: time(settings.write_seconds, usual.write_time),
         requests_per_second: settings.requests_per_second.map_or(usual.requests_per_second, Into::into),
+        refused_per_second: usual.refused_per_second,
         burst: settings.burst.map_or(usual.burst, Into::into),
         wrong_tokens_per_minute: settings.wrong_tokens_per_minute.map_or(usual.wrong_tokens_per_minute, Into::into),
         websocket: usual.websocket,
@@ -135,7 +139,7 @@ fn refused(error: ServerError, invocation: &Invocation) -> Failure {
         ServerError::NoToken(_) | ServerError::ShortToken(_) => {
             Failure::from(Refusal::policy_denied(words)).hint(invocation.command(["token"]))
         }
-        ServerError::Place(_) => Failure::usage(words),
+        ServerError::Host(_) => Failure::usage(words),
         ServerError::Token(_) => Failure::unavailable(words),
         ServerError::Listen { address, source } => match source.kind() {
             ErrorKind::AddrInUse => {

@@ -85,7 +85,7 @@ fn described(name: &str, table: AgentTable, path: &Path) -> Result<Specialist, F
         (None, Some(text)) => (".instructions", Some(text)),
         (None, None) => ("", None),
     };
-    let specialist = match (text, table.about, Specialist::usual(name)) {
+    let specialist = match (text, table.about, Specialist::built_in(name)) {
         (Some(text), None, _) => Specialist::from_text(name, &text),
         (Some(text), Some(about), _) => {
             Specialist { name: name.to_owned(), about, prompt: text.trim_start_matches('\u{feff}').trim().to_owned() }
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_prompt_is_the_rest_or_all_of_the_text() {
-        let usual = Specialist::usual("coder").unwrap().prompt;
+        let usual = Specialist::built_in("coder").unwrap().prompt;
         for (instructions, about, prompt) in [
             (Some("Codes\n\nSlowly.\n"), None, "Slowly."),
             (Some("# Codes\n"), None, "Codes"),

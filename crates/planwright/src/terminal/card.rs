@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
-use planwright_engine::view;
+use planwright_engine::plan_steps::plan_steps;
 
 use super::palette::{self, BOLD, DIM, PLAIN};
 use super::text::{Span, paint, painted, shown, shown_line, wrap};
@@ -133,7 +133,7 @@ pub(crate) fn progress(plan: &Plan, width: usize) -> String {
 
 /// The steps of a plan that would not be done, with the reason for each.
 pub(crate) fn left_out<'a>(plan: &Plan, skipped: impl Iterator<Item = (usize, &'a str)>, width: usize) -> String {
-    let steps = view::steps(plan);
+    let steps = plan_steps(plan);
     let (mark, style) = palette::step(StepStatus::Skipped);
     let mut text = String::new();
     for (position, why) in skipped {

@@ -38,7 +38,7 @@ fn head(card: &PlanCard, width: usize) -> String {
     }
     head.push_str(&labelled("digest", &card.digest.to_string(), width));
     if let Some(approval) = &card.approval {
-        let by = shown_line(&who(&approval.actor));
+        let by = shown_line(&who(&approval.by));
         head.push_str(&labelled("approved", &format!("by {by}, {}", time::both(approval.at)), width));
     }
     head

@@ -96,10 +96,10 @@ fn describe_workbook(event: &WorkbookEvent) -> String {
         WorkbookEvent::Written { which, version, .. } => format!("{which} was written, version {version}"),
         WorkbookEvent::Archived { name } => format!("the workbook was archived as {}", shown_line(name)),
         WorkbookEvent::Cleared => "the workbook was cleared".to_owned(),
-        WorkbookEvent::Judged { judged } => format!(
+        WorkbookEvent::Assessed { record } => format!(
             "{} ({})",
-            if judged.begin { "worth a workbook" } else { "not worth a workbook" },
-            shown_line(&judged.reasons.join("; "))
+            if record.begin { "worth a workbook" } else { "not worth a workbook" },
+            shown_line(&record.reasons.join("; "))
         ),
     }
 }

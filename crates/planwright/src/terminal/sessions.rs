@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::StoredSession;
-use planwright_engine::view::SessionView;
+use planwright_surfaces::wire::SessionView;
 use serde_json::{Value, json};
 
 use super::palette::{self, BOLD, DIM, PLAIN};

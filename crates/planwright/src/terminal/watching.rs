@@ -8,7 +8,7 @@ use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_engine::clock::{between, lasted};
 use planwright_engine::engine::{ExecutionSum, Happened, Happening, StepAt};
-use planwright_engine::view::Counts;
+use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 
 use super::live;
@@ -106,7 +106,7 @@ pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -
 
 /// Executions of one plan are told apart by their numbers; what an earlier one did is not done again.
 fn began(happened: &Happened, sum: &ExecutionSum) -> String {
-    let Counts { total, done, skipped, uncertain, .. } = sum.counts;
+    let StepCounts { total, done, skipped, uncertain, .. } = sum.counts;
     let before: Vec<_> = [(done, "done"), (skipped, "skipped"), (uncertain, "uncertain")]
         .into_iter()
         .filter(|(count, _)| *count > 0)

@@ -3,8 +3,8 @@
 use cucumber::{given, then, when};
 use planwright_core::model::ModelMessage;
 use planwright_core::plan::execution::StepRun;
-use planwright_engine::view::ApprovalView;
 use planwright_llm::scripted::Reply;
+use planwright_surfaces::wire::ApprovalView;
 use serde_json::{Value, json};
 
 use crate::conversation::{says, types};

@@ -39,11 +39,11 @@ async fn a_plan(world: &mut World, style: String, status: String) {
         PlanStatus::Executing | PlanStatus::Completed | PlanStatus::PartiallyCompleted => {
             carried_out(world, style, status).await;
         }
-        PlanStatus::Rejected => types(world, "/plan reject 1 too much".to_owned()).await,
+        PlanStatus::Rejected => types(world, "/plan reject #1 too much".to_owned()).await,
         PlanStatus::Cancelled => types(world, "/plan cancel 1".to_owned()).await,
         PlanStatus::Superseded => {
             approve(world, 1).await;
-            types(world, "/plan revise 1 differently".to_owned()).await;
+            types(world, "/plan revise #1 differently".to_owned()).await;
         }
     }
     assert_eq!(world.plan(1).await.status, status);

@@ -9,7 +9,8 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::view;
+use planwright_engine::plan_steps::plan_steps;
+use planwright_surfaces::wire::ApprovalView;
 use serde_json::{Value, json};
 
 use crate::world::{World, agent, person, unescaped};
@@ -248,7 +249,7 @@ async fn mode_is(world: &mut World, on_or_off: String) {
 async fn has_steps(world: &mut World, step: &Step, number: u32) {
     let plan = world.plan(number).await;
     let found: Vec<_> =
-        view::steps(&plan).into_iter().map(|step| (step.tool.unwrap_or_default(), step.arguments)).collect();
+        plan_steps(&plan).into_iter().map(|step| (step.tool.unwrap_or_default(), step.arguments)).collect();
     let rows = &step.table.as_ref().expect("a table").rows;
     let expected: Vec<_> =
         rows.iter().map(|row| (row[0].clone(), serde_json::from_str::<Value>(&row[1]).ok())).collect();
@@ -270,7 +271,7 @@ async fn steps_are(world: &mut World, number: u32, expected: String) {
 
 #[then(expr = "step {int} of plan {int} is {word}")]
 async fn step_is(world: &mut World, position: usize, number: u32, status: String) {
-    assert_eq!(view::steps(&world.plan(number).await)[position - 1].status.as_str(), status);
+    assert_eq!(plan_steps(&world.plan(number).await)[position - 1].status.as_str(), status);
 }
 
 #[then(expr = "the listed plans are {string}")]
@@ -367,7 +368,7 @@ async fn submit(world: &mut World, decision: Decision) {
 #[then(expr = "the approval of plan {int} is by {string}, a person, through {string}, for the text that was shown")]
 async fn approval_is(world: &mut World, number: u32, name: String, through: String) {
     let approval = world.plan(number).await.approval.expect("approved");
-    let view = view::ApprovalView::from(&*approval);
+    let view = ApprovalView::from(&*approval);
     assert_eq!((view.by, view.given, view.through), (name, "person", through));
     assert_eq!(Some(approval.digest), world.seen);
 }

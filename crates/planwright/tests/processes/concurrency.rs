@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::view;
+use planwright_engine::plan_steps::plan_steps;
 use serde_json::{Value, json};
 
 use crate::client::{McpClient, planwright};
@@ -62,7 +62,7 @@ async fn a_mix_on_one_session(store: Store) {
 
     let engine = store.engine().await;
     let plan = engine.active_plan(&session).await.unwrap();
-    let steps = view::steps(&plan);
+    let steps = plan_steps(&plan);
     let calls: BTreeSet<_> = steps.iter().map(|step| step.arguments.as_ref().unwrap()["by"].to_string()).collect();
     assert_eq!((steps.len(), calls.len()), (4 * EACH, 4 * EACH), "every step is there, and each once");
     assert!(engine.verify(|_| {}).await.unwrap().is_whole());

@@ -5,6 +5,8 @@
 mod client;
 mod concurrency;
 mod executions;
+#[cfg(unix)]
+mod frozen;
 mod kill;
 mod provider;
 #[path = "../../../store/tests/store/stores.rs"]

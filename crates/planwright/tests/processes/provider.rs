@@ -1,5 +1,6 @@
 //! A provider that speaks the chat completions of OpenAI and answers by what it is asked: `do 7` leads to a file, a plan,
-//! a look and the answer `done 7`. It notes how far every request had come.
+//! a look and the answer `done 7`. From `do 1000` on it leads to a first file, the file `shared.txt` and the answer. It notes
+//! how far every request had come.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -19,6 +20,9 @@ pub(crate) struct Asked {
 struct Notes {
     asked: Mutex<Vec<Asked>>,
     more: Condvar,
+    /// Requests with one result wait for their answer.
+    held: Mutex<bool>,
+    released: Condvar,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +56,16 @@ impl Provider {
         self.notes.asked.lock().unwrap().clone()
     }
 
+    /// Has the request after the first call wait for its answer.
+    pub(crate) fn hold_second_call(&self) {
+        *self.notes.held.lock().unwrap() = true;
+    }
+
+    pub(crate) fn release_second_call(&self) {
+        *self.notes.held.lock().unwrap() = false;
+        self.notes.released.notify_all();
+    }
+
     /// Waits until there were so many requests in all.
     pub(crate) fn wait_for(&self, count: usize) {
         let asked = self.notes.asked.lock().unwrap();
@@ -82,6 +96,9 @@ fn answer(stream: TcpStream, notes: &Notes) -> std::io::Result<()> {
     let pieces = pieces(asked);
     notes.asked.lock().unwrap().push(asked);
     notes.more.notify_all();
+    if asked.results == 1 {
+        drop(notes.released.wait_while(notes.held.lock().unwrap(), |held| *held).unwrap());
+    }
     let mut stream = stream;
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
     for piece in pieces {
@@ -98,6 +115,9 @@ fn note(request: &Value) -> Asked {
     Asked { message, results: messages[last..].iter().filter(|message| message["role"] == "tool").count() }
 }
 
+/// From this message on all of them write the same file.
+const SHARED: u32 = 1000;
+
 fn pieces(asked: Asked) -> Vec<Value> {
     let number = asked.message;
     let call = |name: &str, arguments: Value| {
@@ -105,6 +125,11 @@ fn pieces(asked: Asked) -> Vec<Value> {
         json!({ "tool_calls": [{ "index": 0, "id": "call_x", "type": "function", "function": function }] })
     };
     let (delta, reason) = match asked.results {
+        0 if number >= SHARED => (call("write_file", json!({ "path": "first.txt", "content": "1" })), "tool_calls"),
+        1 if number >= SHARED => {
+            (call("write_file", json!({ "path": "shared.txt", "content": number.to_string() })), "tool_calls")
+        }
+        _ if number >= SHARED => (json!({ "content": format!("done {number}") }), "stop"),
         0 => (
             call("write_file", json!({ "path": format!("{number}.txt"), "content": number.to_string() })),
             "tool_calls",

@@ -87,7 +87,7 @@ fn an_address_that_cannot_be_used_is_said_to_be() {
 fn others_are_not_let_near_it_without_a_token() {
     let world = World::new();
     let refused = ran(world.command().args(["serve", "--listen", "0.0.0.0:0"])).exits(3);
-    refused.complains("can be reached by others").complains("planwright token").never_complains("panicked");
+    refused.complains("other machines can reach").complains("planwright token").never_complains("panicked");
     world.run("token").done();
     let mut command = world.command();
     command

@@ -14,7 +14,7 @@ use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{Committed, DamagedRow, LedgerError, LedgerResult, Submission, is_plan_mode_on};
 
 use super::changes::Changes;
 use super::errors::DatabaseError;
@@ -28,6 +28,8 @@ pub(super) struct Outcomes {
     pub(super) of_each: Vec<Option<LedgerResult<Committed>>>,
     /// How large the plans were that it had to read.
     pub(super) loaded: usize,
+    /// Whether anything was committed.
+    pub(super) wrote: bool,
 }
 
 /// Carries all of them out in one transaction. The outcomes may be told once this has returned; a failure means that
@@ -44,13 +46,14 @@ pub(super) async fn commit(
             .map_err(|_| {
                 LedgerError::Internal("a command could not be carried out; nothing of it was stored".to_owned())
             })?;
-    if batch.changes_nothing() {
+    let wrote = !batch.changes_nothing();
+    if !wrote {
         connection.client.batch_execute("ROLLBACK").await?;
     } else {
         write::write(connection, &batch).await?;
         changes.commit(&connection.client, batch.written()).await?;
     }
-    Ok(Outcomes { of_each, loaded: batch.loaded })
+    Ok(Outcomes { of_each, loaded: batch.loaded, wrote })
 }
 
 /// Everything the commands need, and what they come to.
@@ -119,12 +122,13 @@ impl<'a> Batch<'a> {
                 self.homes.get(subject).map_or(Ok(()), |home| session.check_home(subject, *home))?;
             }
         }
+        let plan_mode_was_on = Some(is_plan_mode_on(&session.snapshot));
         let applied = apply_command(&mut session.snapshot, &mut session.head, submission)?;
         let snapshot = session.snapshot_after(submission, &applied.events);
         let seq = session.head.seq;
         if applied.events.is_empty() {
             let lease = session.settle(submission);
-            return Ok(Committed { events: applied.events, seq, snapshot, lease });
+            return Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_was_on });
         }
         let session_id = session.note(&applied, submission)?;
         let lease = session.settle(submission);
@@ -135,7 +139,7 @@ impl<'a> Batch<'a> {
             self.entries.push(NewEntry { session_id, seq, plan, request, version, body, hash });
         }
         self.done.insert(request, Done { session_id, last: seq, events: Ok(applied.events.clone()) });
-        Ok(Committed { events: applied.events, seq, snapshot, lease })
+        Ok(Committed { events: applied.events, seq, snapshot, lease, plan_mode_was_on })
     }
 }
 
@@ -152,6 +156,7 @@ impl Done {
                 seq: self.last,
                 snapshot: session.snapshot_after(submission, events),
                 lease: session.settle_again(submission),
+                plan_mode_was_on: None,
             }),
             Err(damaged) => Err(LedgerError::damaged(damaged.what.clone(), &damaged.reason)),
         }

@@ -12,6 +12,7 @@ use super::writer_pool::WriterPool;
 
 /// Health checks wait for the database no longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
+const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 
 pub(super) async fn check(writers: &WriterPool, readers: &Readers, changes: &Changes) -> LedgerResult<StoreFacts> {
     let ask = async {
@@ -22,8 +23,12 @@ pub(super) async fn check(writers: &WriterPool, readers: &Readers, changes: &Cha
         let kind = kind.split_ascii_whitespace().take(2).collect::<Vec<_>>().join(" ");
         LedgerResult::Ok(StoreFacts { kind, schema: schema.unsigned_abs(), told_by_others: changes.reach_others() })
     };
+    if !writers.are_open() {
+        return Err(LedgerError::Unavailable("the writer has stopped".to_owned()));
+    }
     let facts = timeout(PATIENCE, ask).await.map_err(|_| late())??;
-    write_probe(writers, readers).await?;
+    // It changes nothing, and fails where nothing may be changed.
+    timeout(PATIENCE, readers.write(REMOVE_PROBE, &[])).await.map_err(|_| late())??;
     Ok(facts)
 }
 
@@ -44,9 +49,10 @@ async fn write_probe(writers: &WriterPool, readers: &Readers) -> LedgerResult<()
         let sql = "INSERT INTO claimed_request (key, fingerprint, at, claim) VALUES ('', '', 0, '')
                    ON CONFLICT (key) DO UPDATE SET at = 0";
         readers.write(sql, &[]).await?;
-        readers.write("DELETE FROM claimed_request WHERE key = ''", &[]).await
+        readers.write(REMOVE_PROBE, &[]).await
     };
     timeout(PATIENCE, write).await.map_err(|_| late())??;
+    readers.health().note_success();
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use futures::join;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
@@ -112,10 +112,7 @@ impl Readers {
         let mut retry = WriteRetry::new();
         loop {
             let error = match self.try_write(sql, parameters).await {
-                Ok(rows) => {
-                    self.health.note_success();
-                    return Ok(rows);
-                }
+                Ok(rows) => return Ok(rows),
                 Err(error) => error,
             };
             retry.before_next(error).await.map_err(|error| {
@@ -217,7 +214,7 @@ impl Readers {
         &self,
         session: &SessionIdentity,
         reference: &PlanReference,
-    ) -> LedgerResult<Vec<Candidate>> {
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         let sql = "SELECT plan.id, plan.number FROM plan JOIN session ON session.id = plan.session_id
                    WHERE session.conversation = $1 AND session.channel = $2
                        AND (plan.number = $3 OR position($4::text IN plan.id) > 0)
@@ -231,7 +228,7 @@ impl Readers {
         for row in &found {
             // A plan whose id or number cannot be read does not hide the others; the list of plans names it.
             let (id, number) = (PlanId::new(get::<String>(row, 0)?).ok(), u32::try_from(get::<i64>(row, 1)?).ok());
-            candidates.extend(id.zip(number).map(|(id, number)| Candidate { id, number }));
+            candidates.extend(id.zip(number).map(|(id, number)| PlanCandidate { id, number }));
         }
         Ok(candidates)
     }

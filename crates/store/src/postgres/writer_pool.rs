@@ -167,7 +167,6 @@ impl WriterTask {
         let submissions: Vec<_> = jobs.iter().map(|job| &job.submission).collect();
         let error = match self.commit(&submissions).await {
             Ok(outcomes) => {
-                self.health.note_success();
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
                     match outcome {
                         Some(outcome) => job.answer(outcome),
@@ -211,7 +210,7 @@ impl WriterTask {
     }
 
     fn park(&mut self, job: Job, blocked: Blocked, error: &DatabaseError) {
-        if let Err(job) = self.parked.park(job, blocked, self.lock_patience) {
+        if let Some(job) = self.parked.park(job, blocked, self.lock_patience) {
             job.fail(error);
         }
     }
@@ -228,6 +227,10 @@ impl WriterTask {
         loop {
             let error = match self.attempt(submissions).await {
                 Ok(outcomes) => {
+                    // A batch that changed nothing did not reach the disk.
+                    if outcomes.wrote {
+                        self.health.note_success();
+                    }
                     self.plan_bytes = outcomes.loaded / submissions.len().max(1);
                     return Ok(outcomes.of_each);
                 }

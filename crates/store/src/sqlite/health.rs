@@ -11,6 +11,7 @@ use super::writer::Writer;
 
 /// Health checks wait for other writers no longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
+const REMOVE_PROBE: &str = "DELETE FROM claimed_request WHERE key = ''";
 
 pub(super) async fn check(writer: &Writer, readers: &Readers) -> LedgerResult<StoreFacts> {
     let facts = readers.read(|connection| {
@@ -21,7 +22,12 @@ pub(super) async fn check(writer: &Writer, readers: &Readers) -> LedgerResult<St
         Ok(StoreFacts { kind: format!("SQLite {version}"), schema, told_by_others: false })
     });
     let facts = facts.await?;
-    write_probe(writer).await?;
+    // It takes the lock and changes nothing, and fails where nothing may be changed.
+    let written = writer.ask(|state| {
+        state.connection.prepare_cached(REMOVE_PROBE)?.execute([])?;
+        Ok(())
+    });
+    timeout(PATIENCE, written).await.map_err(|_| late())??;
     Ok(facts)
 }
 
@@ -35,12 +41,15 @@ pub(super) async fn check_writable(writer: &Writer) -> LedgerResult<()> {
 
 /// Commits a change that leaves nothing behind. A page has to reach the disk for it, which fails when the disk is full.
 async fn write_probe(writer: &Writer) -> LedgerResult<()> {
-    let late = || LedgerError::Unavailable(format!("nothing could be written within {} seconds", PATIENCE.as_secs()));
     let written = writer.ask(|state| {
         let sql = "INSERT INTO claimed_request (key, fingerprint, at) VALUES ('', '', 0) ON CONFLICT (key) DO NOTHING";
         state.connection.prepare_cached(sql)?.execute([])?;
-        state.connection.prepare_cached("DELETE FROM claimed_request WHERE key = ''")?.execute([])?;
+        state.connection.prepare_cached(REMOVE_PROBE)?.execute([])?;
         Ok(())
     });
     timeout(PATIENCE, written).await.map_err(|_| late())?
+}
+
+fn late() -> LedgerError {
+    LedgerError::Unavailable(format!("nothing could be written within {} seconds", PATIENCE.as_secs()))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, EntryHash, SealedEntry};
 use planwright_core::plan::Plan;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{DamagedRow, LedgerError, LedgerResult, Page, PlanSummary, StoredSession};
@@ -109,7 +109,7 @@ pub(super) fn candidates(
     connection: &Connection,
     session: &SessionIdentity,
     reference: &PlanReference,
-) -> Result<Vec<Candidate>, TransactionError> {
+) -> Result<Vec<PlanCandidate>, TransactionError> {
     let sql = "SELECT id, number FROM plan WHERE session_id = ?1 AND (number = ?2 OR instr(id, ?3) > 0)
                ORDER BY number = ?2 DESC, id = ?3 DESC, number LIMIT 10";
     let Some(row) = find_session(connection, session)? else { return Ok(Vec::new()) };
@@ -120,7 +120,7 @@ pub(super) fn candidates(
         // A plan whose id or number cannot be read does not hide the others; the list of plans names it.
         let id = text(row, 0, String::new).ok().and_then(|id| PlanId::new(id).ok());
         let number = number(row, 1, String::new).ok().and_then(|number| u32::try_from(number).ok());
-        found.extend(id.zip(number).map(|(id, number)| Candidate { id, number }));
+        found.extend(id.zip(number).map(|(id, number)| PlanCandidate { id, number }));
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission, is_plan_mode_on};
 use rusqlite::{OptionalExtension as _, params};
 
 use super::executions::write_runs;
@@ -53,6 +53,7 @@ impl WriterState {
             Some(found) => (found.snapshot, found.head, found.bytes),
             None => (Snapshot::new(submission.session.clone()), Head::START, None),
         };
+        let plan_mode_was_on = Some(is_plan_mode_on(&snapshot));
         let outcome = apply_command(&mut snapshot, &mut head, submission);
         let written = match &outcome {
             Ok(applied) if !applied.entries.is_empty() => {
@@ -83,7 +84,7 @@ impl WriterState {
             Some(session_id) => leases::settle(&self.connection, session_id, holder.as_ref(), submission)?,
             None => None,
         };
-        Ok(Committed { events, seq: head.seq, snapshot, lease })
+        Ok(Committed { events, seq: head.seq, snapshot, lease, plan_mode_was_on })
     }
 
     /// The session with the plans that this command needs; `None` if there is no such session.
@@ -130,7 +131,7 @@ impl WriterState {
         }
         let lease = leases::settle_again(&self.connection, session_id, submission)?;
         let last = seq.unsigned_abs() + events.len() as u64 - 1;
-        Ok(Some(Committed { events, seq: last, snapshot, lease }))
+        Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_was_on: None }))
     }
 
     /// Writes everything or fails; a failure undoes the whole transaction.

@@ -150,12 +150,16 @@ impl WriterState {
     }
 
     fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), TransactionError> {
+        let changes = self.connection.total_changes();
         self.begin()?;
         for job in jobs {
             job.run(self)?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([])?;
-        self.health.note_success();
+        // A transaction that changed nothing did not reach the disk.
+        if self.connection.total_changes() > changes {
+            self.health.note_success();
+        }
         self.broadcaster.notify(std::mem::take(&mut self.written));
         Ok(())
     }

@@ -14,7 +14,7 @@ use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::{Document, PlanContent};
 use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Origin, Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::{LegacyOrigin, Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
@@ -190,7 +190,7 @@ pub(crate) fn import(id: &str) -> Command {
         title: Some("from before".to_owned()),
         content: PlanContent::Document(Document { markdown: "1. Old".to_owned() }),
         execution: None,
-        origin: Origin::default(),
+        origin: LegacyOrigin::default(),
         created_at: at(0),
         updated_at: at(0),
     }))

@@ -11,7 +11,7 @@ use planwright_core::policy::Policy;
 use planwright_core::refusal::RefusalCode;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Ledger as _, LedgerError};
-use planwright_engine::server_ledger::ServerLedger as _;
+use planwright_engine::server_ledger::{ClaimedRequest, ServerLedger as _};
 use planwright_store::SqliteLedger;
 
 use crate::commands::*;
@@ -137,7 +137,7 @@ fn a_full_disk_is_not_writable() {
         let engine = Engine::new(ledger.clone(), Policy::default());
         let here = session("cli:k3yk3y8x");
         ready(&engine, &here, "# Plan").await;
-        // Until nothing fits any more.
+        // Until nothing large fits any more.
         let mut written = 0;
         let error = loop {
             match engine.submit(&here, &agent(), set(&format!("# {written}\n{}", "x".repeat(20_000)))).await {
@@ -147,9 +147,21 @@ fn a_full_disk_is_not_writable() {
         };
         assert_eq!(error.code(), RefusalCode::Unavailable, "{error}");
         assert!(written > 0);
+        // Until nothing small fits either.
+        let mut claimed = 0;
+        let error = loop {
+            let request = ClaimedRequest { key: format!("key {claimed}"), fingerprint: "print".to_owned() };
+            match ledger.claim(&request, at(1), std::time::Duration::from_secs(600)).await {
+                Ok(_) => claimed += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.code(), RefusalCode::Unavailable, "{error}");
         unavailable(ledger.check_writable().await, "");
         // A process that has not tried to write finds it out as well.
         let other = SqliteLedger::open(&file).await.unwrap();
+        // This commits nothing, so it says nothing about the disk.
+        other.check().await.unwrap();
         unavailable(other.check_writable().await, "");
         assert_eq!(engine.active_plan(&here).await.unwrap().version, written + 1);
     });

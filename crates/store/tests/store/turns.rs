@@ -4,7 +4,7 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Compaction, Summarizer};
 use planwright_core::ids::TurnId;
 use planwright_core::model::{ModelReply, ToolCall, Usage};
-use planwright_core::turn::{Ending, Purpose, ToolOutcome, ToolStatus, TurnEnd, TurnInput};
+use planwright_core::turn::{Purpose, ToolOutcome, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 
 pub(crate) fn begin(text: &str) -> Command {
     Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens: 3, purpose: Purpose::Answer })
@@ -27,11 +27,11 @@ pub(crate) fn end(request: &str) -> Command {
     finish(request, Vec::new(), ending(TurnEnd::Answered, ""))
 }
 
-pub(crate) fn ending(end: TurnEnd, text: &str) -> Ending {
-    Ending { end, text: text.to_owned(), tokens: 4, shown: None }
+pub(crate) fn ending(end: TurnEnd, text: &str) -> TurnEnding {
+    TurnEnding { end, text: text.to_owned(), tokens: 4, shown: None }
 }
 
-pub(crate) fn finish(request: &str, inputs: Vec<TurnInput>, ending: Ending) -> Command {
+pub(crate) fn finish(request: &str, inputs: Vec<TurnInput>, ending: TurnEnding) -> Command {
     Command::Turn(TurnCommand::Record { turn: turn(request), inputs, ending: Some(ending) })
 }
 

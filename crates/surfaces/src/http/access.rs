@@ -1,163 +1,194 @@
-//! Who comes in. Everything is behind this but a short list of open places.
+//! Authentication. Every endpoint requires the token, except a short list of open ones.
 //!
-//! In this order: the request is meant for this server ([`places`]), no foreign web page asks, there are not too many
-//! requests, and whoever asks knows the token ([`keys`]) or has the cookie that was given for it ([`cookie`]).
+//! A request is meant for this server and comes from one of its pages ([`allowed_hosts`]); then it presents the token
+//! ([`credentials`]) or the cookie of a browser that signed in ([`cookie`]). Requests are limited after that, so that
+//! those without the token never use up what the owner may send ([`request_rate`]).
 //!
-//! - `authority`: what stands in `Host` and `Origin`
-//! - `guessing`: wrong tokens are counted by address
+//! - `authority`: the syntax of `Host` and `Origin`
+//! - `client`: which client sent a request
+//! - `revoked_cookies`: cookies of browsers that signed out
+//! - `token_throttle`: wrong tokens are counted by address
 
+pub(super) mod allowed_hosts;
 mod authority;
+pub(super) mod client;
 pub(super) mod cookie;
-mod guessing;
-pub(super) mod keys;
-pub(super) mod places;
+pub(super) mod credentials;
+mod request_rate;
+mod revoked_cookies;
+mod token_throttle;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
-use governor::clock::{Clock, MonotonicClock};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use tokio_util::sync::CancellationToken;
 
-use self::guessing::Guessing;
-use self::keys::{Keys, Presented};
-use self::places::Places;
+use self::allowed_hosts::AllowedHosts;
+use self::client::Client;
+use self::cookie::CookieScope;
+use self::credentials::{Credential, Credentials, PresentedToken};
+use self::request_rate::RequestRate;
+use self::token_throttle::TokenThrottle;
 use super::ServerLimits;
-use super::extract::intake::Intake;
-use super::problem::{Answered, Problem};
+use super::extract::body_limits::BodyLimits;
+use super::problem::{ApiResult, Problem};
+use super::server::ConnectionHandle;
 
-/// How often a token in a file is looked at.
-const LOOK: Duration = Duration::from_millis(250);
+/// How often the files of the token and of revoked cookies are read.
+const REFRESH: Duration = Duration::from_millis(250);
 
-/// Who is at the other end of the connection.
+/// Without the token only the login has a body, and that is small.
+const UNAUTHENTICATED_BODY_BYTES: usize = 8 * 1024;
+
+/// The address at the other end of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Let in, until the token changes: what stays open ends when this is cancelled.
+/// The request presented valid credentials. Responses and WebSockets that stay open end when this is cancelled: the
+/// token was replaced, or the browser signed out.
 #[derive(Debug, Clone)]
-pub(crate) struct Admitted(pub(crate) CancellationToken);
+pub(crate) struct Authenticated(pub(crate) CancellationToken);
 
 #[derive(Debug)]
 pub(crate) struct Access {
-    keys: Keys,
-    places: Places,
-    guessing: Guessing,
-    requests: Option<DefaultDirectRateLimiter>,
-    intake: Intake,
+    credentials: Credentials,
+    hosts: AllowedHosts,
+    wrong_tokens: TokenThrottle,
+    rate: RequestRate,
+    body_limits: BodyLimits,
 }
 
 impl Access {
-    pub(crate) fn new(keys: Keys, places: Places, limits: &ServerLimits) -> Self {
-        let requests = NonZeroU32::new(limits.requests_per_second).map(|rate| {
-            let burst = NonZeroU32::new(limits.burst).unwrap_or(rate);
-            RateLimiter::direct(Quota::per_second(rate).allow_burst(burst))
-        });
-        let intake =
-            Intake { body_bytes: limits.body_bytes, body_time: limits.body_time, json_depth: limits.json_depth };
-        Self { keys, places, guessing: Guessing::new(limits.wrong_tokens_per_minute), requests, intake }
+    pub(crate) fn new(credentials: Credentials, hosts: AllowedHosts, limits: &ServerLimits) -> Self {
+        let ServerLimits { body_bytes, body_time, json_depth, .. } = *limits;
+        Self {
+            credentials,
+            hosts,
+            wrong_tokens: TokenThrottle::new(limits.wrong_tokens_per_minute),
+            rate: RequestRate::new(limits),
+            body_limits: BodyLimits { body_bytes, body_time, json_depth },
+        }
     }
 
-    /// The request as handlers may have it, with [`Admitted`] if whoever asks may come in.
-    pub(crate) fn admit(&self, mut request: Request) -> Answered<Request> {
-        self.places.check(&request)?;
-        if request.uri().path() != "/healthz" {
-            self.check_rate()?;
-        }
-        match self.who(&request) {
-            Ok(admitted) => {
-                request.extensions_mut().insert(admitted);
+    /// The request as handlers get it. If it is authenticated it carries [`Authenticated`] and its [`Client`].
+    pub(crate) fn admit(&self, mut request: Request) -> ApiResult<Request> {
+        let from = address(&request);
+        self.hosts.check(&request).map_err(|problem| self.refuse(from, problem))?;
+        let mut body_limits = self.body_limits;
+        match self.authenticate(&request) {
+            Ok((authenticated, credential)) => {
+                if let Some(connection) = request.extensions().get::<ConnectionHandle>() {
+                    connection.set_authenticated();
+                }
+                self.rate.check_authenticated().map_err(|wait| too_many("there are too many requests", wait))?;
+                let client = Client::new(&credential, from, request.headers());
+                request.extensions_mut().insert(authenticated);
+                request.extensions_mut().insert(client);
             }
-            Err(_) if is_open(request.method(), request.uri().path()) => {}
-            Err(problem) => return Err(problem),
+            // Answering an open endpoint costs no more than refusing the request.
+            Err(_) if is_open(request.method(), request.uri().path()) => {
+                body_limits.body_bytes = body_limits.body_bytes.min(UNAUTHENTICATED_BODY_BYTES);
+            }
+            Err(problem) => return Err(self.refuse(from, problem)),
         }
-        self.intake.watch(request)
+        body_limits.apply(request)
     }
 
-    /// Somebody shows a token: a cookie for it, or a refusal.
-    pub(crate) fn sign_in(&self, from: Peer, token: &str) -> Answered<String> {
-        let admitted = self.check_token(from.0.ip(), &Presented::new(token.as_bytes()))?;
-        drop(admitted);
-        self.keys.cookie().ok_or_else(|| unauthenticated("there is no token any more"))
+    /// The `Set-Cookie` header for a browser that presents the token.
+    pub(crate) fn sign_in(&self, from: Peer, headers: &HeaderMap, token: &str) -> ApiResult<String> {
+        self.check_token(from.0.ip(), &PresentedToken::new(token.as_bytes()))?;
+        let scope = CookieScope::of(headers);
+        let value = self.credentials.new_cookie(&scope);
+        let value = value.ok_or_else(|| unauthenticated("there is no token any more"))?;
+        Ok(scope.set(&value, allowed_hosts::came_encrypted(headers)))
     }
 
-    /// Keeps up with a token that is replaced, until it is aborted.
+    /// Revokes the cookies of this request, and gives the `Set-Cookie` header that removes them from the browser.
+    pub(crate) fn sign_out(&self, headers: &HeaderMap) -> String {
+        let scope = CookieScope::of(headers);
+        scope.values(headers).into_iter().for_each(|value| self.credentials.revoke_cookie(value, &scope));
+        scope.clear()
+    }
+
+    /// Reads a replaced token and newly revoked cookies, until it is aborted.
     pub(crate) async fn watch(self: Arc<Self>) {
-        let mut looks = tokio::time::interval(LOOK);
-        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut ticks = tokio::time::interval(REFRESH);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            looks.tick().await;
+            ticks.tick().await;
             let access = Arc::clone(&self);
-            let looked = tokio::task::spawn_blocking(move || {
-                access.keys.refresh();
-                access.guessing.tidy();
+            let refreshed = tokio::task::spawn_blocking(move || {
+                access.credentials.refresh();
+                access.wrong_tokens.tidy();
+                access.rate.tidy();
             });
-            if let Err(error) = looked.await {
+            if let Err(error) = refreshed.await {
                 tracing::error!(event = "token_watch_failed", %error);
             }
         }
     }
 
-    fn check_rate(&self) -> Answered<()> {
-        let Some(requests) = &self.requests else { return Ok(()) };
-        requests.check().map_err(|until| {
-            let wait = until.wait_time_from(MonotonicClock.now());
-            too_many("there are too many requests", wait)
-        })
+    /// A refused request counts for its address; beyond the limit it is told to wait, and its connection is closed.
+    fn refuse(&self, from: IpAddr, problem: Problem) -> Problem {
+        match self.rate.count_refused(from) {
+            Ok(()) => problem,
+            Err(wait) => too_many("there are too many requests without a valid token", wait).closing_connection(),
+        }
     }
 
-    fn who(&self, request: &Request) -> Answered<Admitted> {
+    fn authenticate(&self, request: &Request) -> ApiResult<(Authenticated, Credential)> {
         let (headers, open) = (request.headers(), is_open(request.method(), request.uri().path()));
         if !headers.contains_key(header::AUTHORIZATION) {
-            return self.by_cookie(request);
+            return self.authenticate_cookie(request);
         }
-        // Nobody guesses where nothing is to be had.
+        // A wrong token at an open endpoint gains nothing, and is not counted.
         if open {
-            return Err(unauthenticated("this place is open"));
+            return Err(unauthenticated("this endpoint is open"));
         }
         let Some(token) = bearer(headers) else {
             return Err(unauthenticated("send one header `Authorization: Bearer TOKEN`"));
         };
-        let from = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
-        self.check_token(from, &Presented::new(token))
+        let authenticated = self.check_token(address(request), &PresentedToken::new(token))?;
+        Ok((authenticated, Credential::Token))
     }
 
-    fn check_token(&self, from: IpAddr, presented: &Presented) -> Answered<Admitted> {
-        self.guessing.check(from).map_err(|wait| too_many("there were too many wrong tokens", wait))?;
-        if let Some(admitted) = self.keys.admit(presented) {
-            return Ok(admitted);
+    fn check_token(&self, from: IpAddr, presented: &PresentedToken) -> ApiResult<Authenticated> {
+        self.wrong_tokens.check(from).map_err(|wait| too_many("there were too many wrong tokens", wait))?;
+        if let Some(authenticated) = self.credentials.check_token(presented) {
+            return Ok(authenticated);
         }
-        self.guessing.count(from).map_err(|wait| too_many("there were too many wrong tokens", wait))?;
-        // It may be the new one of somebody who just replaced it.
-        self.keys.refresh();
-        self.keys.admit(presented).ok_or_else(|| unauthenticated("this is not the token"))
+        self.wrong_tokens.count(from).map_err(|wait| too_many("there were too many wrong tokens", wait))?;
+        // The token may have been replaced a moment ago.
+        self.credentials.refresh();
+        self.credentials.check_token(presented).ok_or_else(|| unauthenticated("this is not the token"))
     }
 
-    /// A cookie is sent by the browser, whoever made it do so: what changes anything has to come from our own page.
-    fn by_cookie(&self, request: &Request) -> Answered<Admitted> {
+    /// A browser sends the cookie along with requests of any page: one that changes something has to come from our own.
+    fn authenticate_cookie(&self, request: &Request) -> ApiResult<(Authenticated, Credential)> {
         let headers = request.headers();
-        let cookies = cookie::all(headers);
-        if cookies.is_empty() {
+        let scope = CookieScope::of(headers);
+        let values = scope.values(headers);
+        if values.is_empty() {
             return Err(unauthenticated("send the header `Authorization: Bearer TOKEN`, or sign in"));
         }
-        let Some(admitted) = cookies.iter().find_map(|cookie| self.keys.admit_cookie(cookie)) else {
+        let Some(found) = values.iter().find_map(|value| self.credentials.check_cookie(value, &scope)) else {
             return Err(unauthenticated("the cookie is not valid any more; sign in again"));
         };
         let is_safe = matches!(*request.method(), Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
         if is_safe || headers.contains_key(header::ORIGIN) {
-            Ok(admitted)
+            Ok(found)
         } else {
             Err(Refusal::policy_denied("with the cookie this needs an `Origin`, which browsers send").into())
         }
     }
 }
 
-/// What may be read without the token. Whatever is not here needs it, also what does not exist.
+/// What may be read without the token. Every other path needs it, also one that does not exist.
 pub(super) const OPEN_TO_READ: [&str; 6] = ["/", "/start.js", "/start.css", "/icon.svg", "/healthz", "/readyz"];
 
 /// What may be posted without the token: the token itself.
@@ -169,6 +200,10 @@ fn is_open(method: &Method, path: &str) -> bool {
         Method::POST => OPEN_TO_POST.contains(&path),
         _ => false,
     }
+}
+
+fn address(request: &Request) -> IpAddr {
+    request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
 }
 
 /// The token of the one `Authorization` header.
@@ -187,11 +222,11 @@ fn too_many(message: &str, wait: Duration) -> Problem {
     Problem::new(Refusal::limit(message)).with_status(StatusCode::TOO_MANY_REQUESTS).retry_after(wait)
 }
 
-/// A handler that asks for it cannot be reached around the door.
-impl<S: Send + Sync> FromRequestParts<S> for Admitted {
+/// A handler that takes it cannot be reached without the middleware.
+impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answered<Self> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
         parts.extensions.get().cloned().ok_or_else(|| unauthenticated("sign in"))
     }
 }

@@ -1,14 +1,14 @@
-//! The REST calls. Each resource has its own module, with its own router.
+//! The REST calls. Each resource has its own module with its own router.
 //!
 //! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `workbook`: the resources
-//! - `naming`: which session and which plan a request means
-//! - `paging`: how long lists are told
+//! - `lookup`: which session and which plan a request means
+//! - `pagination`: pages of a list
 
 mod inbox;
 mod journal;
+mod lookup;
 mod messages;
-mod naming;
-mod paging;
+mod pagination;
 mod plans;
 mod sessions;
 mod workbook;
@@ -26,7 +26,7 @@ use super::app::App;
 use super::idempotency::{self, Once};
 use super::{openapi, sse};
 
-/// Every call, for whoever puts doors in front of it.
+/// All calls, without authentication.
 pub(crate) fn router(app: &App) -> Router<App> {
     let once = from_fn_with_state(Once::new(app.clone()), idempotency::once);
     let streamed = from_fn_with_state(app.clone(), sse::streamed);
@@ -35,13 +35,13 @@ pub(crate) fn router(app: &App) -> Router<App> {
     others.route_layer(once).merge(posts).merge(openapi::router())
 }
 
-/// The same by itself, with no door in front of it: whoever reaches it may do everything.
+/// The same as a complete router. Every client that reaches it may do everything.
 pub fn rest(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Router {
     let app = App::new(agent, ledger, stopping);
     router(&app).with_state(app)
 }
 
-/// What the handlers say about themselves.
+/// The calls with their descriptions.
 pub(super) fn documented() -> OpenApiRouter<App> {
     others().merge(messages::sending())
 }

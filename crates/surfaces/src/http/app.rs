@@ -1,4 +1,4 @@
-//! What every handler works with.
+//! The state of every handler.
 
 use std::sync::Arc;
 
@@ -66,18 +66,17 @@ impl App {
         &self.parts.metrics
     }
 
-    /// What goes on when the request is answered: work in the background, WebSockets. The server waits for it when it
-    /// stops, for as long as its grace.
+    /// Work that outlives its request, and WebSockets. A server that stops waits for it during its grace period.
     pub(crate) fn tasks(&self) -> &TaskTracker {
         &self.parts.tasks
     }
 
-    /// Set when the server is to stop: whoever stays long leaves then.
+    /// Cancelled when the server stops: long-lived connections end then.
     pub(crate) fn stopping(&self) -> &CancellationToken {
         &self.parts.stopping
     }
 
-    /// Whoever holds the token decides as a person.
+    /// A client with the token decides as a person.
     pub(crate) fn person(&self) -> Actor {
         Actor::person("person", "web")
     }

@@ -1,11 +1,13 @@
-//! What handlers take out of a request. Whatever is wrong with it is a problem that says where.
+//! The extractors of the handlers. An invalid value is a problem that names it.
 //!
-//! - [`Body`]: JSON; [`Query`]: what follows the question mark; [`Path`]: the places held open in a route
-//! - `nesting`: how deep JSON goes, found out before it is read
-//! - `intake`: a body that is not too large and not too slow
+//! - [`Body`]: JSON; [`Query`]: the query string; [`Path`]: the parameters of a route
+//! - `body_limits`: the size and duration of a body
+//! - `nesting`: how deep JSON is nested, determined before it is parsed
+//! - `parse_error`: messages of the parsing libraries in plain words
 
-pub(super) mod intake;
+pub(super) mod body_limits;
 mod nesting;
+mod parse_error;
 
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -16,10 +18,11 @@ use planwright_core::refusal::{Problem as Detail, Refusal};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
-use self::intake::Intake;
-use super::problem::{Answered, Problem};
+use self::body_limits::BodyLimits;
+use self::parse_error::explain;
+use super::problem::{ApiResult, Problem};
 
-/// JSON, sent as such. No body at all is an empty object.
+/// JSON with its content type. An empty body is an empty object.
 #[derive(Debug)]
 pub(crate) struct Body<T>(pub(crate) T);
 
@@ -32,10 +35,10 @@ pub(crate) struct Path<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &S) -> Answered<Self> {
+    async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
         let is_json = sent_as_json(request.headers());
-        let depth = Intake::of(&request).json_depth;
-        let bytes = whole(request).await?;
+        let depth = BodyLimits::of(&request).json_depth;
+        let bytes = read_body(request).await?;
         if bytes.is_empty() {
             return from_json(b"{}", depth).map(Self);
         }
@@ -51,13 +54,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answered<Self> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         match axum::extract::Query::from_request_parts(parts, state).await {
             Ok(axum::extract::Query(value)) => Ok(Self(value)),
             Err(QueryRejection::FailedToDeserializeQueryString(error)) => {
-                Err(Refusal::invalid(format!("the query cannot be understood: {}", innermost(&error))).into())
+                let message = innermost(&error);
+                Err(Refusal::invalid(match message.split_once(": ").filter(|(name, _)| is_name(name)) {
+                    Some((name, message)) => format!("the query parameter `{name}` is invalid: {}", explain(message)),
+                    None => format!("the query is invalid: {}", explain(&message)),
+                })
+                .into())
             }
-            Err(_) => Err(Refusal::invalid("the query cannot be understood").into()),
+            Err(_) => Err(Refusal::invalid("the query is invalid").into()),
         }
     }
 }
@@ -65,41 +73,42 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Answered<Self> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         match axum::extract::Path::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(value)) => Ok(Self(value)),
             Err(PathRejection::FailedToDeserializePathParams(error)) => {
-                Err(Refusal::invalid(format!("the address cannot be understood: {}", innermost(&error))).into())
+                Err(Refusal::invalid(format!("the path is invalid: {}", explain(&innermost(&error)))).into())
             }
-            Err(_) => Err(Refusal::invalid("the address cannot be understood").into()),
+            Err(_) => Err(Refusal::invalid("the path is invalid").into()),
         }
     }
 }
 
-/// The body as it was sent, read to its end.
-pub(crate) async fn whole(request: Request) -> Answered<Bytes> {
-    let limit = Intake::of(&request).body_bytes;
-    intake::read(request.into_body(), limit).await
+/// Reads the whole body.
+pub(crate) async fn read_body(request: Request) -> ApiResult<Bytes> {
+    let limit = BodyLimits::of(&request).body_bytes;
+    body_limits::read(request.into_body(), limit).await
 }
 
-/// A value from the text of a body, for whoever has read it already.
-pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Answered<T> {
+/// Parses a body that has been read.
+pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> ApiResult<T> {
     if nesting::is_deeper_than(bytes, depth) {
         return Err(Refusal::invalid(format!("the body is nested more than {depth} deep")).into());
     }
-    // A list would be taken for the fields of an object, in the order they are written down here.
+    // The parser would take a list for the fields of an object, in the order of their declaration.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(Refusal::invalid("the body is a list, and not a JSON object").into());
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = pointer(error.path());
+        let broken = error.inner().is_syntax() || error.inner().is_eof();
         let message = error.inner().to_string();
+        let message = if broken { format!("it is not JSON: {message}") } else { explain(&message) };
         let place = if path.is_empty() { "the body".to_owned() } else { path.clone() };
-        Refusal::invalid(format!("{place} cannot be understood: {message}"))
-            .with_problems(vec![Detail::new(path, message)])
+        Refusal::invalid(format!("{place} is invalid: {message}")).with_problems(vec![Detail::new(path, message)])
     })?;
-    reader.end().map_err(|error| Refusal::invalid(format!("the body has something after its end: {error}")))?;
+    reader.end().map_err(|error| Refusal::invalid(format!("the body has text after the JSON value: {error}")))?;
     Ok(value)
 }
 
@@ -125,7 +134,12 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     })
 }
 
-/// What is wrong, without the words of those that pass it on.
+/// A message about one parameter begins with its name.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The message of the original error.
 fn innermost(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

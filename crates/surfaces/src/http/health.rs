@@ -1,5 +1,6 @@
-//! `/healthz`: the process is up. `/readyz`: it can work, because the store answers and nobody told it to stop.
+//! `/healthz`: the process is up. `/readyz`: it can do its work, or the list of what is wrong with it.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,58 +14,88 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use super::app::App;
-use super::problem::{Answered, Problem};
+use super::problem::{ApiResult, Problem};
+
+/// A part of the process that can fail while requests are still answered, such as its log.
+pub trait HealthSource: Debug + Send + Sync {
+    /// One sentence for each thing that is wrong now. Every `/readyz` asks, and anyone may read the answer: it does not
+    /// block, and names no secret.
+    fn problems(&self) -> Vec<String>;
+}
 
 /// How long the store may take to answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Anybody may ask, and the store has other things to do: for this long the last answer holds.
-const HOLDS: Duration = Duration::from_millis(500);
+/// Anyone may ask, and a check writes to the store's disk: the last result is valid for this long.
+const CACHE_TIME: Duration = Duration::from_secs(1);
 
-/// When the store was last asked, and whether it answered.
-#[derive(Debug, Clone, Default)]
-struct Known(Arc<Mutex<Option<(Instant, bool)>>>);
+#[derive(Debug, Clone)]
+struct Readiness {
+    app: App,
+    sources: Arc<[Arc<dyn HealthSource>]>,
+    store: Arc<Mutex<Option<CheckedStore>>>,
+}
 
-pub(super) fn router(app: App) -> Router<App> {
-    let ready = get(ready).with_state((app, Known::default()));
+#[derive(Debug, Clone, Copy)]
+struct CheckedStore {
+    at: Instant,
+    problem: Option<&'static str>,
+}
+
+pub(super) fn router(app: App, sources: Vec<Arc<dyn HealthSource>>) -> Router<App> {
+    let readiness = Readiness { app, sources: sources.into(), store: Arc::default() };
+    let ready = get(ready).with_state(readiness);
     Router::new().route("/healthz", get(async || text("up\n"))).route("/readyz", ready)
 }
 
-async fn ready(State((app, known)): State<(App, Known)>) -> Answered<Response> {
-    if app.stopping().is_cancelled() {
-        return Err(unavailable("the server is stopping"));
+async fn ready(State(readiness): State<Readiness>) -> ApiResult<Response> {
+    let mut reasons = Vec::new();
+    if readiness.app.stopping().is_cancelled() {
+        reasons.push("The server is stopping.".to_owned());
     }
-    // Whoever asks while the store is being asked waits for the same answer.
-    let mut known = known.0.lock().await;
-    let answers = match *known {
-        Some((at, answers)) if at.elapsed() < HOLDS => answers,
-        Some(_) | None => {
-            let answers = store_answers(&app).await;
-            *known = Some((Instant::now(), answers));
-            answers
-        }
-    };
-    if answers { Ok(text("ready\n")) } else { Err(unavailable("the store does not answer")) }
+    reasons.extend(readiness.store_problem().await.map(str::to_owned));
+    reasons.extend(readiness.sources.iter().flat_map(|source| source.problems()));
+    if reasons.is_empty() { Ok(text("ready\n")) } else { Err(not_ready(reasons)) }
 }
 
-async fn store_answers(app: &App) -> bool {
-    match timeout(PATIENCE, app.ledger().check()).await {
-        Ok(Ok(_)) => true,
-        Ok(Err(error)) => {
-            tracing::warn!(event = "store_unavailable", %error);
-            false
-        }
-        Err(_) => {
-            tracing::warn!(event = "store_unavailable", "it did not answer in time");
-            false
+impl Readiness {
+    async fn store_problem(&self) -> Option<&'static str> {
+        // Requests that arrive during a check wait for its result.
+        let mut checked = self.store.lock().await;
+        match *checked {
+            Some(CheckedStore { at, problem }) if at.elapsed() < CACHE_TIME => problem,
+            Some(_) | None => {
+                let problem = check_store(&self.app).await;
+                *checked = Some(CheckedStore { at: Instant::now(), problem });
+                problem
+            }
         }
     }
+}
+
+/// What is wrong with the store. The details are for the log; the answer is open to anyone.
+async fn check_store(app: &App) -> Option<&'static str> {
+    let check = async {
+        if let Err(error) = app.ledger().check().await {
+            tracing::warn!(event = "store_unavailable", %error);
+            return Some("The store does not answer.");
+        }
+        if let Err(error) = app.ledger().check_writable().await {
+            tracing::warn!(event = "store_not_writable", %error);
+            return Some("The store cannot be written.");
+        }
+        None
+    };
+    timeout(STORE_TIMEOUT, check).await.unwrap_or_else(|_| {
+        tracing::warn!(event = "store_unavailable", "it did not answer in time");
+        Some("The store does not answer.")
+    })
 }
 
 fn text(words: &'static str) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], words).into_response()
 }
 
-fn unavailable(message: &str) -> Problem {
-    Refusal::new(RefusalCode::Unavailable, message).into()
+fn not_ready(reasons: Vec<String>) -> Problem {
+    Problem::new(Refusal::new(RefusalCode::Unavailable, reasons.join(" "))).with("reasons", reasons)
 }

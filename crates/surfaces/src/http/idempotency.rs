@@ -22,9 +22,10 @@ use planwright_engine::server_ledger::{Claim, ClaimedRequest, StoredAnswer};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
+use super::access::client::Client;
 use super::app::App;
-use super::extract::whole;
-use super::problem::{Answered, Problem};
+use super::extract::read_body;
+use super::problem::{ApiResult, Problem};
 
 pub(super) const KEY: &str = "idempotency-key";
 pub(super) const REPLAYED: &str = "idempotent-replayed";
@@ -32,13 +33,16 @@ pub(super) const LONGEST_KEY: usize = 255;
 /// How long an answer is known.
 const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The name that a request is carried out under; none if its client gave no key.
+/// What is known of a request besides what it asks for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RequestName {
+pub(crate) struct RequestContext {
+    /// The name that it is carried out under; none if its client gave no key.
     pub(crate) id: Option<RequestId>,
+    /// The client that sent it.
+    pub(crate) client: Client,
 }
 
-impl RequestName {
+impl RequestContext {
     /// The engine that carries this request out, where it is one command.
     pub(crate) fn engine(&self, app: &App) -> Engine {
         match &self.id {
@@ -48,11 +52,12 @@ impl RequestName {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for RequestName {
+impl<S: Send + Sync> FromRequestParts<S> for RequestContext {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answered<Self> {
-        Ok(parts.extensions.get().cloned().unwrap_or_default())
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        let named: Self = parts.extensions.get().cloned().unwrap_or_default();
+        Ok(Self { client: parts.extensions.get().cloned().unwrap_or_default(), ..named })
     }
 }
 
@@ -96,7 +101,7 @@ pub(crate) async fn once(State(once): State<Once>, request: Request, next: Next)
 /// What is to be done with a request that has a key.
 pub(crate) enum Claimed {
     /// To carry it out, under this name.
-    Lead(Lead, RequestName),
+    Lead(Lead, RequestContext),
     /// To answer as the first time.
     Answered(StoredAnswer),
     /// To wait for the one that is being carried out.
@@ -119,9 +124,9 @@ impl Once {
         Self { app }
     }
 
-    async fn run(&self, key: &str, request: Request, next: Next) -> Answered<Response> {
+    async fn run(&self, key: &str, request: Request, next: Next) -> ApiResult<Response> {
         let (parts, body) = request.into_parts();
-        let sent = whole(Request::from_parts(parts.clone(), body)).await?;
+        let sent = read_body(Request::from_parts(parts.clone(), body)).await?;
         let claimed = claimed_request(&parts, key, &sent);
         let (lead, name) = loop {
             match self.claim(&claimed).await? {
@@ -144,7 +149,7 @@ impl Once {
     }
 
     /// Finds out whether the request was sent before. The same key with another content is refused.
-    pub(crate) async fn claim(&self, claimed: &ClaimedRequest) -> Answered<Claimed> {
+    pub(crate) async fn claim(&self, claimed: &ClaimedRequest) -> ApiResult<Claimed> {
         let lead = match self.lead_or_follow(claimed) {
             Turn::Lead(lead) => lead,
             Turn::Follow(followed) => return Ok(Claimed::Follow(followed)),
@@ -162,7 +167,7 @@ impl Once {
             Claim::Other => return Err(used_for_something_else()),
         };
         let id = Some(name(&claimed.key, at)?);
-        Ok(Claimed::Lead(lead, RequestName { id }))
+        Ok(Claimed::Lead(lead, RequestContext { id, client: Client::default() }))
     }
 
     fn lead_or_follow(&self, claimed: &ClaimedRequest) -> Turn {

@@ -1,20 +1,17 @@
 //! Inputs of sessions, from every endpoint: submitted to the agent, and their outcome as clients get it.
 
-use std::sync::Arc;
-
-use planwright_core::plan::Plan;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::session::{SessionIdentity, TransportChat};
+use planwright_core::session::SessionIdentity;
 use planwright_engine::session::input::{Input, Place, Request};
 use planwright_engine::session::outcome::{Answer, Outcome};
-use planwright_engine::session::progress::{Progress, ProgressStream, Update};
-use planwright_engine::view::{AnswerView, ProgressView};
+use planwright_engine::session::progress::{Decided, Progress, ProgressStream, Update};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::app::App;
-use super::idempotency::RequestName;
-use super::problem::{Answered, Problem};
+use super::idempotency::RequestContext;
+use super::problem::{ApiResult, Problem};
+use crate::wire::{AnswerView, PlanCardView, ProgressView};
 
 /// How many progress messages a client that waits for the answer may be behind before it misses some.
 pub(crate) const PROGRESS_BACKLOG: usize = 1024;
@@ -24,9 +21,9 @@ pub(crate) type ProgressTap = mpsc::Sender<(SessionIdentity, Progress)>;
 
 impl App {
     /// Submits an input. When this returns, the input has its place among everything that is submitted to the session.
-    pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestName) -> ProgressStream {
+    pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestContext) -> ProgressStream {
         // The session knows which version of a plan was shown in it last.
-        let place = Place::new(TransportChat("rest".to_owned()), session.clone());
+        let place = Place::new(name.client.transport(), session.clone());
         self.agent().submit(input, Request::new(place, self.person()).named(name.id.clone()))
     }
 
@@ -35,8 +32,8 @@ impl App {
         &self,
         session: &SessionIdentity,
         text: &str,
-        name: &RequestName,
-    ) -> Answered<ProgressStream> {
+        name: &RequestContext,
+    ) -> ApiResult<ProgressStream> {
         self.engine().session(session).await?;
         Ok(self.submit(session, Input::typed(text), name))
     }
@@ -47,7 +44,7 @@ pub(crate) async fn answer(
     mut stream: ProgressStream,
     session: &SessionIdentity,
     tap: Option<&ProgressTap>,
-) -> Answered<Value> {
+) -> ApiResult<Value> {
     loop {
         match stream.next().await {
             Update::Progress(Progress::Decided(_)) => {}
@@ -62,10 +59,10 @@ pub(crate) async fn answer(
 }
 
 /// Waits until the decision is on disk. The work that it leads to goes on afterwards.
-pub(crate) async fn decided(mut stream: ProgressStream) -> Answered<Arc<Plan>> {
+pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
     loop {
         match stream.next().await {
-            Update::Progress(Progress::Decided(decided)) => return Ok(decided.plan),
+            Update::Progress(Progress::Decided(decided)) => return Ok(decided),
             Update::Progress(_) => {}
             Update::Outcome(outcome) => {
                 outcome_view(outcome?)?;
@@ -80,7 +77,7 @@ pub(crate) fn progress_view(progress: &Progress) -> Option<Value> {
     ProgressView::of(progress).and_then(|view| serde_json::to_value(view).ok())
 }
 
-fn outcome_view(outcome: Outcome) -> Answered<Value> {
+fn outcome_view(outcome: Outcome) -> ApiResult<Value> {
     let answer = match outcome {
         Outcome::Answer(answer) => *answer,
         Outcome::NothingToDo => return Err(Refusal::not_found("There is nothing to do.").into()),
@@ -93,7 +90,7 @@ fn outcome_view(outcome: Outcome) -> Answered<Value> {
 
 fn refused(code: RefusalCode, answer: Answer) -> Problem {
     let problem = Problem::new(Refusal::new(code, answer.reply));
-    match answer.plan.and_then(|plan| serde_json::to_value(plan).ok()) {
+    match answer.plan.and_then(|plan| serde_json::to_value(PlanCardView::from(plan)).ok()) {
         Some(plan) => problem.with("plan", plan),
         None => problem,
     }

@@ -1,4 +1,4 @@
-//! The description of the REST calls, made from the handlers themselves.
+//! The OpenAPI document of the REST calls, made from the handlers.
 
 use std::sync::LazyLock;
 
@@ -12,6 +12,7 @@ use utoipa::{OpenApi as _, ToSchema};
 
 use super::app::App;
 use super::{api, idempotency};
+use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
@@ -31,7 +32,7 @@ use super::{api, idempotency};
 )]
 struct About;
 
-/// Why something was not done.
+/// Why a request was refused.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem, example = json!(problem_example()))]
@@ -39,13 +40,15 @@ pub(crate) struct ProblemBody {
     title: String,
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
+    #[schema(value_type = RefusalCodeSchema)]
     code: RefusalCode,
-    /// In words for a person.
+    /// For people.
     detail: String,
-    /// Every single thing that is wrong, where there can be several at once.
+    /// Every invalid value, where there can be several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<ProblemSchema>)]
     errors: Vec<Detail>,
-    /// The plan as it is now, where that helps.
+    /// The current plan, where that helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     plan: Option<Value>,
@@ -71,15 +74,15 @@ pub(super) fn router() -> Router<App> {
     Router::new().route("/api/openapi.json", get(answer))
 }
 
-/// What every call has in common, said in one place.
+/// Adds what all calls have in common.
 fn complete(document: &mut Value) {
     document["components"]["securitySchemes"] = json!({
         "token": { "type": "http", "scheme": "bearer", "description": "The access token" },
         "cookie": {
             "type": "apiKey",
             "in": "cookie",
-            "name": "planwright",
-            "description": "What a browser has after it was signed in",
+            "name": "planwright_7717",
+            "description": "The cookie of a browser that signed in; its name contains the port of the server",
         },
     });
     document["security"] = json!([{ "token": [] }, { "cookie": [] }]);
@@ -93,24 +96,24 @@ fn complete(document: &mut Value) {
 
 fn complete_call(path: &str, method: &str, call: &mut Value) {
     let parameters = call["parameters"].as_array().cloned().unwrap_or_default();
-    // Those in the address come first.
-    let mut all = places(path);
+    // Parameters of the path come first.
+    let mut all = path_parameters(path);
     all.extend(parameters);
     let mut refusals = vec![
-        ("400", "It cannot be understood"),
+        ("400", "The request is invalid"),
         ("401", "The token is missing or wrong"),
-        ("403", "It is not allowed, from here or at all"),
-        ("421", "The server is not reached under this name"),
-        ("429", "Too much at once"),
-        ("500", "Something went wrong"),
-        ("503", "Not available now"),
+        ("403", "The request is not allowed, from this origin or at all"),
+        ("421", "The server does not have this host name"),
+        ("429", "Too many requests"),
+        ("500", "Internal error"),
+        ("503", "Not available"),
     ];
     if method == "post" {
         all.push(idempotency_key());
         refusals.extend([
-            ("408", "The body did not come in time"),
-            ("409", "In conflict with something else"),
-            ("413", "It is too large"),
+            ("408", "The body did not arrive in time"),
+            ("409", "Conflict with the current state"),
+            ("413", "The request is too large"),
             ("415", "The body is not sent as JSON"),
             ("422", "The key was used for another request"),
         ]);
@@ -141,7 +144,7 @@ fn complete_call(path: &str, method: &str, call: &mut Value) {
     }
 }
 
-/// A body that says nothing is left out, or is an empty object; it is never `null`.
+/// An optional body is left out or an empty object; it is never `null`.
 fn may_be_left_out(body: &mut Value) {
     let schema = body.pointer_mut("/content/application~1json/schema");
     let Some(schema) = schema.filter(|schema| schema.get("oneOf").is_some()) else { return };
@@ -151,8 +154,8 @@ fn may_be_left_out(body: &mut Value) {
     body["required"] = json!(false);
 }
 
-/// What is held open in an address.
-fn places(path: &str) -> Vec<Value> {
+/// The parameters of a path.
+fn path_parameters(path: &str) -> Vec<Value> {
     let session = json!({
         "name": "sessionId",
         "in": "path",
@@ -167,8 +170,12 @@ fn places(path: &str) -> Vec<Value> {
         "description": "The id of the plan or, with `sessionId`, its number or a piece of its id",
         "schema": { "type": "string", "pattern": "^[a-zA-Z0-9._:-]{1,128}$", "minLength": 1, "maxLength": 128 },
     });
-    let there = |name: &str| path.contains(&format!("{{{name}}}"));
-    [("sessionId", session), ("id", plan)].into_iter().filter(|(name, _)| there(name)).map(|(_, place)| place).collect()
+    let has = |name: &str| path.contains(&format!("{{{name}}}"));
+    [("sessionId", session), ("id", plan)]
+        .into_iter()
+        .filter(|(name, _)| has(name))
+        .map(|(_, parameter)| parameter)
+        .collect()
 }
 
 fn idempotency_key() -> Value {
@@ -176,7 +183,7 @@ fn idempotency_key() -> Value {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "What the client calls this request. Sent again under it, it is not carried out again and gets the \
+        "description": "A name for this request. Sent again with the same name, it is not carried out again and gets the \
                         same answer, for 24 hours.",
         "schema": {
             "type": "string",
@@ -189,7 +196,7 @@ fn idempotency_key() -> Value {
 
 fn problem_example() -> Value {
     json!({
-        "title": "Not there",
+        "title": "Not found",
         "status": 404,
         "code": "NOT_FOUND",
         "detail": "There is no plan 'abcdefgh' here.",

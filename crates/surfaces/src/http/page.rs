@@ -4,7 +4,7 @@
 //! - `signing`: a token for a cookie
 //! - `start`: what the page says
 
-mod signing;
+mod login;
 mod start;
 
 use std::sync::Arc;
@@ -17,26 +17,27 @@ use axum::routing::{get, post};
 use super::access::Access;
 use super::app::App;
 
-/// Nothing but our own files, nothing inline, in nobody's frame.
+/// Only our own files, nothing inline, never in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 pub(super) fn router(access: Arc<Access>) -> Router<App> {
-    let sign_in = post(signing::sign_in).with_state(access);
+    let sign_in = post(login::sign_in).with_state(Arc::clone(&access));
+    let sign_out = post(login::sign_out).with_state(access);
     Router::new()
         .route("/", get(start::show))
         .route("/start.js", get(async || asset("text/javascript; charset=utf-8", include_str!("page/start.js"))))
         .route("/start.css", get(async || asset("text/css; charset=utf-8", include_str!("page/start.css"))))
         .route("/icon.svg", get(async || asset("image/svg+xml", include_str!("page/icon.svg"))))
         .route("/api/login", sign_in)
-        .route("/api/logout", post(signing::sign_out))
+        .route("/api/logout", sign_out)
 }
 
 fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], text)
 }
 
-/// What a page of ours may do.
+/// What our page may do.
 fn page_headers() -> [(HeaderName, HeaderValue); 3] {
     [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),

@@ -10,10 +10,10 @@ use planwright_engine::ledger::LedgerError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What every handler answers with when it does not do what was asked.
+/// The error of every handler.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    /// Refusals are rare and answers are many: what is only there for the one does not make the other large.
+    /// Boxed, so that a `Result` stays small.
     parts: Box<Parts>,
 }
 
@@ -21,13 +21,13 @@ pub(crate) struct Problem {
 struct Parts {
     status: StatusCode,
     refusal: Refusal,
-    /// What a client needs besides, such as the plan as it is now.
+    /// Further fields, such as the current plan.
     more: Map<String, Value>,
-    /// When it may be asked again.
     retry_after: Option<Duration>,
+    close_connection: bool,
 }
 
-pub(crate) type Answered<T> = Result<T, Problem>;
+pub(crate) type ApiResult<T> = Result<T, Problem>;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,8 +44,8 @@ struct Body<'a> {
 
 impl Problem {
     pub(crate) fn new(refusal: Refusal) -> Self {
-        let (status, more, retry_after) = (status(refusal.code), Map::new(), None);
-        Self { parts: Box::new(Parts { status, refusal, more, retry_after }) }
+        let (status, more) = (status(refusal.code), Map::new());
+        Self { parts: Box::new(Parts { status, refusal, more, retry_after: None, close_connection: false }) }
     }
 
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
@@ -58,13 +58,19 @@ impl Problem {
         self
     }
 
-    /// Says when it may be asked again.
+    /// Tells the client when to send the request again.
     pub(crate) fn retry_after(mut self, wait: Duration) -> Self {
         self.parts.retry_after = Some(wait);
         self
     }
 
-    pub(crate) fn words(&self) -> &str {
+    /// The connection is closed after this response.
+    pub(crate) fn closing_connection(mut self) -> Self {
+        self.parts.close_connection = true;
+        self
+    }
+
+    pub(crate) fn message(&self) -> &str {
         &self.parts.refusal.message
     }
 
@@ -76,7 +82,7 @@ impl Problem {
         self.parts.status
     }
 
-    /// The body, for surfaces that are not answers: frames and events.
+    /// The body, for frames and events.
     pub(crate) fn to_value(&self) -> Value {
         serde_json::to_value(self.body()).unwrap_or_default()
     }
@@ -137,8 +143,11 @@ impl IntoResponse for Problem {
             | RefusalCode::Internal => {}
         }
         if let Some(wait) = self.parts.retry_after {
-            // Whole seconds, and never so few that it is too early.
+            // In whole seconds, rounded up.
             headers.insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+        }
+        if self.parts.close_connection {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }
@@ -160,15 +169,15 @@ pub(crate) const fn status(code: RefusalCode) -> StatusCode {
 const fn title(code: RefusalCode) -> &'static str {
     match code {
         RefusalCode::PolicyDenied => "Not allowed",
-        RefusalCode::InvalidArgument => "Cannot be understood",
-        RefusalCode::NotFound => "Not there",
-        RefusalCode::WrongStatus => "Not in this status",
+        RefusalCode::InvalidArgument => "Invalid request",
+        RefusalCode::NotFound => "Not found",
+        RefusalCode::WrongStatus => "Wrong status",
         RefusalCode::StaleApproval => "The plan changed since it was shown",
-        RefusalCode::Conflict => "In conflict with something else",
-        RefusalCode::LimitExceeded => "Too much",
-        RefusalCode::UnknownAgent => "No such agent",
-        RefusalCode::Unauthenticated => "Who are you?",
-        RefusalCode::Unavailable => "Not available now",
-        RefusalCode::Internal => "Something went wrong",
+        RefusalCode::Conflict => "Conflict",
+        RefusalCode::LimitExceeded => "Limit exceeded",
+        RefusalCode::UnknownAgent => "Unknown agent",
+        RefusalCode::Unauthenticated => "Authentication required",
+        RefusalCode::Unavailable => "Unavailable",
+        RefusalCode::Internal => "Internal error",
     }
 }

@@ -1,26 +1,33 @@
-//! Every place there is, behind the one door.
+//! All routes, behind the middleware.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware;
+use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
 use super::access::Access;
 use super::app::App;
+use super::health::HealthSource;
+use super::middleware::{RequestHandling, handle};
 use super::ws::WebSocketLimits;
-use super::{api, entrance, health, metrics, page, ws};
+use super::{api, health, metrics, page, ws};
 
-/// The entrance goes around everything: it is added last, so that nothing is beside it.
-pub(crate) fn router(app: App, access: Arc<Access>, websockets: WebSocketLimits) -> Router {
-    let entrance = entrance::Entrance { access: Arc::clone(&access), metrics: app.metrics().clone() };
+/// The middleware is added last, so that it surrounds every route.
+pub(crate) fn router(
+    app: App,
+    access: Arc<Access>,
+    health: Vec<Arc<dyn HealthSource>>,
+    websockets: WebSocketLimits,
+) -> Router {
+    let handling = RequestHandling { access: Arc::clone(&access), metrics: app.metrics().clone() };
     Router::new()
         .route("/metrics", get(metrics::show))
         .merge(ws::router(websockets))
         .merge(api::router(&app))
-        .merge(health::router(app.clone()))
+        .merge(health::router(app.clone(), health))
         .merge(page::router(access))
-        .layer(middleware::from_fn_with_state(entrance, entrance::enter))
+        .layer(from_fn_with_state(handling, handle))
         .with_state(app)
 }
 

@@ -1,17 +1,20 @@
 //! The server: bound to an address, run until it is told to stop.
 //!
-//! - `limits`: how much of everything is taken from whoever asks
-//! - `accepting`: connections, from the first to the last
-//! - `connection`: one of them
-//! - `stalling`: a connection that is given up when its client takes nothing any more
+//! - `limits`: how much the server accepts from its clients
+//! - `acceptor`: accepts connections; `connection`: serves one
+//! - `connection_slots`: how many connections are open, and which gives way; `file_limit`: how many fit
+//! - `timeout_stream`: a connection whose client stops reading fails
 
-mod accepting;
+mod acceptor;
 mod connection;
+mod connection_slots;
+mod file_limit;
 mod limits;
-mod stalling;
+mod timeout_stream;
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,19 +25,22 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::access::places::{PlaceError, Places};
-use super::access::{Access, keys::Keys};
+use super::access::Access;
+use super::access::allowed_hosts::{AllowedHosts, HostError};
+use super::access::credentials::Credentials;
 use super::app::App;
+use super::health::HealthSource;
 use super::router::router;
 use super::token::{Token, TokenError};
-use accepting::Accepting;
+use acceptor::Acceptor;
 
+pub(crate) use connection::ConnectionHandle;
 pub use limits::ServerLimits;
 
-/// What others on the network might guess is no token.
+/// On an address that other machines reach, a shorter token could be guessed.
 const SHORTEST_FOR_OTHERS: usize = 16;
 
-/// What has been answered may take this long to reach whoever asked, when the grace is over.
+/// How long finished answers may take to reach their clients after the grace period.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -43,12 +49,17 @@ pub struct ServerOptions {
     pub ledger: Arc<dyn ServerLedger>,
     pub listen: SocketAddr,
     pub token: Token,
+    /// The file that keeps the cookies of browsers that signed out. Servers that share it refuse them together; without it
+    /// each server refuses them until it ends.
+    pub revoked_cookies: Option<PathBuf>,
     /// Names under which the server is reached besides `localhost` and its own address: `plans.example.org` under any
     /// port, `plans.example.org:8443` under this one.
     pub hosts: Vec<String>,
-    /// Web pages of others that may ask, such as `https://dash.example.org`.
+    /// Origins of other web pages that may send requests, such as `https://dash.example.org`.
     pub origins: Vec<String>,
     pub limits: ServerLimits,
+    /// What else `/readyz` reports on, besides the store.
+    pub health: Vec<Arc<dyn HealthSource>>,
     /// How long requests may take to finish once the server is told to stop.
     pub grace: Duration,
 }
@@ -58,22 +69,22 @@ pub enum ServerError {
     #[error(transparent)]
     Token(#[from] TokenError),
     #[error(
-        "{0} can be reached by others, and there is no token: a token is made first with `planwright token`, or set \
+        "other machines can reach {0}, and there is no token: make one with `planwright token`, or set \
          PLANWRIGHT_TOKEN"
     )]
     NoToken(SocketAddr),
     #[error(
-        "{0} can be reached by others, and the token has fewer than {SHORTEST_FOR_OTHERS} characters: \
-         `planwright token rotate` makes a better one"
+        "other machines can reach {0}, and the token has fewer than {SHORTEST_FOR_OTHERS} characters: \
+         `planwright token rotate` makes a longer one"
     )]
     ShortToken(SocketAddr),
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Host(#[from] HostError),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
 }
 
-/// It listens; nobody is answered until it runs.
+/// It listens, and answers once it runs.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -81,57 +92,66 @@ pub struct Server {
     app: App,
     access: Arc<Access>,
     limits: ServerLimits,
+    health: Vec<Arc<dyn HealthSource>>,
     grace: Duration,
 }
 
 impl Server {
     pub async fn bind(options: ServerOptions) -> Result<Self, ServerError> {
-        let ServerOptions { agent, ledger, listen, token, hosts, origins, limits, grace } = options;
-        check_token(&token, listen)?;
-        let mut places = Places::new(&hosts, &origins)?;
+        let ServerOptions { agent, ledger, listen, token, revoked_cookies, hosts, origins, limits, health, grace } =
+            options;
+        let is_loopback = listen.ip().to_canonical().is_loopback();
+        if !is_loopback {
+            check_token(&token, listen)?;
+        }
+        let mut hosts = AllowedHosts::new(&hosts, &origins)?;
         let failed = |source| ServerError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        places.listen_on(address);
+        // A start that fails because the port is taken leaves no token behind.
+        if is_loopback {
+            token.make_if_missing()?;
+        }
+        hosts.listen_on(address);
         let app = App::new(agent, ledger, CancellationToken::new());
         app.engine().observe(Arc::new(app.metrics().clone()));
-        let access = Arc::new(Access::new(Keys::new(token), places, &limits));
-        Ok(Self { listener, address, app, access, limits, grace })
+        let access = Arc::new(Access::new(Credentials::new(token, revoked_cookies), hosts, &limits));
+        Ok(Self { listener, address, app, access, limits, health, grace })
     }
 
-    /// Where it really listens, also when any port was asked for.
+    /// The listening address, also when the options named port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until `shutdown` is cancelled. Then nobody new is let in, whoever is there is answered, and after the
-    /// grace whatever is left is cut.
+    /// Answers until `shutdown` is cancelled. Then it accepts no new connection, finishes the requests it has, and after the
+    /// grace period cuts the rest.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), ServerError> {
-        let Self { listener, address, app, access, limits, grace } = self;
+        let Self { listener, address, app, access, limits, health, grace } = self;
         tracing::info!(event = "server_started", %address);
         let upkeep = tokio::spawn(access.clone().watch()).abort_handle();
-        let measuring = tokio::spawn(app.metrics().clone().tidy()).abort_handle();
+        let measuring = tokio::spawn(app.metrics().clone().run_upkeep()).abort_handle();
         let recovering = tokio::spawn(take_over(app.clone()));
-        let service = router(app.clone(), access, limits.websocket.clone());
-        let accepting = Accepting::new(service, limits);
-        accepting.run(listener, &shutdown).await;
+        let service = router(app.clone(), access, health, limits.websocket.clone());
+        let acceptor = Acceptor::new(service, limits);
+        acceptor.run(listener, &shutdown).await;
 
         tracing::info!(event = "server_stopping", %address);
         app.stopping().cancel();
         app.tasks().close();
         let begun = Instant::now();
-        // Whoever waits for an answer that the next process gives is told so, also when that takes the whole grace.
+        // Clients whose answer the next process gives are told so, also when that takes the whole grace period.
         app.agent().drain(grace).await;
-        let everybody = async {
-            accepting.finished().await;
+        let everything = async {
+            acceptor.finished().await;
             app.tasks().wait().await;
             let _ = recovering.await;
         };
         let rest = grace.saturating_sub(begun.elapsed()).max(LAST_ANSWERS.min(grace));
-        let left = tokio::time::timeout(rest, everybody).await.is_err();
+        let left = tokio::time::timeout(rest, everything).await.is_err();
         if left {
-            tracing::warn!(event = "server_cut", connections = accepting.open(), "the grace is over");
-            accepting.cut();
+            tracing::warn!(event = "server_cut", connections = acceptor.open(), "the grace period is over");
+            acceptor.cut();
         }
         upkeep.abort();
         measuring.abort();
@@ -140,18 +160,14 @@ impl Server {
     }
 }
 
-/// What other processes left undone goes on here, and whoever looks at the session sees it.
+/// Continues the work of processes that died. Clients that follow the session see its progress.
 async fn take_over(app: App) {
     let ledger = app.server_ledger();
     app.agent().take_over(ledger, app.stopping().clone()).await;
 }
 
-/// On an address that only this machine reaches a missing token is made; elsewhere somebody has to have made it.
+/// On an address that other machines reach, the token has to exist before the start.
 fn check_token(token: &Token, listen: SocketAddr) -> Result<(), ServerError> {
-    if listen.ip().to_canonical().is_loopback() {
-        token.make_if_missing()?;
-        return Ok(());
-    }
     match token.read()? {
         None => Err(ServerError::NoToken(listen)),
         Some(token) if token.expose_secret().len() < SHORTEST_FOR_OTHERS => Err(ServerError::ShortToken(listen)),

@@ -1,31 +1,33 @@
 //! The access token: where it is kept, how it is made and replaced.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// How much chance is in a token that is made here.
+use super::private_file::NewFile;
+
+/// The length of a generated token before encoding.
 const RANDOM_BYTES: usize = 32;
 
-/// Nobody's token is longer; a file that is something else is not read to its end.
+/// A longer file is not a token, and is not read.
 const LONGEST: usize = 1024;
 
-/// What whoever comes in has to know.
+/// Where the access token is kept.
 #[derive(Debug, Clone)]
 pub enum Token {
-    /// In a file that only its owner may read. Whoever replaces the file replaces the token.
+    /// In a file that only its owner may read. Replacing the file replaces the token.
     File(PathBuf),
-    /// Said at the start, for as long as the process lives.
+    /// Given at the start, for as long as the process lives.
     Given(SecretString),
 }
 
-/// Whether there was a token already.
+/// Whether the token existed already.
 #[derive(Debug)]
 pub enum Kept {
-    /// It was made now. This is the moment to show it.
+    /// It was made now.
     Made(SecretString),
     Found(SecretString),
 }
@@ -45,7 +47,7 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// The token as it is now; none if there is none yet. A file with nothing in it holds no token.
+    /// The current token, if there is one. An empty file holds no token.
     pub fn read(&self) -> Result<Option<SecretString>, TokenError> {
         match self {
             Self::File(path) => read_file(path),
@@ -53,7 +55,7 @@ impl Token {
         }
     }
 
-    /// The token, made if there is none. Of several processes that do this at once, one makes it and all get the same.
+    /// The token, made if there is none. If several processes do this at once, all get the same token.
     pub fn make_if_missing(&self) -> Result<Kept, TokenError> {
         match self {
             Self::File(path) => match read_file(path)? {
@@ -67,13 +69,13 @@ impl Token {
         }
     }
 
-    /// A new token in place of the old one. Nobody ever reads half of it.
+    /// Replaces the token with a new one, atomically.
     pub fn rotate(&self) -> Result<SecretString, TokenError> {
         match self {
             Self::File(path) => {
                 let token = random()?;
-                let draft = Draft::write(path, &token)?;
-                draft.replace(path)?;
+                let failed = |source| TokenError::Write { path: path.clone(), source };
+                write(path, &token).and_then(|new| new.replace(path)).map_err(failed)?;
                 Ok(token)
             }
             Self::Given(_) => Err(TokenError::Given),
@@ -83,20 +85,25 @@ impl Token {
 
 fn make(path: &Path) -> Result<Kept, TokenError> {
     let token = random()?;
-    let draft = Draft::write(path, &token)?;
-    // A file with nothing in it is in the way of a link, and nobody's token.
+    let failed = |source| TokenError::Write { path: path.to_owned(), source };
+    let new = write(path, &token).map_err(failed)?;
+    // An empty file holds no token and is in the way of a link.
     if fs::metadata(path).is_ok_and(|file| file.len() == 0) {
-        draft.replace(path)?;
+        new.replace(path).map_err(failed)?;
         return Ok(Kept::Made(token));
     }
-    match draft.put(path) {
+    match new.create(path) {
         Ok(()) => Ok(Kept::Made(token)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => match read_file(path)? {
             Some(theirs) => Ok(Kept::Found(theirs)),
             None => Err(TokenError::Unusable { place: path.display().to_string(), reason: "it is empty" }),
         },
-        Err(source) => Err(TokenError::Write { path: path.to_owned(), source }),
+        Err(source) => Err(failed(source)),
     }
+}
+
+fn write(path: &Path, token: &SecretString) -> io::Result<NewFile> {
+    NewFile::write(path, format!("{}\n", token.expose_secret()).as_bytes())
 }
 
 fn read_file(path: &Path) -> Result<Option<SecretString>, TokenError> {
@@ -116,7 +123,7 @@ fn read_file(path: &Path) -> Result<Option<SecretString>, TokenError> {
     usable(&place, text)
 }
 
-/// A token travels in a header and in a cookie's key: visible ASCII and no space.
+/// A token is sent in a header: visible ASCII without spaces.
 fn usable(place: &str, text: &str) -> Result<Option<SecretString>, TokenError> {
     let token = text.trim();
     if token.is_empty() {
@@ -145,54 +152,4 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// A token beside the place where it belongs; removed again unless it gets there.
-#[derive(Debug)]
-struct Draft {
-    path: PathBuf,
-}
-
-impl Draft {
-    fn write(beside: &Path, token: &SecretString) -> Result<Self, TokenError> {
-        let failed = |source| TokenError::Write { path: beside.to_owned(), source };
-        let mut unique = [0; 8];
-        getrandom::fill(&mut unique).map_err(TokenError::Random)?;
-        let mut name = beside.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.new", hex(&unique)));
-        let draft = Self { path: beside.with_file_name(name) };
-
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&draft.path).map_err(failed)?;
-        let written = writeln!(file, "{}", token.expose_secret()).and_then(|()| file.sync_all());
-        written.map_err(failed)?;
-        Ok(draft)
-    }
-
-    /// Where nothing is yet.
-    fn put(&self, path: &Path) -> io::Result<()> {
-        fs::hard_link(&self.path, path)?;
-        sync_folder(path)
-    }
-
-    /// Over what is there.
-    fn replace(&self, path: &Path) -> Result<(), TokenError> {
-        let replaced = fs::rename(&self.path, path).and_then(|()| sync_folder(path));
-        replaced.map_err(|source| TokenError::Write { path: path.to_owned(), source })
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// The name is on disk as well, not only what it names.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
 }

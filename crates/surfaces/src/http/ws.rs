@@ -20,7 +20,8 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use axum::routing::get;
 
-use super::access::Admitted;
+use super::access::Authenticated;
+use super::access::client::Client;
 use super::app::App;
 
 pub use limits::WebSocketLimits;
@@ -37,16 +38,17 @@ pub(super) fn router(limits: WebSocketLimits) -> Router<App> {
 
 async fn upgrade(
     State(app): State<App>,
-    Extension(admitted): Extension<Admitted>,
+    Extension(admitted): Extension<Authenticated>,
+    client: Client,
     Extension(limits): Extension<Arc<WebSocketLimits>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let tasks = app.tasks().clone();
+    let (tasks, client) = (app.tasks().clone(), client.of_websocket());
     upgrade
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER)
         .max_write_buffer_size(MOST_UNWRITTEN)
         .max_message_size(limits.frame_bytes)
         .max_frame_size(limits.frame_bytes)
-        .on_upgrade(move |socket| tasks.track_future(connection::serve(app, admitted, limits, socket)))
+        .on_upgrade(move |socket| tasks.track_future(connection::serve(app, admitted, client, limits, socket)))
 }

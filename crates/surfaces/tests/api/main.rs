@@ -1,8 +1,9 @@
 //! The REST calls, through the real router, over a real store and with a scripted model.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue should panic")]
 
-mod deciding;
+mod damage;
+mod decisions;
 mod idempotency;
 mod inbox;
 mod isolation;

@@ -32,7 +32,7 @@ async fn commands_go_the_same_way() {
     assert_eq!(world.say("move the blog").await.with(200)["outcome"], "answered");
     let status = world.say("/plan status").await.with(200);
     assert!(status["reply"].as_str().unwrap().contains("**READY**"), "{status}");
-    assert_eq!(world.say("/plan reject 1 too risky").await.with(200)["outcome"], "done");
+    assert_eq!(world.say("/plan reject #1 too risky").await.with(200)["outcome"], "done");
     let begun = world.say("/new").await.with(200);
     assert_ne!(begun["sessionId"], SESSION);
     world.get(&format!("/api/sessions/{}", begun["sessionId"].as_str().unwrap())).await.with(200);

@@ -1,4 +1,4 @@
-//! A server's calls without its doors, and a client that looks at everything that comes back.
+//! The REST calls without the server's middleware, and a client for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,6 +67,12 @@ impl Came {
 }
 
 impl World {
+    /// Changes the store behind the server's back; gives the number of changed rows.
+    pub(crate) fn tamper(&self, sql: &str) -> usize {
+        let database = rusqlite::Connection::open(self.folder.path().join("test.db")).unwrap();
+        database.execute(sql, []).unwrap()
+    }
+
     /// Two sessions that have begun, and a model that answers by this script.
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let world = Self::empty(ScriptedModel::new(replies)).await;

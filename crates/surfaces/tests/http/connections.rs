@@ -1,27 +1,30 @@
-//! How many connections there may be, and what they are used for.
+//! How many connections may be open, and which one gives way.
 
 use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::asking::{next, rest, write};
+use crate::client::{next, rest, write};
 use crate::world::{PATIENCE, World};
 
+/// A connection that has presented the token.
+async fn authenticated(world: &World) -> TcpStream {
+    let mut stream = world.connect().await;
+    write(&mut stream, &world.allowed("GET /nothing").bytes()).await;
+    assert_eq!(next(&mut stream).await.status, 404);
+    stream
+}
+
 #[tokio::test]
-async fn one_too_many_is_sent_away_and_a_place_that_is_free_again_is_given() {
+async fn authenticated_connections_are_limited_and_a_free_slot_is_used_again() {
     let world = World::limited(|limits| limits.connections = 2).await;
-    let mut held = Vec::new();
-    for _ in 0..2 {
-        let mut stream = world.connect().await;
-        write(&mut stream, &world.ask("GET /healthz").bytes()).await;
-        assert_eq!(next(&mut stream).await.status, 200);
-        held.push(stream);
-    }
+    let mut held = vec![authenticated(&world).await, authenticated(&world).await];
     let mut third = world.connect().await;
-    let answer = rest(&mut third).await.expect("it is told why");
+    let answer = rest(&mut third).await.expect("it is answered");
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
 
     drop(held.pop());
-    // The place is free when the server has noticed.
+    // The slot is free as soon as the server has noticed.
     timeout(PATIENCE, async {
         loop {
             let mut stream = world.connect().await;
@@ -34,9 +37,29 @@ async fn one_too_many_is_sent_away_and_a_place_that_is_free_again_is_given() {
         }
     })
     .await
-    .expect("the place is given to somebody else");
+    .expect("the slot is used again");
     write(&mut held[0], &world.ask("GET /healthz").bytes()).await;
-    assert_eq!(next(&mut held[0]).await.status, 200, "whoever was in is still in");
+    assert_eq!(next(&mut held[0]).await.status, 200, "the other connection stays open");
+}
+
+#[tokio::test]
+async fn the_oldest_unauthenticated_connection_gives_way() {
+    let world = World::limited(|limits| limits.connections = 4).await;
+    let mut owner = authenticated(&world).await;
+    let mut strangers = Vec::new();
+    for _ in 0..2 {
+        strangers.push(world.connect().await);
+    }
+    // Its answer proves that the server has accepted the two before it.
+    let mut third = world.connect().await;
+    write(&mut third, &world.ask("GET /healthz").bytes()).await;
+    assert_eq!(next(&mut third).await.status, 200);
+
+    assert!(rest(&mut strangers[0]).await.is_none(), "the oldest one is closed");
+    write(&mut strangers[1], &world.ask("GET /healthz").bytes()).await;
+    assert_eq!(next(&mut strangers[1]).await.status, 200, "the newer one stays open");
+    write(&mut owner, &world.allowed("GET /nothing").bytes()).await;
+    assert_eq!(next(&mut owner).await.status, 404, "the owner's stays open");
 }
 
 #[tokio::test]
@@ -61,7 +84,7 @@ async fn many_clients_at_once_are_all_answered() {
 }
 
 #[tokio::test]
-async fn answers_have_numbers_of_their_own() {
+async fn every_answer_has_a_request_id_of_its_own() {
     let world = World::new().await;
     let mut seen = std::collections::HashSet::new();
     for ask in [world.ask("GET /healthz"), world.ask("GET /metrics"), world.allowed("GET /nothing")] {

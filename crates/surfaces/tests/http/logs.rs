@@ -9,10 +9,10 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::world::World;
 
 #[derive(Debug, Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
@@ -36,8 +36,8 @@ impl MakeWriter<'_> for Log {
     }
 }
 
-/// What every test of this process logs. One that were only this test's would miss what another thread met first.
-fn log() -> Log {
+/// The log of every test of this process: the first event of a callsite decides for all threads whether it is logged.
+pub(crate) fn log() -> Log {
     static LOG: LazyLock<Log> = LazyLock::new(|| {
         let log = Log::default();
         let json = tracing_subscriber::fmt().json().with_max_level(tracing::Level::TRACE);

@@ -1,18 +1,21 @@
-//! The server's doors, tried from outside over TCP: who is let in, how much is taken, and how it ends.
+//! The server over TCP: authentication, limits, and how it starts and stops.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue should panic")]
 
-mod asking;
-mod browsers;
+mod client;
 mod connections;
+mod cookies;
+mod flood;
+mod health_and_metrics;
+mod hosts;
 mod limits;
 mod logs;
-mod names;
-mod operation;
+mod metrics;
 mod page;
 mod rotation;
-mod starting;
-mod stopping;
+mod shutdown;
+mod startup;
 mod store;
 mod tokens;
+mod transports;
 mod world;

@@ -1,15 +1,15 @@
-//! A store that answers, refuses or says nothing, as a test likes it.
+//! A store that a test can make fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
@@ -22,9 +22,9 @@ use planwright_engine::server_ledger::{
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
-/// How the store answers when it is asked whether it is there.
+/// How the store answers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Mood(Arc<AtomicU8>);
+pub(crate) struct Mood(Arc<AtomicU8>, Arc<AtomicUsize>);
 
 impl Mood {
     pub(crate) fn answer(&self) {
@@ -39,9 +39,24 @@ impl Mood {
         self.0.store(2, Ordering::Relaxed);
     }
 
+    /// It can be read and not written.
+    pub(crate) fn fill_disk(&self) {
+        self.0.store(3, Ordering::Relaxed);
+    }
+
+    /// It counts what it holds, instead of a fixed census.
+    pub(crate) fn count_truly(&self) {
+        self.0.store(4, Ordering::Relaxed);
+    }
+
+    /// How often the store was asked whether it can be written.
+    pub(crate) fn checks(&self) -> usize {
+        self.1.load(Ordering::Relaxed)
+    }
+
     async fn answers(&self) -> LedgerResult<()> {
         match self.0.load(Ordering::Relaxed) {
-            0 => Ok(()),
+            0 | 3 | 4 => Ok(()),
             1 => Err(LedgerError::Unavailable("somebody pulled the plug".to_owned())),
             _ => panic!("as the test likes it"),
         }
@@ -86,6 +101,9 @@ impl ServerLedger for Moody {
     }
     async fn counts(&self) -> LedgerResult<StoreCounts> {
         self.mood.answers().await?;
+        if self.mood.0.load(Ordering::Relaxed) == 4 {
+            return self.store.counts().await;
+        }
         Ok(StoreCounts { sessions: 5, planning: 4, turns: 3, plans_ready: 2, plans_executing: 1 })
     }
     async fn check(&self) -> LedgerResult<StoreFacts> {
@@ -93,7 +111,11 @@ impl ServerLedger for Moody {
         Ok(StoreFacts { kind: "a store".to_owned(), schema: 1, told_by_others: true })
     }
     async fn check_writable(&self) -> LedgerResult<()> {
-        self.mood.answers().await
+        self.mood.1.fetch_add(1, Ordering::Relaxed);
+        match self.mood.0.load(Ordering::Relaxed) {
+            3 => Err(LedgerError::Unavailable("no space left on the block device".to_owned())),
+            _ => self.mood.answers().await,
+        }
     }
     async fn claim(&self, request: &ClaimedRequest, now: Timestamp, keep: Duration) -> LedgerResult<Claim> {
         self.store.claim(request, now, keep).await
@@ -129,7 +151,11 @@ impl Ledger for Moody {
     async fn snapshot(&self, session: &SessionIdentity, plan: Option<&PlanId>) -> LedgerResult<Snapshot> {
         self.store.snapshot(session, plan).await
     }
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         self.store.candidates(session, reference).await
     }
     async fn session_of(&self, plan: &PlanId) -> LedgerResult<Option<SessionIdentity>> {

@@ -1,11 +1,11 @@
-//! What counts as the token, and what does not.
+//! What is accepted as the token, and what is not.
 
 use planwright_surfaces::http::Token;
 
 use crate::world::World;
 
 #[tokio::test]
-async fn whoever_knows_the_token_comes_in() {
+async fn the_token_authenticates() {
     let world = World::new().await;
     for scheme in ["Bearer", "bearer", "BEARER"] {
         let ask = world.ask("GET /metrics").header("Authorization", &format!("{scheme} {}", world.token));
@@ -14,7 +14,7 @@ async fn whoever_knows_the_token_comes_in() {
 }
 
 #[tokio::test]
-async fn nothing_else_counts_as_the_token() {
+async fn nothing_else_is_accepted_as_the_token() {
     let world = World::limited(|limits| limits.wrong_tokens_per_minute = 0).await;
     let token = &world.token;
     let (first, last) = (&token[..token.len() - 1], &token[1..]);
@@ -76,9 +76,9 @@ async fn the_token_is_sent_once_and_in_its_header() {
     }
 }
 
-/// With the token these places do not exist, or not in this way. Without it nobody learns even that.
+/// With the token these paths or methods do not exist. Without it a client does not even learn that.
 #[tokio::test]
-async fn what_does_not_exist_is_behind_the_door_too() {
+async fn paths_that_do_not_exist_need_the_token_too() {
     let world = World::new().await;
     for (what, status, code) in [
         ("GET /nothing", 404, "NOT_FOUND"),
@@ -106,7 +106,7 @@ async fn what_does_not_exist_is_behind_the_door_too() {
 }
 
 #[tokio::test]
-async fn the_open_places_are_these() {
+async fn these_endpoints_are_open() {
     let world = World::new().await;
     for path in ["/", "/start.js", "/start.css", "/icon.svg", "/healthz", "/readyz"] {
         assert_eq!(world.send(world.ask(&format!("GET {path}"))).await.status, 200, "{path}");
@@ -119,7 +119,7 @@ async fn the_open_places_are_these() {
 }
 
 #[tokio::test]
-async fn guessing_is_slowed_down_and_the_owner_is_not_locked_out() {
+async fn guessing_is_limited_and_the_owner_is_not_locked_out() {
     let world = World::limited(|limits| limits.wrong_tokens_per_minute = 5).await;
     let wrong = || world.ask("GET /metrics").bearer("wrong");
     for _ in 0..5 {
@@ -137,7 +137,7 @@ async fn guessing_is_slowed_down_and_the_owner_is_not_locked_out() {
 }
 
 #[tokio::test]
-async fn asking_without_a_token_is_not_guessing() {
+async fn a_request_without_a_token_is_not_a_guess() {
     let world = World::limited(|limits| limits.wrong_tokens_per_minute = 2).await;
     for _ in 0..5 {
         world.send(world.ask("GET /metrics")).await.assert_problem(401, "UNAUTHENTICATED");
@@ -147,7 +147,7 @@ async fn asking_without_a_token_is_not_guessing() {
 }
 
 #[tokio::test]
-async fn a_token_that_was_given_counts() {
+async fn a_given_token_is_accepted() {
     let world = World::with(|options| options.token = Token::Given("s3cret-s".into())).await;
     assert_eq!(world.token, "s3cret-s");
     assert_eq!(world.send(world.allowed("GET /metrics")).await.status, 200);

@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::{Answer, Ask};
+use crate::client::{Answer, Ask};
 use crate::store::{Mood, Moody};
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
@@ -86,6 +86,14 @@ impl World {
         answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
     }
 
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.path().join("planwright.db")
+    }
+
+    pub(crate) fn revoked_cookies_file(&self) -> PathBuf {
+        self.folder.path().join("revoked-cookies")
+    }
+
     /// When the server has ended by itself.
     pub(crate) async fn ended(self) {
         tokio::time::timeout(PATIENCE, self.running).await.expect("it ends").unwrap().unwrap();
@@ -105,9 +113,11 @@ pub(crate) async fn options(folder: &TempDir, mood: Mood) -> ServerOptions {
         ledger,
         listen: "127.0.0.1:0".parse().unwrap(),
         token: Token::File(folder.path().join("token")),
+        revoked_cookies: Some(folder.path().join("revoked-cookies")),
         hosts: Vec::new(),
         origins: Vec::new(),
         limits: ServerLimits::default(),
+        health: Vec::new(),
         grace: PATIENCE,
     }
 }

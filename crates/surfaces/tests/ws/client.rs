@@ -138,8 +138,8 @@ impl Client {
         }
     }
 
-    /// A question whose answer shows that everything before it was told.
-    pub(crate) async fn nothing_more(&mut self) {
+    /// That the connection is open and the server answers on it. A pong may overtake journal entries.
+    pub(crate) async fn is_alive(&mut self) {
         self.send(json!({ "type": "ping" })).await;
         let frame = self.next().await;
         assert_eq!(frame["type"], "pong", "{frame}");

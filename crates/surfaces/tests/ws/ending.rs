@@ -71,7 +71,7 @@ async fn a_new_token_ends_what_the_old_one_opened() {
     let mut by_token = world.follower(SESSION, None).await;
     let hello = Hello::new().with("cookie", &world.cookie().await).with("origin", &format!("http://{}", world.address));
     let mut by_cookie = Client::connect(world.address, &hello).await.unwrap();
-    by_cookie.nothing_more().await;
+    by_cookie.is_alive().await;
     let stuck = who_does_not_read(&world).await;
     Token::File(world.token_file()).rotate().unwrap();
     assert_eq!(by_token.closed().await, Some(1008));
@@ -116,5 +116,5 @@ async fn whoever_does_not_answer_is_not_kept() {
     };
     timeout(PATIENCE, both).await.unwrap();
     drop(silent);
-    there.nothing_more().await;
+    there.is_alive().await;
 }

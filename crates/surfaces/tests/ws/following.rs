@@ -3,7 +3,29 @@
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
+use crate::client::Client;
 use crate::world::{OTHER, SESSION, World, person, session, write};
+
+impl Client {
+    /// That nothing comes but what is asked for here: another session, whose entries take the same way as any other
+    /// entry. They are written after everything that must not come.
+    pub(crate) async fn nothing_more(&mut self, world: &World) {
+        let key = format!("marker-{}", world.next_marker());
+        world.open(&key).await;
+        self.subscribe(&key, Some(0)).await;
+        for _ in 0..3 {
+            write(&world.engine, &key, 1).await;
+        }
+        for expected in world.journal(&key).await {
+            let mut frame = self.next().await;
+            assert_eq!(frame["sessionId"], *key, "{frame}");
+            assert_eq!((frame["seq"].as_u64().unwrap(), frame["event"].take()), expected);
+        }
+        self.send(json!({ "type": "unsubscribe", "sessionId": key })).await;
+        let frame = self.next().await;
+        assert_eq!((&frame["type"], &frame["sessionId"]), (&json!("unsubscribed"), &json!(key)), "{frame}");
+    }
+}
 
 #[tokio::test]
 async fn what_is_not_there_cannot_be_followed() {
@@ -24,7 +46,7 @@ async fn what_is_not_there_cannot_be_followed() {
     world.open("nobody-here").await;
     write(&world.engine, "nobody-here", 3).await;
     write(&world.engine, SESSION, 1).await;
-    client.nothing_more().await;
+    client.nothing_more(&world).await;
 }
 
 #[tokio::test]
@@ -37,10 +59,10 @@ async fn it_begins_where_it_was_asked_to() {
         for entry in &journal[after as usize..] {
             assert_eq!(client.entry().await, *entry);
         }
-        client.nothing_more().await;
+        client.nothing_more(&world).await;
     }
     let mut client = world.follower(SESSION, None).await;
-    client.nothing_more().await;
+    client.nothing_more(&world).await;
     write(&world.engine, SESSION, 1).await;
     assert_eq!(client.entry().await.0, journal.len() as u64 + 1);
 }
@@ -61,13 +83,13 @@ async fn nothing_of_one_session_reaches_whoever_follows_another() {
         let frame = client.next().await;
         assert_eq!((&frame["seq"], &frame["event"]), (&json!(seq), event), "{frame}");
     }
-    client.nothing_more().await;
+    client.nothing_more(&world).await;
     // Nor the same key on another channel.
     let elsewhere: planwright_core::session::SessionIdentity = format!("cli:{SESSION}").parse().unwrap();
     world.engine.open(&elsewhere, &person()).await.unwrap();
     let also = world.engine.disable_plan_mode(&elsewhere, &person()).await.unwrap();
     assert!(also.seq >= 1);
-    client.nothing_more().await;
+    client.nothing_more(&world).await;
 }
 
 #[tokio::test]
@@ -87,7 +109,7 @@ async fn what_is_not_followed_any_more_is_silent() {
             break;
         }
     }
-    client.nothing_more().await;
+    client.nothing_more(&world).await;
 }
 
 #[tokio::test]
@@ -102,7 +124,7 @@ async fn a_session_that_is_deleted_is_told_once() {
     // One that begins under its key is another one, which has to be asked for.
     world.open(SESSION).await;
     write(&world.engine, SESSION, 1).await;
-    client.nothing_more().await;
+    client.nothing_more(&world).await;
     client.subscribe(SESSION, Some(0)).await;
     assert_eq!(client.entry().await.0, 1);
 }

@@ -42,7 +42,7 @@ async fn what_cannot_be_understood_is_said_and_the_connection_goes_on() {
     }
     client.send_message(Message::binary(br#"{"type":"ping"}"#.to_vec())).await.unwrap();
     assert_problem(&client.next().await, "INVALID_ARGUMENT");
-    client.nothing_more().await;
+    client.is_alive().await;
     assert_eq!(world.head(SESSION).await, 1, "nothing was written");
     assert_eq!(world.model.requests().len(), 0);
 }
@@ -57,7 +57,7 @@ async fn a_frame_that_is_too_large_ends_the_connection_and_nothing_else() {
     let _ = client.send_message(Message::text(message.to_string())).await;
     assert!(matches!(client.closed().await, None | Some(1002)));
     world.until_connected(1).await;
-    other.nothing_more().await;
+    other.is_alive().await;
     assert_eq!(world.head(SESSION).await, 1, "nothing was written");
 }
 
@@ -82,7 +82,7 @@ async fn whoever_floods_is_sent_away() {
     let world = World::limited(|limits| (limits.burst, limits.frames_per_second) = (20, 0)).await;
     let mut client = world.client().await;
     for _ in 0..20 {
-        client.nothing_more().await;
+        client.is_alive().await;
     }
     // All at once, without reading a single answer.
     for _ in 0..1_000 {

@@ -30,7 +30,7 @@ async fn every_kind_of_input_is_carried_out_once_under_its_key() {
     let world = World::answering(ScriptedModel::new(replies)).await;
     let mut client = world.client().await;
     let texts =
-        ["/plan move the blog", "/plan revise 1 more tests please", "/plan off", "hello", "/new", "/plan aprove"];
+        ["/plan move the blog", "/plan revise #1 more tests please", "/plan off", "hello", "/new", "/plan aprove"];
     let mut before = Vec::new();
     for (number, text) in texts.into_iter().enumerate() {
         let key = format!("key-{number}");

@@ -1,9 +1,9 @@
-//! `/ws` as its clients meet it: through the doors of a real server, at a port of its own.
+//! `/ws` of a real server, at a port of its own.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod auth;
 mod client;
-mod doors;
 mod ending;
 mod events;
 mod following;
@@ -14,4 +14,5 @@ mod order;
 #[allow(dead_code)]
 mod stores;
 mod talking;
+mod transports;
 mod world;

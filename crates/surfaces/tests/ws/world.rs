@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
@@ -40,6 +41,7 @@ pub(crate) struct World {
     pub(crate) model: ScriptedModel,
     pub(crate) shutdown: CancellationToken,
     running: JoinHandle<Result<(), ServerError>>,
+    markers: AtomicUsize,
 }
 
 impl World {
@@ -71,16 +73,19 @@ impl World {
             ledger,
             listen: "127.0.0.1:0".parse().unwrap(),
             token: token.clone(),
+            revoked_cookies: None,
             hosts: Vec::new(),
             origins: vec!["https://dash.example.org".to_owned()],
             limits,
+            health: Vec::new(),
             grace: PATIENCE,
         });
         let server = server.await.unwrap();
         let token = token.read().unwrap().unwrap().expose_secret().to_owned();
         let (address, shutdown) = (server.address(), CancellationToken::new());
         let running = tokio::spawn(server.run(shutdown.clone()));
-        let world = Self { folder, store, address, token, engine, model, shutdown, running };
+        let world =
+            Self { folder, store, address, token, engine, model, shutdown, running, markers: AtomicUsize::new(0) };
         for key in [SESSION, OTHER] {
             world.open(key).await;
         }
@@ -150,6 +155,11 @@ impl World {
         let sealed = self.engine.ledger().journal(&session(key), 0, 100_000).await.unwrap();
         let entry = |body: &str| serde_json::from_str::<Value>(body).unwrap()["event"].clone();
         sealed.iter().map(|sealed| (sealed.seq, entry(&sealed.body))).collect()
+    }
+
+    /// The number of a session that only marks a point in time.
+    pub(crate) fn next_marker(&self) -> usize {
+        self.markers.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) async fn head(&self, key: &str) -> u64 {

@@ -1,6 +1,6 @@
 //! What changed among the steps.
 
-use super::pairing::Pairing;
+use super::pairs::Pairing;
 use super::{Change, StepField};
 use crate::ids::StepId;
 use crate::plan::content::{AgentStep, PlanStep, RecordedCall};

@@ -6,7 +6,7 @@ use planwright_core::ids::TurnId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus::{Completed, InProgress};
 use planwright_core::refusal::RefusalCode;
-use planwright_core::turn::{Ending, Purpose, TurnEnd};
+use planwright_core::turn::{Purpose, TurnEnd, TurnEnding};
 
 use crate::talking::say;
 use crate::world::*;
@@ -27,7 +27,7 @@ fn begin_document(world: &mut World) -> Decided {
 
 fn end_turn(world: &mut World, end: TurnEnd) -> Decided {
     let turn: TurnId = world.snapshot.session.as_ref().unwrap().turn.as_ref().unwrap().id.clone();
-    let record = TurnCommand::Record { turn, inputs: Vec::new(), ending: Some(Ending::from(end)) };
+    let record = TurnCommand::Record { turn, inputs: Vec::new(), ending: Some(TurnEnding::from(end)) };
     world.send(Actor::system("server"), Command::Turn(record))
 }
 

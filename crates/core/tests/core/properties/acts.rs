@@ -9,8 +9,8 @@ use planwright_core::ids::{ExecutionId, PlanId, StepId, TurnId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::content::{Collected, RecordedCall};
 use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Origin, Plan, PlanContent, PlanStatus, PlanStyle};
-use planwright_core::turn::{Shown, ToolStatus, TurnEnd};
+use planwright_core::plan::{LegacyOrigin, Plan, PlanContent, PlanStatus, PlanStyle};
+use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -184,7 +184,7 @@ impl Talking {
             Self::Stop => stop(),
             Self::Compact(kept_from, pinned) => compact(compaction(*kept_from, *pinned)),
             Self::Show(number) => match named(world, *number) {
-                Some(plan) => show(&Shown { plan: plan.id.clone(), digest: plan.digest() }),
+                Some(plan) => show(&ShownPlan { plan: plan.id.clone(), digest: plan.digest() }),
                 None => stop(),
             },
         }
@@ -213,7 +213,7 @@ fn imported(n: u8, status: PlanStatus) -> ImportedPlan {
         title: None,
         content: PlanContent::Collect(Collected { summary: None, steps: vec![call].into() }),
         execution: None,
-        origin: Origin::default(),
+        origin: LegacyOrigin::default(),
         created_at: jiff::Timestamp::UNIX_EPOCH,
         updated_at: jiff::Timestamp::UNIX_EPOCH,
     }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use planwright_core::conversation::Conversation;
-use planwright_core::conversation::fitting::fit;
+use planwright_core::conversation::token_budget::fit;
 use planwright_core::ids::{ExecutionId, PlanId, TurnId};
 use planwright_core::model::{ModelMessage, Usage};
 use planwright_core::turn::{Effect, EndReason, Purpose, ToolStatus, Turn, TurnEnd, TurnInput, TurnLimits};
 
+use super::machine::{limits, over, run, turn_after, used};
 use super::purposes::{begin, built, of_step};
-use super::{limits, over, run, turn_after, used};
 use crate::talking::*;
 use crate::world::*;
 

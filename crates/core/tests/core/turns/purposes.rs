@@ -8,7 +8,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus::{self, Completed, Failed, InProgress, Pending, Uncertain};
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
-use planwright_core::turn::{Ending, Purpose, ToolStatus, TurnEnd, TurnLimit};
+use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding, TurnLimit};
 
 use super::said;
 use crate::journal::replay;
@@ -200,7 +200,7 @@ fn what_the_end_of_a_turn_does_to_its_step() {
     ] {
         let mut world = at_work();
         let turn = world.turn();
-        let ending = Ending { text: "as I said".to_owned(), ..end.clone().into() };
+        let ending = TurnEnding { text: "as I said".to_owned(), ..end.clone().into() };
         let events = world.agent(close(&turn, &[], ending)).unwrap();
         assert_eq!(names(&events), ["step_ended", "turn_ended"], "{end:?}");
         assert_eq!(first(&world), certain, "{end:?}");

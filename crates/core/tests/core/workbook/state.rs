@@ -4,7 +4,9 @@ use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_core::workbook::{DocumentKind, Documents, Judged, TextDigest, Workbook, WorkbookCommand, WriteOrigin};
+use planwright_core::workbook::{
+    AssessmentRecord, DocumentKind, Documents, TextDigest, Workbook, WorkbookCommand, WriteOrigin,
+};
 
 use crate::journal::replay;
 use crate::world::World;
@@ -158,9 +160,9 @@ fn the_setting_counts_until_somebody_says_otherwise() {
         (session.has_planning_files(&world.policy.planning_files), session.refuses_planning_files())
     };
     assert_eq!(is_on(&world), (true, false));
-    let judged = Judged { begin: false, score: 1, reasons: vec!["short".to_owned()] };
-    world.agent(Command::Workbook(WorkbookCommand::Judge(judged))).unwrap();
-    assert_eq!(is_on(&world), (true, false), "a verdict switches nothing");
+    let judged = AssessmentRecord { begin: false, score: 1, reasons: vec!["short".to_owned()] };
+    world.agent(Command::Workbook(WorkbookCommand::RecordAssessment(judged))).unwrap();
+    assert_eq!(is_on(&world), (true, false), "an assessment switches nothing");
     world.person(switch(false)).unwrap();
     assert_eq!(is_on(&world), (false, true));
 }

@@ -89,8 +89,11 @@ impl Agent {
         context.progress.send(Progress::Said(words.clone()));
         let answer = if plan.status == PlanStatus::Executing {
             Box::pin(self.carry_out_plan(&plan.id, context)).await?
+        } else if let Some(outcome) = Box::pin(self.document_turn_before(context)).await? {
+            // The request comes again after the work.
+            outcome.into()
         } else {
-            // Every step was ticked in the text already, or the request comes again after the work.
+            // Every step was ticked in the text already, or there was no turn to be answered.
             Answer::words(session, summary(&plan))
         };
         Ok(Answer { decided: Some(words), ..answer })
@@ -313,7 +316,7 @@ fn ask_what_to_do(plan: &Plan, position: usize, run: &StepRun) -> String {
          - `/plan resume {number} retry` does it again\n\
          - `/plan resume {number} skip` goes on without it\n\
          - `/plan resume {number} stop` ends the execution there\n\
-         - `/plan revise {number} WHAT TO CHANGE` plans anew",
+         - `/plan revise #{number} WHAT TO CHANGE` plans anew",
         plan.number,
         title(&run.description),
         number = plan.number,

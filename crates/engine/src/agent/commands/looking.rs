@@ -2,7 +2,7 @@
 
 use planwright_core::conversation::Conversation;
 use planwright_core::gate::{
-    ASK_AGENT, Caller, PlanTool, Situation, ToolEffect, Verdict, WorkbookTool, judge_other_tool,
+    ASK_AGENT, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, decide_other_tool,
 };
 use planwright_core::session::{Channel, SessionIdentity};
 
@@ -85,7 +85,7 @@ impl Agent {
 
     pub(super) async fn list_tools(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
         let snapshot = self.engine().snapshot(session).await?;
-        let situation = Situation::of(&snapshot, self.engine().policy(), Caller::Conversation);
+        let situation = GateContext::of(&snapshot, self.engine().policy(), Caller::Conversation);
         let mut lines = Vec::new();
         for spec in self.advertised(&situation) {
             let effect = match self.shared.toolbox.get(&spec.name) {
@@ -93,11 +93,13 @@ impl Agent {
                 None if WorkbookTool::named(&spec.name).is_some() => "about the workbook",
                 None if spec.name == ASK_AGENT => "asks a specialist, who only reads",
                 None => "",
-                Some(tool) => match (judge_other_tool(&situation, &spec.name, tool.effect()), tool.effect()) {
-                    (Verdict::Record, _) => "written down as a step, not run",
-                    (Verdict::Run | Verdict::Deny(_), ToolEffect::ReadsOnly) => "only reads",
-                    (Verdict::Run | Verdict::Deny(_), ToolEffect::Repeatable) => "changes things, may be repeated",
-                    (Verdict::Run | Verdict::Deny(_), ToolEffect::Changes) => "changes things",
+                Some(tool) => match (decide_other_tool(&situation, &spec.name, tool.effect()), tool.effect()) {
+                    (GateDecision::Record, _) => "written down as a step, not run",
+                    (GateDecision::Run | GateDecision::Deny(_), ToolEffect::ReadsOnly) => "only reads",
+                    (GateDecision::Run | GateDecision::Deny(_), ToolEffect::Repeatable) => {
+                        "changes things, may be repeated"
+                    }
+                    (GateDecision::Run | GateDecision::Deny(_), ToolEffect::Changes) => "changes things",
                 },
             };
             lines.push(format!("- `{}`: {effect}", spec.name));

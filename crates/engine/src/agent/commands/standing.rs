@@ -8,7 +8,7 @@ use planwright_core::visible::visible;
 
 use crate::clock::{ago, between, lasted};
 use crate::engine::Activity;
-use crate::view::Counts;
+use crate::step_counts::StepCounts;
 use crate::who;
 
 /// How many steps of one kind are told one by one.
@@ -19,9 +19,9 @@ const ROOM: usize = 240;
 /// At this moment: the plan's line, and one more for everything there is to say about its execution.
 pub fn standing_now(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> String {
     let Some(execution) = &plan.execution else { return line(plan) };
-    let counts = Counts::of(execution);
+    let counts = StepCounts::of(execution);
     let mut text = format!("{} {} of {} steps are done", line(plan), counts.done, counts.total);
-    let others = Counts { not_begun: 0, in_progress: 0, ..counts };
+    let others = StepCounts { not_begun: 0, in_progress: 0, ..counts };
     text.extend(others.not_done().map(|words| format!(", {words}")));
     text.push('.');
     if let Some((position, next)) = next(plan, execution) {

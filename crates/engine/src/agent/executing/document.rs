@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
+use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::execution::Pause;
 use planwright_core::plan::{Execution, Plan, PlanStatus};
@@ -18,6 +19,9 @@ use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
+
+/// The part of a request that has a document carried out.
+const TURN: &str = "turn";
 
 impl Agent {
     /// Begins the work on an approved document, or continues it.
@@ -53,6 +57,8 @@ impl Agent {
     async fn turn_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         let mut found = self.begun_document(session, context.by(), plan).await?;
+        // The first turn belongs to the request, so that sent again it finds the turn.
+        let mut request = context.part(self.engine(), TURN).next_request();
         loop {
             let text = match &found.execution {
                 Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
@@ -60,19 +66,20 @@ impl Agent {
                 }
                 Some(_) | None => specialist::open_document(&found),
             };
-            let request = self.engine().next_request();
-            let message = Message { request, text: &text, purpose: Purpose::Document { plan: plan.clone() } };
+            let purpose = Purpose::Document { plan: plan.clone() };
+            let message = Message { request: request.clone(), text: &text, purpose };
             let system = Actor::system(session.channel.as_str());
             let outcome = match Box::pin(self.begin(&system, message, context)).await? {
                 Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
-                Begun::Before { turn, .. } => {
-                    return Err(LedgerError::Internal(format!("turn {turn} was begun before")));
+                Begun::Before { turn, seq } => {
+                    return Ok(Box::pin(self.outcome_of_turn(&turn, seq, context)).await?.into());
                 }
             };
             match self.to_nudge(&outcome, plan, context).await? {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));
                     found = open;
+                    request = self.engine().next_request();
                 }
                 None => return Ok(outcome.into()),
             }
@@ -96,6 +103,23 @@ impl Agent {
             execution.idle_turns() > self.engine().policy().nudges || uncertain(&execution.steps).is_some()
         };
         Ok(Some(open).filter(|open| open.execution.as_ref().is_some_and(|execution| !waits(execution))))
+    }
+
+    /// The outcome of the turn that this very request had the document carried out in.
+    pub(in crate::agent) async fn document_turn_before(
+        &self,
+        context: &InputContext,
+    ) -> LedgerResult<Option<TurnOutcome>> {
+        let Some(id) = context.request.part(TURN) else { return Ok(None) };
+        let Some(committed) = self.engine().find_request(context.session(), context.by(), &id).await? else {
+            return Ok(None);
+        };
+        let turn = committed.events.iter().find_map(|event| match event {
+            Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id),
+            _ => None,
+        });
+        let Some(turn) = turn else { return Ok(None) };
+        self.outcome_of_turn(turn, committed.seq, context).await.map(Some)
     }
 
     /// The document as it is carried out, which begins now if nobody has begun it.

@@ -4,13 +4,13 @@ use planwright_core::plan::Plan;
 use planwright_core::plan::execution::StepStatus;
 
 use crate::agent::commands::{line, title};
-use crate::view::Counts;
+use crate::step_counts::StepCounts;
 
 /// The plan's line, the counts, and every step that did not simply go well. Markdown.
 pub(in crate::agent) fn summary(plan: &Plan) -> String {
     let mut text = line(plan);
     let Some(execution) = &plan.execution else { return text };
-    text.push_str(&format!(" {}.", Counts::of(execution).words()));
+    text.push_str(&format!(" {}.", StepCounts::of(execution).words()));
     for (run, position) in execution.steps.iter().zip(1..) {
         let word = match run.status {
             StepStatus::Failed => "failed",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 use planwright_core::actor::ActorKind;
 use planwright_core::command::{EndedStep, Outcome};
-use planwright_core::gate::{Caller, Situation, ToolEffect, Verdict, judge_other_tool};
+use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decide_other_tool};
 use planwright_core::ids::RequestId;
 use planwright_core::plan::content::RecordedCall;
 use planwright_core::plan::execution::{StepRun, StepStatus};
@@ -143,9 +143,11 @@ impl Execution<'_> {
         let name = due.call.tool.as_str();
         let failed = |refusal: &Refusal| (outcome(StepStatus::Failed, &refusal.message), None);
         match self.judge(due) {
-            Verdict::Run => {}
-            Verdict::Deny(refusal) => return failed(&refusal),
-            Verdict::Record => return failed(&Refusal::policy_denied(format!("{} is not run here.", quoted(name)))),
+            GateDecision::Run => {}
+            GateDecision::Deny(refusal) => return failed(&refusal),
+            GateDecision::Record => {
+                return failed(&Refusal::policy_denied(format!("{} is not run here.", quoted(name))));
+            }
         }
         let Value::Object(arguments) = due.call.arguments.clone() else {
             return failed(&Refusal::invalid("The arguments are not an object."));
@@ -180,20 +182,20 @@ impl Execution<'_> {
     }
 
     /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
-    fn judge(&self, due: &ReadyStep) -> Verdict {
+    fn judge(&self, due: &ReadyStep) -> GateDecision {
         let by_rule = self.plan.approval.as_ref().is_some_and(|approval| approval.by.kind == ActorKind::Policy);
         if by_rule && due.tool.effect() != ToolEffect::ReadsOnly {
             let message = format!("{} changes things, and only a rule approved it.", quoted(&due.call.tool));
-            return Verdict::Deny(Refusal::policy_denied(message));
+            return GateDecision::Deny(Refusal::policy_denied(message));
         }
-        let situation = Situation {
+        let situation = GateContext {
             style: Some(self.plan.style()),
             status: Some(self.plan.status),
             caller: Caller::Execution,
             document_tools: self.agent.engine().policy().document_tools,
             workbook: false,
         };
-        judge_other_tool(&situation, &due.call.tool, due.tool.effect())
+        decide_other_tool(&situation, &due.call.tool, due.tool.effect())
     }
 
     /// What the calls came to goes into the workbook, as it does in a conversation.

@@ -1,10 +1,10 @@
 //! The end of a turn, in words for the person.
 
-use planwright_core::conversation::{CountTokens as _, Said};
+use planwright_core::conversation::{CountTokens as _, ItemContent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::content::PlanContent;
-use planwright_core::turn::{Ending, Shown, ToolStatus, TurnEnd, TurnInput};
+use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
 use planwright_core::visible::visible;
 
 use super::replay::RecordedEnd;
@@ -75,9 +75,9 @@ impl TurnRunner<'_> {
         inputs: Vec<TurnInput>,
     ) -> LedgerResult<TurnOutcome> {
         let delivered = plan.as_ref().filter(|_| self.delivery == Delivery::Answer);
-        let shown = delivered.map(|card| Shown { plan: card.plan_id.clone(), digest: card.digest });
+        let shown = delivered.map(|card| ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
         let tokens = self.agent.shared.tokens.count(&own_words);
-        let ending = Ending { end: end.clone(), text: own_words.clone(), tokens, shown };
+        let ending = TurnEnding { end: end.clone(), text: own_words.clone(), tokens, shown };
         self.record(inputs, Some(ending)).await?;
         let reply = self.reply(&end, own_words);
         let planner = self.planner_answer(&end, &reply).await?;
@@ -197,12 +197,12 @@ impl TurnRunner<'_> {
     /// The plan that the journal says was settled.
     fn settled_before(&self) -> Option<PlanId> {
         let outcome = self.conversation.items.iter().rev().find_map(|item| match &item.said {
-            Said::Result { outcome } if outcome.status == ToolStatus::Settled => Some(outcome),
-            Said::Result { .. }
-            | Said::Person { .. }
-            | Said::Model { .. }
-            | Said::Note { .. }
-            | Said::Reminder { .. } => None,
+            ItemContent::Result { outcome } if outcome.status == ToolStatus::Settled => Some(outcome),
+            ItemContent::Result { .. }
+            | ItemContent::Person { .. }
+            | ItemContent::Model { .. }
+            | ItemContent::Note { .. }
+            | ItemContent::Reminder { .. } => None,
         })?;
         let answer: serde_json::Value = serde_json::from_str(&outcome.text).ok()?;
         PlanId::new(answer.get("plan_id")?.as_str()?).ok()

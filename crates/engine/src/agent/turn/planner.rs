@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use planwright_core::plan::PlanStyle;
-use planwright_core::planner::{Claim, Planned, PlannerAnswer};
+use planwright_core::planner::{ModelClaim, PlannerAnswer, PlannerTurn};
 use planwright_core::turn::TurnEnd;
 
 use super::TurnRunner;
@@ -15,9 +15,9 @@ impl TurnRunner<'_> {
         if !self.is_planner() {
             return Ok(None);
         }
-        let claim = self.turn.last_reply().and_then(|reply| Claim::read(&reply.text));
+        let claim = self.turn.last_reply().and_then(|reply| ModelClaim::read(&reply.text));
         let claimed = match &claim {
-            Some(Claim::Plan { plan_id }) => match plan_id.parse() {
+            Some(ModelClaim::Plan { plan_id }) => match plan_id.parse() {
                 Ok(reference) => match self.agent.engine().find_plan(&self.session, Some(&reference)).await {
                     Ok(plan) => Some(plan),
                     Err(LedgerError::Refused(_)) => None,
@@ -25,11 +25,16 @@ impl TurnRunner<'_> {
                 },
                 Err(_) => None,
             },
-            Some(Claim::Answer { .. } | Claim::Failure { .. } | Claim::Interruption { .. }) | None => None,
+            Some(ModelClaim::Answer { .. } | ModelClaim::Failure { .. } | ModelClaim::Interruption { .. }) | None => {
+                None
+            }
         };
         let settled = self.settled.as_ref().and_then(|id| self.snapshot.plan(id));
-        let changed = settled.or_else(|| self.snapshot.active()).filter(|plan| plan.updated_at > self.begun_at);
-        let planned = Planned { end, reply, claim: claim.as_ref(), claimed: claimed.as_deref(), changed };
+        let changed = match settled.or_else(|| self.snapshot.active()) {
+            Some(plan) if self.happened_since_begun(|event| event.plan() == Some(&plan.id)).await? => Some(plan),
+            Some(_) | None => None,
+        };
+        let planned = PlannerTurn { end, reply, claim: claim.as_ref(), claimed: claimed.as_deref(), changed };
         Ok(Some(planned.answer()))
     }
 
@@ -40,12 +45,12 @@ impl TurnRunner<'_> {
 
     /// What a planner that answers in data has to say to a person.
     pub(super) fn in_words<'a>(&self, said: &'a str) -> Cow<'a, str> {
-        match Claim::read(said).filter(|_| self.is_planner()) {
+        match ModelClaim::read(said).filter(|_| self.is_planner()) {
             None => said.into(),
-            Some(Claim::Answer { text }) => text.into(),
-            Some(Claim::Failure { message } | Claim::Interruption { message }) => message.into(),
+            Some(ModelClaim::Answer { text }) => text.into(),
+            Some(ModelClaim::Failure { message } | ModelClaim::Interruption { message }) => message.into(),
             // The plan itself is shown.
-            Some(Claim::Plan { .. }) => "".into(),
+            Some(ModelClaim::Plan { .. }) => "".into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Compaction;
-use planwright_core::turn::{Ending, TurnInput};
+use planwright_core::turn::{TurnEnding, TurnInput};
 
 use super::TurnRunner;
 use crate::engine::Asking;
@@ -10,7 +10,7 @@ use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 
 impl TurnRunner<'_> {
     /// Writes inputs down, and the end if there is one; then the session is free for others.
-    pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<Ending>) -> LedgerResult<()> {
+    pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<TurnEnding>) -> LedgerResult<()> {
         // What is only a part of something leaves the session to the whole.
         let last = ending.is_some() && self.turn.purpose.is_conversation();
         if let Some(held) = self.held.as_ref().filter(|_| last) {

@@ -2,7 +2,7 @@
 
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
-use planwright_core::turn::{Ending, Turn, TurnEnd};
+use planwright_core::turn::{Turn, TurnEnd, TurnEnding};
 
 use super::Delivery;
 use crate::agent::Agent;
@@ -15,7 +15,7 @@ use crate::session::task::InputContext;
 pub(super) struct RecordedEnd {
     /// The last words of the model.
     pub(super) said: Option<String>,
-    pub(super) ending: Option<Ending>,
+    pub(super) ending: Option<TurnEnding>,
 }
 
 impl RecordedEnd {
@@ -33,7 +33,7 @@ impl RecordedEnd {
 
     /// How it ended and what the person reads about it, if it has.
     pub(super) fn words(&self) -> Option<(TurnEnd, String)> {
-        let Ending { end, text, .. } = self.ending.as_ref()?;
+        let TurnEnding { end, text, .. } = self.ending.as_ref()?;
         let said = match end {
             TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => self.said.as_deref(),
             TurnEnd::Stopped => Some("*Stopped.*"),
@@ -50,7 +50,7 @@ impl RecordedEnd {
 
 impl Agent {
     /// The outcome of a turn that the same request began before. If the turn was left open, it is resumed now.
-    pub(super) async fn outcome_of_turn(
+    pub(in crate::agent) async fn outcome_of_turn(
         &self,
         turn: &TurnId,
         seq: u64,

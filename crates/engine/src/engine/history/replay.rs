@@ -42,7 +42,7 @@ impl Replay {
             if changes_steps(&entry.event) {
                 self.positions = StepPositions { read: self.positions.read, ..StepPositions::default() };
             }
-            self.snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+            self.snapshot.apply(&entry.event, &entry.context(), entry.seq);
             if let Some(plan) = self.snapshot.plan(&self.plan) {
                 self.history.note_version(plan, &entry.by, entry.at);
                 self.history.note_decision(plan, &entry, &mut self.positions);

@@ -41,7 +41,7 @@ async fn a_text_that_is_too_long_turns_nothing_on() {
 #[tokio::test]
 async fn a_rejected_plan_is_over() {
     let world = waiting([Reply::text("I see.")]).await;
-    let answer = world.hear("/plan reject 1 too risky").await;
+    let answer = world.hear("/plan reject #1 too risky").await;
     assert!(answer.reply.contains("REJECTED"), "{}", answer.reply);
     let plan = world.plan(1).await;
     assert_eq!((plan.status, plan.ending.unwrap().reason.as_deref()), (PlanStatus::Rejected, Some("too risky")));
@@ -72,7 +72,7 @@ async fn feedback_on_a_collected_plan_begins_a_new_one() {
     let world = World::new([read(), finalize(), read(), read(), finalize()]).await;
     world.hear("/plan on collect").await;
     world.say("Plan it").await;
-    let answer = world.hear("/plan revise 1 read it twice").await;
+    let answer = world.hear("/plan revise #1 read it twice").await;
     assert!(matches!(answer.end, Some(TurnEnd::PlanReady { .. })), "{answer:?}");
     assert_eq!(answer.plan.unwrap().number, 2);
     assert_eq!(world.plan(1).await.status, PlanStatus::Superseded);

@@ -8,7 +8,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::Refusal;
 use planwright_engine::agent::standing_now;
 use planwright_engine::engine::{Following, Happening};
-use planwright_engine::view::Counts;
+use planwright_engine::step_counts::StepCounts;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -100,13 +100,13 @@ async fn whoever_comes_in_the_middle_misses_nothing_and_is_told_nothing_twice() 
     let mut followed = 0;
     while !working.is_finished() {
         let mut following = world.engine().follow(&world.session, &plan).await.unwrap();
-        let known = following.plan().execution.as_ref().map(Counts::of).unwrap_or_default();
+        let known = following.plan().execution.as_ref().map(StepCounts::of).unwrap_or_default();
         if following.plan().status != PlanStatus::Executing {
             continue;
         }
         let told = following.look().await.unwrap();
         let ended = told.iter().filter(|one| matches!(one.what, Happening::StepEnded { .. })).count();
-        let now = following.plan().execution.as_ref().map(Counts::of).unwrap_or_default();
+        let now = following.plan().execution.as_ref().map(StepCounts::of).unwrap_or_default();
         assert_eq!(known.done + ended, now.done, "{told:?}");
         assert!(told.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq), "{told:?}");
         followed += 1;

@@ -4,7 +4,7 @@ use crate::talk::{Talk as _, Watcher};
 use planwright_core::actor::ActorKind;
 use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::journal::Entry;
-use planwright_core::workbook::{DocumentKind, Judged};
+use planwright_core::workbook::{AssessmentRecord, DocumentKind};
 use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
@@ -20,11 +20,11 @@ async fn auto(replies: impl IntoIterator<Item = Reply>) -> World {
     World::with(ScriptedModel::new(replies), |setup| settings(setup).auto_init = true).await
 }
 
-async fn judged(world: &World) -> Vec<Judged> {
+async fn judged(world: &World) -> Vec<AssessmentRecord> {
     let events = world.events().await.into_iter();
     events
         .filter_map(
-            |event| if let Event::Workbook(WorkbookEvent::Judged { judged }) = event { Some(judged) } else { None },
+            |event| if let Event::Workbook(WorkbookEvent::Assessed { record }) = event { Some(record) } else { None },
         )
         .collect()
 }
@@ -50,7 +50,10 @@ async fn a_real_message_begins_a_workbook_before_the_model_is_asked() {
 async fn the_verdict_and_its_reasons_are_in_the_journal_whatever_they_are() {
     let world = auto([done(), done(), done()]).await;
     world.say(TRIVIAL).await;
-    assert_eq!(judged(&world).await, [Judged { begin: false, score: 0, reasons: vec!["only 7 words".to_owned()] }]);
+    assert_eq!(
+        judged(&world).await,
+        [AssessmentRecord { begin: false, score: 0, reasons: vec!["only 7 words".to_owned()] }]
+    );
     assert!(world.engine().current_workbook(&world.session).await.unwrap().is_none());
     world.say(REAL).await;
     let all = judged(&world).await;

@@ -47,6 +47,8 @@ async fn the_file_tools_do_not_reach_the_workbook() {
     ] {
         let answer = file_tool(&world, tool, arguments.clone()).await;
         assert!(!answer.contains("# hidden-words"), "{tool} {arguments}: {answer}");
+        // A listing has names and no content.
+        assert!(!answer.contains("task_plan.md") && !answer.contains("progress.md"), "{tool} {arguments}: {answer}");
     }
     for path in ["../plan/findings.md", "link/findings.md", "findings-link.md", "absolute.md", "../plan/new.md"] {
         file_tool(&world, "write_file", json!({ "path": path, "content": "overwritten" })).await;

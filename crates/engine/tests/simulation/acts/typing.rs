@@ -7,7 +7,7 @@ use planwright_core::session::Session;
 use crate::random::Random;
 use crate::store::Kept;
 use crate::temper::Temper;
-use crate::world::{World, mark};
+use crate::world::{FILES, World, mark, session};
 
 /// What is in the journal once a line was answered and not refused.
 pub(crate) type Leaves = fn(&Event) -> bool;
@@ -98,6 +98,8 @@ const TABLE: &[Row] = &[
     row(|look| look.off(1, 4), |_, _| "/plan done".to_owned()),
     row(|look| look.busy(4, 2), |_, _| "/reset".to_owned())
         .leaves(|event| matches!(event, Event::Session(SessionEvent::ConversationReset { .. }))),
+    row(|_| 2, |_, _| "/new".to_owned()),
+    row(|_| 2, |look, random| format!("/switch session-{}", random.below(look.temper.sessions))),
     row(|_| 3, |_, _| "/compact".to_owned()),
     row(|look| look.busy(12, 1), |_, _| "/stop".to_owned()),
     row(
@@ -141,7 +143,12 @@ pub(super) fn line(world: &World, kept: &Kept, random: &mut Random) -> (String, 
     let look = Look { session: &kept.session, temper: &world.temper, plans, words };
     let rows: Vec<_> = TABLE.iter().map(|row| ((row.weight)(&look), row)).collect();
     let row = random.weighed(&rows);
-    ((row.text)(&look, random), row.leaves)
+    let (text, leaves) = ((row.text)(&look, random), row.leaves);
+    // Where files are written nobody plans.
+    if kept.session.identity == session(FILES) && text.starts_with("/plan") {
+        return (look.words, None);
+    }
+    (text, leaves)
 }
 
 impl Look<'_> {
@@ -167,7 +174,7 @@ impl Look<'_> {
     /// The newest plan in this status, as it is named behind a command.
     fn plan(&self, wanted: PlanStatus) -> String {
         let found = self.plans.iter().rev().find(|plan| plan.status == wanted);
-        found.map_or_else(String::new, |plan| format!(" {}", plan.number))
+        found.map_or_else(String::new, |plan| format!(" #{}", plan.number))
     }
 
     /// The newest plan that stopped at a step.
@@ -181,7 +188,7 @@ impl Look<'_> {
         match self.plans.len() {
             0 => String::new(),
             _ if random.coin() => String::new(),
-            _ => format!(" {}", random.pick(&self.plans).number),
+            _ => format!(" #{}", random.pick(&self.plans).number),
         }
     }
 }

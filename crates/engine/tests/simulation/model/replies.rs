@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::overhearing::{ALOUD, APART};
 use crate::random::Random;
 use crate::tools::TOOLS;
-use crate::world::{Role, World};
+use crate::world::{FILES, Role, World, mark, session};
 
 #[derive(Debug, Clone, Copy)]
 enum Mood {
@@ -24,6 +24,8 @@ enum Mood {
     Mixture,
     /// A question to a specialist, maybe among other calls.
     Ask,
+    /// A file, written over and over.
+    Write,
 }
 
 pub(super) fn reply(world: &World, role: Role, request: &ModelRequest, mark: &str, random: &mut Random) -> ModelReply {
@@ -70,6 +72,7 @@ impl Speaker<'_> {
             (4, Mood::Nonsense),
             (mixture, Mood::Mixture),
             (ask, Mood::Ask),
+            (if self.mark == mark(&session(FILES)) { 120 } else { 0 }, Mood::Write),
         ];
         let mut reply = ModelReply::default();
         match random.weighed(&moods) {
@@ -82,6 +85,7 @@ impl Speaker<'_> {
                 reply.calls = self.work(random);
                 reply.calls.extend(self.plan(random));
             }
+            Mood::Write => reply.calls = (0..=random.below(2)).map(|_| self.file()).collect(),
             Mood::Ask => {
                 if random.per_mille(300) {
                     reply.calls.push(self.job(random));
@@ -121,6 +125,11 @@ impl Speaker<'_> {
             Role::Doing | Role::Asked => self.world.number_apart(),
         };
         call(tool, &json!({ "number": number, "mark": self.mark }))
+    }
+
+    /// The file holds the highest number that was written.
+    fn file(&self) -> ToolCall {
+        call("write_file", &json!({ "path": crate::files::NAME, "content": self.words("number") }))
     }
 
     fn question(&self, random: &mut Random) -> ToolCall {

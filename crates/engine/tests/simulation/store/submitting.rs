@@ -8,7 +8,7 @@ use planwright_core::journal::{Entry, Head};
 use planwright_core::plan::Plan;
 use planwright_core::refusal::Refusal;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, Submission};
+use planwright_engine::ledger::{Committed, Leasing, LedgerError, LedgerResult, Submission, is_plan_mode_on};
 
 use super::{Kept, State};
 use crate::sabotage::Sabotage;
@@ -29,13 +29,14 @@ impl State {
         if submission.turn.as_ref().is_some_and(|turn| open.is_none_or(|open| open.id != *turn)) {
             return Err(Refusal::wrong_status("This turn has ended.").into());
         }
+        let plan_mode_was_on = Some(is_plan_mode_on(&snapshot));
         let events = decide(&snapshot, &submission.command, &submission.stamp, &submission.policy)?;
         let before = self.sessions.get(&submission.session).map_or(0, |kept| kept.head.seq);
         events.iter().zip(before + 1..).for_each(|(event, seq)| snapshot.apply(event, &submission.stamp, seq));
         let seq = self.write(world, owner, submission, &snapshot, &events)?;
         let kept = self.kept_mut(&submission.session)?;
         let lease = kept.settle(world, submission);
-        Ok(Committed { events, seq, snapshot, lease })
+        Ok(Committed { events, seq, snapshot, lease, plan_mode_was_on })
     }
 
     /// The outcome of this very request, if it was carried out before.
@@ -51,7 +52,7 @@ impl State {
         let snapshot =
             self.snapshot(&session, events.iter().filter_map(Event::plan).chain(submission.command.subject()));
         let lease = self.kept_mut(&session)?.settle_again(world, submission);
-        Ok(Some(Committed { events, seq: last, snapshot, lease }))
+        Ok(Some(Committed { events, seq: last, snapshot, lease, plan_mode_was_on: None }))
     }
 
     /// The journal's last number afterwards.
@@ -82,7 +83,7 @@ impl State {
         });
         let first = kept.head.seq + 1;
         for event in events {
-            let sealed = kept.head.seal(session, &submission.stamp, event);
+            let sealed = kept.head.seal(session, &submission.stamp, event).expect("every event can be written");
             let entry: Entry = serde_json::from_str(&sealed.body)
                 .map_err(|error| LedgerError::Internal(format!("an entry cannot be read again: {error}")))?;
             kept.sealed.push(sealed);
@@ -114,7 +115,7 @@ impl State {
         let mut snapshot = Snapshot::new(submission.session.clone());
         let mut head = Head::START;
         for (entry, sealed) in kept.entries.iter().zip(&kept.sealed) {
-            snapshot.apply(&entry.event, &entry.stamp(), entry.seq);
+            snapshot.apply(&entry.event, &entry.context(), entry.seq);
             head = Head { seq: sealed.seq, hash: sealed.hash };
         }
         if let Some(session) = snapshot.session {

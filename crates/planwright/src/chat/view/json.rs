@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use planwright_core::turn::TurnEnd;
 use planwright_engine::session::outcome::Answer;
 use planwright_engine::session::progress::Progress;
+use planwright_surfaces::wire::PlanCardView;
 use serde_json::{Value, json};
 
 use super::View;
@@ -68,7 +69,7 @@ fn view(answer: &Answer) -> Value {
         view["planner"] = json!(planner);
     }
     if let Some(card) = &answer.plan {
-        view["plan"] = json!(card);
+        view["plan"] = json!(PlanCardView::from(card.clone()));
     }
     view
 }

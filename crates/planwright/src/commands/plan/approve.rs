@@ -8,7 +8,7 @@ use planwright_core::plan::{Digest, Plan, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::session::input::{Approving, BeginWork, Input};
-use planwright_engine::view::PlanView;
+use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use super::carry_out;

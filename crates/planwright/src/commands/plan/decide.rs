@@ -3,7 +3,7 @@
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::session::input::{BeginWork, Input};
-use planwright_engine::view::PlanView;
+use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use super::carry_out;

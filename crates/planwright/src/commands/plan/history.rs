@@ -2,7 +2,7 @@
 
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::view::{DecisionView, ExecutionView, HistoryView, VersionView};
+use planwright_surfaces::wire::{DecisionView, ExecutionView, HistoryView, VersionView};
 use serde_json::json;
 
 use super::damaged;

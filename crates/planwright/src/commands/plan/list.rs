@@ -1,7 +1,7 @@
 //! `plan list`
 
 use planwright_core::session::SessionIdentity;
-use planwright_engine::view::{PlanModeView, PlanSummaryView};
+use planwright_surfaces::wire::{PlanModeView, PlanSummaryView};
 use serde_json::json;
 
 use super::damaged;

@@ -4,7 +4,7 @@ use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::agent::standing_now;
-use planwright_engine::view::{PlanModeView, PlanView};
+use planwright_surfaces::wire::{PlanModeView, PlanView};
 use serde_json::{Value, json};
 
 use crate::context::Context;

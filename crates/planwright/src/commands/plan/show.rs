@@ -2,7 +2,7 @@
 
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::view::PlanView;
+use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use crate::context::Context;

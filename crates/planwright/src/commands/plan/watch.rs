@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::engine::{ExecutionSum, Following, Happened, Happening, execution_sum};
-use planwright_engine::view::{Counts, ExecutionView, HappeningView};
+use planwright_engine::step_counts::StepCounts;
+use planwright_surfaces::wire::{CountsView, ExecutionView, HappeningView};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -172,7 +173,7 @@ impl<'a> View<'a> {
                 "number": plan.number,
                 "status": end.status,
                 "execution": end.sum.map(|sum| sum.number),
-                "counts": end.sum.map_or_else(Counts::default, |sum| sum.counts),
+                "counts": CountsView::from(end.sum.map_or_else(StepCounts::default, |sum| sum.counts)),
                 "tookMs": end.sum.map(|sum| sum.took.as_millis()),
             }))?;
         } else {

@@ -3,7 +3,7 @@
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_engine::clock::{between, lasted};
 use planwright_engine::engine::PlanExecution;
-use planwright_engine::view::Counts;
+use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 
 use crate::terminal::palette::{self, BOLD, DIM};
@@ -44,7 +44,7 @@ fn head(carried_out: &PlanExecution) -> Vec<Span> {
             spans.push(Span::new(&format!(" after {}{by}", lasted(between(execution.started_at, end.at))), DIM));
         }
     }
-    spans.push(Span::plain(&format!(": {}", Counts::of(execution).words())));
+    spans.push(Span::plain(&format!(": {}", StepCounts::of(execution).words())));
     spans
 }
 

@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use planwright_core::hex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -43,7 +42,7 @@ impl Parts {
         let parts: serde_json::Map<_, _> = self.0[..end]
             .iter()
             .map(|(path, _, content)| {
-                let sha256 = hex::encode(&Sha256::digest(content).into());
+                let sha256 = hex::encode(Sha256::digest(content));
                 (String::from_utf8(path.clone()).unwrap(), json!({ "bytes": content.len(), "sha256": sha256 }))
             })
             .collect();

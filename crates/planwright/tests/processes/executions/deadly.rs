@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::plan::Plan;
-use planwright_core::plan::reference::{Candidate, PlanReference};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
@@ -61,7 +61,11 @@ impl Ledger for Deadly {
         self.inner.snapshot(session, plan).await
     }
 
-    async fn candidates(&self, session: &SessionIdentity, reference: &PlanReference) -> LedgerResult<Vec<Candidate>> {
+    async fn candidates(
+        &self,
+        session: &SessionIdentity,
+        reference: &PlanReference,
+    ) -> LedgerResult<Vec<PlanCandidate>> {
         self.inner.candidates(session, reference).await
     }
 

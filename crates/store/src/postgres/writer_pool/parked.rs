@@ -59,14 +59,14 @@ impl ParkedJobs {
     }
 
     /// Parks a job. Gives it back if it was tried for long enough.
-    pub(super) fn park(&mut self, mut job: Job, blocked: Blocked, patience: Duration) -> Result<(), Job> {
+    pub(super) fn park(&mut self, mut job: Job, blocked: Blocked, patience: Duration) -> Option<Job> {
         let now = Instant::now();
         let longest = match blocked {
             Blocked::SessionLocked => LONGEST_SKIPPED_PAUSE,
             Blocked::Otherwise => LONGEST_BLOCKED_PAUSE,
         };
         let retry = match job.retry {
-            Some(Retry { give_up, .. }) if give_up <= now => return Err(job),
+            Some(Retry { give_up, .. }) if give_up <= now => return Some(job),
             Some(Retry { give_up, pause }) => Retry { give_up, pause: (2 * pause).min(longest) },
             None => Retry { give_up: now + patience, pause: FIRST_PAUSE },
         };
@@ -78,7 +78,7 @@ impl ParkedJobs {
                 place.insert(ParkedSession { jobs: vec![job], next_attempt, blocked });
             }
         }
-        Ok(())
+        None
     }
 
     /// Parks the jobs whose session has parked ones already, so that they keep their order, and keeps the others.

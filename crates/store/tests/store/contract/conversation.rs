@@ -5,7 +5,7 @@ use planwright_core::event::Event;
 use planwright_core::journal::Entry;
 use planwright_core::model::{ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
-use planwright_core::turn::{Shown, ToolOutcome, ToolStatus, TurnEnd, TurnInput};
+use planwright_core::turn::{ShownPlan, ToolOutcome, ToolStatus, TurnEnd, TurnInput};
 use planwright_engine::Engine;
 use planwright_engine::ledger::Ledger;
 
@@ -131,7 +131,7 @@ pub(crate) async fn every_character_of_a_turn_comes_back(store: &Store) {
 pub(crate) async fn what_was_shown_is_remembered(store: &Store) {
     let engine = store.engine().await;
     let plan = ready(&engine, &here(), "# Look").await;
-    let shown = Shown { plan: plan.id.clone(), digest: plan.digest() };
+    let shown = ShownPlan { plan: plan.id.clone(), digest: plan.digest() };
     let show = || Command::Turn(TurnCommand::Show(shown.clone()));
     let committed = engine.submit(&here(), &person(), show()).await.unwrap();
     assert_eq!(names(&committed.events), ["plan_shown"]);

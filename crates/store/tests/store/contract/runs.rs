@@ -266,16 +266,16 @@ pub(crate) async fn a_damaged_outcome_is_found(store: &Store) {
 pub(crate) async fn outcomes_beside_a_plan_that_has_none_are_found(store: &Store) {
     for tampering in [
         "INSERT INTO step_run (plan_id, position, body) SELECT id, 1, '{}' FROM plan WHERE number = 1",
-        "INSERT INTO execution SELECT id, 0, COLUMNS FROM plan WHERE number = 1",
+        "INSERT INTO execution (plan_id, steps, NAMES) SELECT id, 0, VALUES FROM plan WHERE number = 1",
     ] {
         let store = &store.another().await;
         let engine = store.engine().await;
         let plan = ready(&engine, &here(), "# Nothing done").await;
-        let columns = match store {
-            Store::Sqlite { .. } => "seq, '2027-01-01T00:00:00Z'",
-            Store::Postgres { .. } => "'2027-01-01T00:00:00Z'",
+        let (names, values) = match store {
+            Store::Sqlite { .. } => ("seq, updated_at", "seq, '2027-01-01T00:00:00Z'"),
+            Store::Postgres { .. } => ("updated_at", "'2027-01-01T00:00:00Z'"),
         };
-        assert_eq!(store.tamper(&tampering.replace("COLUMNS", columns)).await, 1);
+        assert_eq!(store.tamper(&tampering.replace("NAMES", names).replace("VALUES", values)).await, 1);
         damaged(store.engine().await.plan(&here(), &plan.id).await, "plan 1");
         damaged(engine.submit(&here(), &person(), approve(&plan)).await, "plan 1");
         assert_eq!(whats(&chain(&engine, &here()).await.disagreements), ["plan 1 of cli:k3yk3y8x"]);

@@ -180,7 +180,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
 fn restorable(session: &SessionIdentity) -> Vec<SealedEntry> {
     let submission = submission(session, "restorable", open());
     let mut head = Head::START;
-    vec![head.seal(session, &submission.stamp, &Event::Session(SessionEvent::Opened))]
+    vec![head.seal(session, &submission.stamp, &Event::Session(SessionEvent::Opened)).unwrap()]
 }
 
 #[track_caller]

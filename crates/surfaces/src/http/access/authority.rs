@@ -1,4 +1,4 @@
-//! What stands in `Host` and, after the scheme, in `Origin`: a name or an address, and perhaps a port.
+//! The value of `Host` and, after the scheme, of `Origin`: a name or an address, and an optional port.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ pub(super) enum Host {
 }
 
 impl Authority {
-    /// `None` for whatever has another form, such as a name with a user before it or a dot after it.
+    /// `None` for any other form, such as a name with a user before it or a dot after it.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if let Some(rest) = text.strip_prefix('[') {
             let (address, port) = rest.split_once(']')?;
@@ -46,9 +46,9 @@ fn parse_host(text: &str) -> Option<Host> {
     is_name.then(|| Host::Name(text.to_ascii_lowercase()))
 }
 
-/// What follows the host: nothing, or a colon and a number as it is usually written.
+/// What follows the host: nothing, or a colon and a number without leading zeros.
 fn parse_port(text: &str) -> Option<Option<u16>> {
     let Some(digits) = text.strip_prefix(':') else { return text.is_empty().then_some(None) };
-    let is_usual = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-    is_usual.then(|| digits.parse().ok()).flatten().map(Some)
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    is_plain.then(|| digits.parse().ok()).flatten().map(Some)
 }

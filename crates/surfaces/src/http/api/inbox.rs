@@ -1,17 +1,17 @@
-//! `/api/inbox`: what waits for a person, over all sessions.
+//! `/api/inbox`: decisions that wait for a person, over all sessions.
 
 use axum::Json;
 use axum::extract::State;
-use planwright_engine::view::WaitingView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::paging::{self, DamagedView};
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::Query;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::WaitingView;
 
 const PAGE: u32 = 64;
 
@@ -22,7 +22,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Listing {
+struct InboxQuery {
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<u64>,
@@ -41,16 +41,16 @@ struct Inbox {
     damaged: Vec<DamagedView>,
 }
 
-/// List what waits for a person
+/// List the decisions that wait for a person
 ///
-/// Plans to be approved, and executions that wait at a step nobody knows the end of; what changed last comes first.
-#[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(Listing),
+/// Plans to approve, steps with an unknown result, and paused executions. The one that changed last comes first.
+#[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxQuery),
     responses((status = 200, description = "A page of decisions", body = Inbox, example = json!(example()))))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<Inbox>> {
-    let (after, limit) = (paging::place("after", listing.after)?, paging::limit(listing.limit, PAGE)?);
+async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<Inbox>> {
+    let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
     let page = app.engine().inbox(app.ledger(), after, limit).await?;
     let items = page.items.iter().map(WaitingView::from).collect();
-    Ok(Json(Inbox { items, next: page.next, damaged: paging::damaged(&page.damaged) }))
+    Ok(Json(Inbox { items, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
 
 fn example() -> serde_json::Value {

@@ -1,22 +1,24 @@
-//! `/api/sessions/{sessionId}/journal`: everything that happened in a session.
+//! `/api/sessions/{sessionId}/journal`: the journal of a session.
 
 use axum::Json;
 use axum::extract::State;
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::view::EntryView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{naming, paging};
+use super::pagination::DamagedView;
+use super::{lookup, pagination};
 use crate::http::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::EntryView;
+use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 200;
-/// A page is not longer than this, unless a single entry is.
+/// The size of a page, unless a single entry is larger.
 const PAGE_BYTES: usize = 1024 * 1024;
 /// Entries are read a few at a time: one of them may be a megabyte.
 const READ: u32 = 16;
@@ -28,11 +30,11 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Reading {
+struct JournalQuery {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
-    /// The last entry that is known already; the `next` of the page before.
+    /// The last entry that the client has; the `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<u64>,
     #[param(nullable = false, minimum = 1, maximum = 200)]
@@ -43,46 +45,53 @@ struct Reading {
 #[serde(rename_all = "camelCase")]
 struct JournalPage {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     entries: Vec<EntryView>,
-    /// Behind which entry the next page begins, if there is one.
+    /// The entry after which the next page begins, if there is one.
     #[schema(required = true)]
     next: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
 }
 
 /// Read the journal
 ///
 /// Everything that happened in the session, in order. Each entry carries the hash of the chain up to it.
-#[utoipa::path(get, path = "/api/sessions/{sessionId}/journal", tag = "sessions", params(Reading),
+#[utoipa::path(get, path = "/api/sessions/{sessionId}/journal", tag = "sessions", params(JournalQuery),
     responses((status = 200, description = "A page of entries", body = JournalPage, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn read(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
-    Query(reading): Query<Reading>,
-) -> Answered<Json<JournalPage>> {
-    let session = naming::session(key, reading.channel);
-    let limit = paging::limit(reading.limit, PAGE)? as usize;
-    let mut after = paging::place("after", reading.after)?.unwrap_or(0);
+    Query(query): Query<JournalQuery>,
+) -> ApiResult<Json<JournalPage>> {
+    let session = lookup::session(key, query.channel);
+    let limit = pagination::limit(query.limit, PAGE)? as usize;
+    let mut after = pagination::position("after", query.after)?.unwrap_or(0);
     let end = app.engine().stored_session(&session).await?.head.seq;
-    let (mut entries, mut bytes) = (Vec::new(), 0);
-    'reading: while after < end && entries.len() < limit {
+    let (mut entries, mut damaged) = (Vec::new(), Vec::new());
+    let (mut count, mut bytes) = (0, 0);
+    'reading: while after < end && count < limit {
         let sealed = app.ledger().journal(&session, after, READ).await?;
         if sealed.is_empty() {
             break;
         }
-        for sealed in sealed.iter().take(limit - entries.len()) {
+        for sealed in sealed.iter().take(limit - count) {
             bytes += sealed.body.len();
-            if bytes > PAGE_BYTES && !entries.is_empty() {
+            if bytes > PAGE_BYTES && count > 0 {
                 break 'reading;
             }
-            entries.push(EntryView::try_from(sealed)?);
-            after = sealed.seq;
+            match EntryView::try_from(sealed) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => damaged.push(DamagedView::entry(&session, sealed.seq, &error)),
+            }
+            (after, count) = (sealed.seq, count + 1);
         }
     }
-    let next = (after < end).then_some(after).filter(|_| !entries.is_empty());
+    let next = (after < end && count > 0).then_some(after);
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
-    Ok(Json(JournalPage { session_id, channel, entries, next }))
+    Ok(Json(JournalPage { session_id, channel, entries, next, damaged }))
 }
 
 fn example() -> serde_json::Value {

@@ -3,21 +3,22 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::view::{AnswerView, MessageView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming::{self, InChannel};
-use super::paging;
+use super::lookup::{self, ChannelQuery};
+use super::pagination;
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::idempotency::RequestName;
+use crate::http::idempotency::RequestContext;
 use crate::http::input::{self, ProgressTap};
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::schemas::ChannelSchema;
+use crate::wire::{AnswerView, MessageView};
 
 const PAGE: u32 = 64;
 
@@ -38,6 +39,7 @@ struct NewMessage {
     #[schema(min_length = 1, max_length = 262144, pattern = r"\S")]
     text: String,
     /// `web` if it is not said.
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -46,7 +48,7 @@ struct NewMessage {
 /// Waits until the turn is over. With `Accept: text/event-stream` it is told what happens meanwhile, and the last event is
 /// `answer` or `problem`. Whoever hangs up does not stop the turn. Commands go the same way; `/new` and `/switch` answer
 /// with the session one is in then.
-#[utoipa::path(post, path = "/api/sessions/{sessionId}/messages", tag = "messages", params(InChannel),
+#[utoipa::path(post, path = "/api/sessions/{sessionId}/messages", tag = "messages", params(ChannelQuery),
     request_body = NewMessage,
     responses((status = 200, description = "The turn is over, or the command is carried out",
             content((AnswerView = "application/json", example = json!(answer_example())),
@@ -55,12 +57,12 @@ struct NewMessage {
         (status = 409, description = "Not now: the plan is in another status, was changed since it was shown, or somebody else works on it", body = ProblemBody)))]
 async fn send(
     State(app): State<App>,
-    name: RequestName,
+    name: RequestContext,
     tap: Option<Extension<ProgressTap>>,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
+    Query(of): Query<ChannelQuery>,
     Body(new): Body<NewMessage>,
-) -> Answered<Json<Value>> {
+) -> ApiResult<Json<Value>> {
     let session = of.with(new.channel)?.session(key);
     let stream = app.submit_text(&session, &new.text, &name).await?;
     let tap = tap.as_ref().map(|Extension(tap)| tap);
@@ -72,7 +74,7 @@ async fn send(
 #[into_params(parameter_in = Query)]
 struct Reading {
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// Only what is older than this entry; the `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -85,6 +87,7 @@ struct Reading {
 #[serde(rename_all = "camelCase")]
 struct MessagePage {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// In order.
     messages: Vec<MessageView>,
@@ -103,9 +106,9 @@ async fn list(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
     Query(reading): Query<Reading>,
-) -> Answered<Json<MessagePage>> {
-    let session = naming::session(key, reading.channel);
-    let (before, limit) = (paging::place("before", reading.before)?, paging::limit(reading.limit, PAGE)?);
+) -> ApiResult<Json<MessagePage>> {
+    let session = lookup::session(key, reading.channel);
+    let (before, limit) = (pagination::position("before", reading.before)?, pagination::limit(reading.limit, PAGE)?);
     let page = app.engine().messages(&session, before, limit).await?;
     let messages = page.items.iter().map(MessageView::from).collect();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
@@ -130,7 +133,7 @@ fn answer_example() -> Value {
             "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
             "approval": null,
             "progress": null,
-            "next": ["/plan approve 1", "/plan revise 1 WHAT TO CHANGE", "/plan reject 1"],
+            "next": ["/plan approve 1", "/plan revise #1 WHAT TO CHANGE", "/plan reject 1"],
         },
     })
 }

@@ -1,10 +1,10 @@
-//! `/api/plans`: plan work in a session, and its plans.
+//! `/api/plans`: plan mode of a session, and its plans.
 //!
-//! - `looking`: one plan, its history and what changed
-//! - `deciding`: what a person decides about it
+//! - `queries`: one plan, its history, and the difference between two versions
+//! - `decisions`: a person's decisions about it
 
-mod deciding;
-mod looking;
+mod decisions;
+mod queries;
 
 use axum::Json;
 use axum::extract::State;
@@ -12,20 +12,21 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::slash::{PlanCommand, SlashCommand};
 use planwright_engine::session::input::Input;
-use planwright_engine::view::{PlanModeView, PlanSummaryView};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming;
-use super::paging::{self, DamagedView};
+use super::lookup;
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Query};
-use crate::http::idempotency::RequestName;
+use crate::http::idempotency::RequestContext;
 use crate::http::input;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::schemas::{ChannelSchema, PlanStyleSchema};
+use crate::wire::{PlanModeView, PlanSummaryView};
 
 const PAGE: u32 = 64;
 
@@ -35,18 +36,18 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(enable))
         .routes(routes!(disable))
         .routes(routes!(done))
-        .merge(looking::router())
-        .merge(deciding::router())
+        .merge(queries::router())
+        .merge(decisions::router())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Listing {
+struct PlansQuery {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
@@ -59,6 +60,7 @@ struct Listing {
 #[serde(rename_all = "camelCase")]
 struct PlanList {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
     /// The newest first.
@@ -71,12 +73,12 @@ struct PlanList {
 }
 
 /// List the plans of a session
-#[utoipa::path(get, path = "/api/plans", tag = "plans", params(Listing),
+#[utoipa::path(get, path = "/api/plans", tag = "plans", params(PlansQuery),
     responses((status = 200, description = "A page of plans", body = PlanList, example = json!(list_example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<PlanList>> {
-    let (before, limit) = (paging::place("before", listing.before)?, paging::limit(listing.limit, PAGE)?);
-    let session = naming::session(listing.session_id, listing.channel);
+async fn list(State(app): State<App>, Query(query): Query<PlansQuery>) -> ApiResult<Json<PlanList>> {
+    let (before, limit) = (pagination::position("before", query.before)?, pagination::limit(query.limit, PAGE)?);
+    let session = lookup::session(query.session_id, query.channel);
     let opened = app.engine().session(&session).await?;
     let page = app.engine().plans(&session, before, limit).await?;
     Ok(Json(PlanList {
@@ -85,27 +87,30 @@ async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answere
         plan_mode: (&opened.plan_mode).into(),
         plans: page.items.iter().map(PlanSummaryView::from).collect(),
         next: page.next,
-        damaged: paging::damaged(&page.damaged),
+        damaged: pagination::damaged(&page.damaged),
     }))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
-struct Enabling {
+#[schema(as = Enabling, example = json!({ "sessionId": "k3yk3y8x", "style": "document" }))]
+struct EnableBody {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
     /// `document` if it is not said.
+    #[schema(value_type = Option<PlanStyleSchema>)]
     style: Option<PlanStyle>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(example = json!({ "sessionId": "k3yk3y8x" }))]
-struct Leaving {
+#[schema(as = Leaving, example = json!({ "sessionId": "k3yk3y8x" }))]
+struct DisableBody {
     #[schema(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -113,6 +118,7 @@ struct Leaving {
 #[serde(rename_all = "camelCase")]
 struct PlanWork {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     plan_mode: PlanModeView,
 }
@@ -120,35 +126,47 @@ struct PlanWork {
 /// Begin plan work
 ///
 /// Makes a plan and works on it, unless the one that is worked on is empty and of this style.
-#[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = Enabling,
+#[utoipa::path(post, path = "/api/plans/enable", tag = "plans", request_body = EnableBody,
     responses((status = 200, description = "Plan work is on", body = PlanWork, example = json!(work_example(true))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn enable(State(app): State<App>, name: RequestName, Body(enabling): Body<Enabling>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(enabling.session_id, enabling.channel);
+async fn enable(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<EnableBody>,
+) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     app.engine().session(&session).await?;
-    let style = enabling.style.unwrap_or(PlanStyle::Document);
+    let style = body.style.unwrap_or(PlanStyle::Document);
     plan_mode(&app, &session, PlanCommand::On { style: Some(style) }, &name).await
 }
 
 /// Leave plan work
 ///
 /// The plan is parked as it is.
-#[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = Leaving,
+#[utoipa::path(post, path = "/api/plans/disable", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is off", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn disable(State(app): State<App>, name: RequestName, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(leaving.session_id, leaving.channel);
+async fn disable(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<DisableBody>,
+) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     plan_mode(&app, &session, PlanCommand::Off, &name).await
 }
 
 /// End plan work
 ///
 /// An empty plan is cancelled, a running one is closed by what was done, any other is parked.
-#[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = Leaving,
+#[utoipa::path(post, path = "/api/plans/done", tag = "plans", request_body = DisableBody,
     responses((status = 200, description = "Plan work is over", body = PlanWork, example = json!(work_example(false))),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn done(State(app): State<App>, name: RequestName, Body(leaving): Body<Leaving>) -> Answered<Json<PlanWork>> {
-    let session = naming::session(leaving.session_id, leaving.channel);
+async fn done(
+    State(app): State<App>,
+    name: RequestContext,
+    Body(body): Body<DisableBody>,
+) -> ApiResult<Json<PlanWork>> {
+    let session = lookup::session(body.session_id, body.channel);
     plan_mode(&app, &session, PlanCommand::Done, &name).await
 }
 
@@ -156,8 +174,8 @@ async fn plan_mode(
     app: &App,
     session: &SessionIdentity,
     command: PlanCommand,
-    name: &RequestName,
-) -> Answered<Json<PlanWork>> {
+    name: &RequestContext,
+) -> ApiResult<Json<PlanWork>> {
     let stream = app.submit(session, Input::Command(SlashCommand::Plan(command)), name);
     input::answer(stream, session, None).await?;
     let plan_mode = (&app.engine().session(session).await?.plan_mode).into();

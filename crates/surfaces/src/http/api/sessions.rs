@@ -1,4 +1,4 @@
-//! `/api/sessions`: conversations that come and go.
+//! `/api/sessions`: sessions are created, listed, shown, stopped and deleted.
 
 use axum::Json;
 use axum::extract::State;
@@ -6,19 +6,20 @@ use axum::http::StatusCode;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::session::input::Input;
 use planwright_engine::session::outcome::Outcome;
-use planwright_engine::view::StoredSessionView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming::InChannel;
-use super::paging::{self, DamagedView};
+use super::lookup::ChannelQuery;
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
-use crate::http::idempotency::RequestName;
+use crate::http::idempotency::RequestContext;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::StoredSessionView;
+use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 64;
 
@@ -32,12 +33,12 @@ pub(super) fn router() -> OpenApiRouter<App> {
 struct NewSession {
     /// `web` if it is not said.
     channel: Option<NewChannel>,
-    /// A key of one's own choice; one is made if it is absent.
+    /// The key of the session; one is made if it is absent.
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{8,64}$", min_length = 8, max_length = 64)]
     session_id: Option<String>,
 }
 
-/// The channels in which sessions can begin.
+/// The channels in which sessions can be created.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum NewChannel {
@@ -60,18 +61,18 @@ impl From<NewChannel> for Channel {
     }
 }
 
-/// Begin a session
+/// Create a session
 ///
-/// A key that is there already is answered with its session.
+/// If the key exists, the answer is its session.
 #[utoipa::path(post, path = "/api/sessions", tag = "sessions",
     request_body(content = Option<NewSession>),
-    responses((status = 201, description = "The session that began", body = StoredSessionView, example = json!(example())),
-        (status = 200, description = "It was there before", body = StoredSessionView, example = json!(example()))))]
+    responses((status = 201, description = "The new session", body = StoredSessionView, example = json!(example())),
+        (status = 200, description = "The session existed before", body = StoredSessionView, example = json!(example()))))]
 async fn create(
     State(app): State<App>,
-    name: RequestName,
+    name: RequestContext,
     Body(new): Body<NewSession>,
-) -> Answered<(StatusCode, Json<StoredSessionView>)> {
+) -> ApiResult<(StatusCode, Json<StoredSessionView>)> {
     let channel = new.channel.map_or(Channel::Web, Channel::from);
     let engine = name.engine(&app);
     let session = match new.session_id {
@@ -86,7 +87,7 @@ async fn create(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Listing {
+struct SessionsQuery {
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<u64>,
@@ -108,50 +109,51 @@ struct SessionList {
 /// List the sessions
 ///
 /// The most recently active first.
-#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(Listing),
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(SessionsQuery),
     responses((status = 200, description = "A page of sessions", body = SessionList,
         example = json!({ "sessions": [example()], "next": null }))))]
-async fn list(State(app): State<App>, Query(listing): Query<Listing>) -> Answered<Json<SessionList>> {
-    let (after, limit) = (paging::place("after", listing.after)?, paging::limit(listing.limit, PAGE)?);
+async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> ApiResult<Json<SessionList>> {
+    let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
     let page = app.engine().sessions(after, limit).await?;
     let sessions = page.items.iter().map(StoredSessionView::from).collect();
-    Ok(Json(SessionList { sessions, next: page.next, damaged: paging::damaged(&page.damaged) }))
+    Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
 
-/// Look at a session
-#[utoipa::path(get, path = "/api/sessions/{sessionId}", tag = "sessions", params(InChannel),
+/// Show a session
+#[utoipa::path(get, path = "/api/sessions/{sessionId}", tag = "sessions", params(ChannelQuery),
     responses((status = 200, description = "The session", body = StoredSessionView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn show(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
-) -> Answered<Json<StoredSessionView>> {
+    Query(of): Query<ChannelQuery>,
+) -> ApiResult<Json<StoredSessionView>> {
     Ok(Json((&app.engine().stored_session(&of.session(key)).await?).into()))
 }
 
 /// Delete a session
 ///
-/// With everything that belongs to it: its journal, its plans and its files. What is under way in it is stopped.
-#[utoipa::path(delete, path = "/api/sessions/{sessionId}", tag = "sessions", params(InChannel),
-    responses((status = 204, description = "It is gone"),
+/// With everything that belongs to it: its journal, its plans and its files. A running turn is stopped.
+#[utoipa::path(delete, path = "/api/sessions/{sessionId}", tag = "sessions", params(ChannelQuery),
+    responses((status = 204, description = "The session is deleted"),
         (status = 404, description = "There is no such session", body = ProblemBody),
-        (status = 409, description = "Somebody else works on it", body = ProblemBody)))]
+        (status = 409, description = "Another process works on it", body = ProblemBody)))]
 async fn delete(
     State(app): State<App>,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
-) -> Answered<StatusCode> {
+    Query(of): Query<ChannelQuery>,
+) -> ApiResult<StatusCode> {
     let session = of.session(key);
-    app.submit(&session, Input::Delete, &RequestName::default()).outcome().await?;
+    app.submit(&session, Input::Delete, &RequestContext::default()).outcome().await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Nothing has to be said with it.
+/// It may be empty.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({}))]
 struct Stop {
+    #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -159,24 +161,25 @@ struct Stop {
 #[serde(rename_all = "camelCase")]
 struct Stopped {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
-    /// Whether there was something to stop.
+    /// Whether a turn was running.
     stopped: bool,
 }
 
-/// Stop what is under way in a session
-#[utoipa::path(post, path = "/api/sessions/{sessionId}/stop", tag = "sessions", params(InChannel),
+/// Stop the running turn of a session
+#[utoipa::path(post, path = "/api/sessions/{sessionId}/stop", tag = "sessions", params(ChannelQuery),
     request_body(content = Option<Stop>),
-    responses((status = 200, description = "Nothing is under way any more", body = Stopped,
+    responses((status = 200, description = "No turn is running", body = Stopped,
             example = json!({ "sessionId": "k3yk3y8x", "channel": "web", "stopped": true })),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
 async fn stop(
     State(app): State<App>,
-    name: RequestName,
+    name: RequestContext,
     Path(key): Path<ConversationKey>,
-    Query(of): Query<InChannel>,
+    Query(of): Query<ChannelQuery>,
     Body(stop): Body<Stop>,
-) -> Answered<Json<Stopped>> {
+) -> ApiResult<Json<Stopped>> {
     let session = of.with(stop.channel)?.session(key);
     app.engine().session(&session).await?;
     let stopped = app.submit(&session, Input::Stop, &name).outcome().await? != Outcome::NothingToDo;

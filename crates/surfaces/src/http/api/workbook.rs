@@ -1,4 +1,4 @@
-//! `/api/workbook`: the task plan, the findings and the progress of a session, to be read.
+//! `/api/workbook`: the task plan, the findings and the progress of a session.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,11 +10,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::naming;
+use super::lookup;
 use crate::http::app::App;
 use crate::http::extract::Query;
 use crate::http::openapi::ProblemBody;
-use crate::http::problem::Answered;
+use crate::http::problem::ApiResult;
+use crate::wire::schemas::ChannelSchema;
 
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default().routes(routes!(show))
@@ -23,11 +24,11 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct OfSession {
+struct WorkbookQuery {
     #[param(value_type = String, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: ConversationKey,
     /// The channel of the session; `web` if it is not said.
-    #[param(inline, nullable = false)]
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
 }
 
@@ -35,13 +36,14 @@ struct OfSession {
 #[serde(rename_all = "camelCase")]
 struct WorkbookView {
     session_id: String,
+    #[schema(value_type = ChannelSchema)]
     channel: Channel,
     /// Whether the agent has the tools for it.
     on: bool,
-    /// The workbook that is being worked with, if one was begun.
+    /// The current workbook, if there is one.
     #[schema(required = true)]
     current: Option<CurrentView>,
-    /// Those that were put away, the oldest first.
+    /// Archived workbooks, the oldest first.
     archives: Vec<ArchiveView>,
 }
 
@@ -77,13 +79,13 @@ struct ArchiveView {
 }
 
 /// Show the workbook of a session
-#[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(OfSession),
+#[utoipa::path(get, path = "/api/workbook", tag = "workbook", params(WorkbookQuery),
     responses((status = 200, description = "The workbook", body = WorkbookView, example = json!(example())),
         (status = 404, description = "There is no such session", body = ProblemBody)))]
-async fn show(State(app): State<App>, Query(of): Query<OfSession>) -> Answered<Json<WorkbookView>> {
-    let session = naming::session(of.session_id, of.channel);
+async fn show(State(app): State<App>, Query(of): Query<WorkbookQuery>) -> ApiResult<Json<WorkbookView>> {
+    let session = lookup::session(of.session_id, of.channel);
     let engine = app.engine();
-    // What a person saved on disk counts.
+    // A person's edit of the files is taken in first.
     engine.sync_workbook(&session).await?;
     let opened = engine.session(&session).await?;
     let current = match opened.current_workbook() {

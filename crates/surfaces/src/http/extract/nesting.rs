@@ -1,6 +1,6 @@
 //! How deep JSON goes. Reading what is nested deeply costs far more than its bytes say, so it is looked at first.
 
-/// Text that is not JSON has some answer too; whoever reads it then finds out.
+/// Text that is not JSON has some answer, too; the parser refuses it afterwards.
 pub(super) fn is_deeper_than(json: &[u8], limit: usize) -> bool {
     let mut depth = 0_usize;
     let (mut in_text, mut escaped) = (false, false);

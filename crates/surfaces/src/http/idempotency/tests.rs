@@ -50,12 +50,12 @@ impl World {
     }
 
     /// Another process claims the request, and ends before it answers. Gives what it called it.
-    async fn claimed_before(&self, path: &str, body: &Value) -> RequestName {
+    async fn claimed_before(&self, path: &str, body: &Value) -> RequestContext {
         let (parts, ()) = Request::post(path).body(()).unwrap().into_parts();
         let claimed = claimed_request(&parts, "key", &Bytes::from(body.to_string()));
         let now = self.app.engine().now();
         assert_eq!(self.app.ledger().claim(&claimed, now, KEEP).await.unwrap(), Claim::New);
-        RequestName { id: Some(name(&claimed.key, now).unwrap()) }
+        RequestContext { id: Some(name(&claimed.key, now).unwrap()), ..RequestContext::default() }
     }
 
     async fn post(&self, path: &str, body: &Value) -> (StatusCode, HeaderMap, Value) {

@@ -1,23 +1,23 @@
-//! Every name, with its words. They are part of the public contract.
+//! Every metric's name and description. Names are part of the public contract.
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name {
     pub(super) name: &'static str,
-    pub(super) words: &'static str,
+    pub(super) help: &'static str,
 }
 
-const fn name(name: &'static str, words: &'static str) -> Name {
-    Name { name, words }
+const fn name(name: &'static str, help: &'static str) -> Name {
+    Name { name, help }
 }
 
 /// By `channel` and `session`.
 pub(super) const PLAN_MODE_ENABLED: Name =
-    name("plan_mode_enabled_count", "How often plan work was turned on, by session.");
+    name("plan_mode_enabled_count", "How often plan mode was turned on, by session.");
 pub(super) const PLAN_MODE_ACTIVE: Name =
-    name("plan_mode_active_sessions", "Sessions in which plan work is on, in the whole store.");
+    name("plan_mode_active_sessions", "Sessions of the store in which plan mode is on.");
 pub(super) const MISMATCH_BLOCKED: Name = name(
     "routing_session_mismatch_blocked_count",
-    "Requests that named something of one session under another, and were told that it is not there.",
+    "Requests that named a plan of one session under another, and were answered with 404.",
 );
 
 /// By `method`, `route` and `status`.
@@ -25,15 +25,14 @@ pub(super) const HTTP_REQUESTS: Name = name("http_requests_total", "Requests tha
 /// By `route`.
 pub(super) const HTTP_REQUEST_SECONDS: Name =
     name("http_request_seconds", "From a request's headers until its answer begins.");
-pub(super) const WEBSOCKETS: Name = name("websocket_connections", "Clients that are connected by WebSocket.");
+pub(super) const WEBSOCKETS: Name = name("websocket_connections", "Open WebSocket connections.");
 /// By `end`.
-pub(super) const TURNS: Name = name("turns_total", "Turns that ended in this process, by how they ended.");
+pub(super) const TURNS: Name = name("turns_total", "Turns that ended in this process, by outcome.");
 
-pub(super) const STORE_UP: Name =
-    name("store_up", "Whether the store answered when it was asked for the numbers below.");
+pub(super) const STORE_UP: Name = name("store_up", "Whether the store answered with the numbers below.");
 pub(super) const SESSIONS: Name = name("sessions", "Sessions in the store.");
-pub(super) const OPEN_TURNS: Name = name("open_turns", "Sessions with a turn that is not over.");
-pub(super) const PLANS_READY: Name = name("plans_ready", "Plans that wait for a person's decision.");
-pub(super) const PLANS_EXECUTING: Name = name("plans_executing", "Plans that are being carried out.");
+pub(super) const OPEN_TURNS: Name = name("open_turns", "Sessions with a turn that has not ended.");
+pub(super) const PLANS_READY: Name = name("plans_ready", "Plans that wait for a decision.");
+pub(super) const PLANS_EXECUTING: Name = name("plans_executing", "Plans that are executing.");
 
 pub(super) const COUNTERS: [Name; 3] = [MISMATCH_BLOCKED, HTTP_REQUESTS, TURNS];

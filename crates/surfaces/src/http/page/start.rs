@@ -1,4 +1,4 @@
-//! What the page says: what this is, whether one is signed in, and what waits.
+//! The start page: what this server is, whether the browser is signed in, and the plans that wait.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use planwright_core::plan::PlanStatus;
 
 use super::page_headers;
-use crate::http::access::Admitted;
+use crate::http::access::Authenticated;
 use crate::http::app::App;
 use crate::http::problem::Problem;
 
@@ -35,11 +35,11 @@ pub(super) async fn show(State(app): State<App>, admitted: Option<Extension>, he
     page(&inside).into_response()
 }
 
-type Extension = axum::extract::Extension<Admitted>;
+type Extension = axum::extract::Extension<Authenticated>;
 
-/// The page again, for whoever could not sign in with its form.
+/// The page again, after the form was refused.
 pub(super) fn refused(problem: &Problem) -> Response {
-    (problem.status(), page(&signed_out(&format!("<p class=\"problem\">{}</p>", escaped(problem.words())))))
+    (problem.status(), page(&signed_out(&format!("<p class=\"problem\">{}</p>", escaped(problem.message())))))
         .into_response()
 }
 

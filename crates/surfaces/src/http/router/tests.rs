@@ -1,4 +1,4 @@
-//! No place is forgotten: what the router knows is described, or is on a list that somebody thought about.
+//! Every route is described in the OpenAPI document or is on a list here.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::router;
-use crate::http::access::keys::Keys;
-use crate::http::access::places::Places;
+use crate::http::access::allowed_hosts::AllowedHosts;
+use crate::http::access::credentials::Credentials;
 use crate::http::access::{Access, OPEN_TO_POST, OPEN_TO_READ};
 use crate::http::app::App;
 use crate::http::{ServerLimits, Token, description};
 
-/// Behind the door and not a REST call: the description itself, what browsers and operators use, and the live events.
+/// Routes that need the token and are not REST calls: the description, what browsers and operators use, live events.
 const UNDESCRIBED: [&str; 4] = ["/api/openapi.json", "/api/logout", "/metrics", "/ws"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_place_is_described_or_listed() {
+async fn every_route_is_described_or_listed() {
     let described: Value = serde_json::from_str(description()).unwrap();
     let described = described["paths"].as_object().unwrap().keys().map(String::as_str);
     let listed = OPEN_TO_READ.into_iter().chain(OPEN_TO_POST).chain(UNDESCRIBED);
     let expected: BTreeSet<_> = described.chain(listed).map(str::to_owned).collect();
-    assert_eq!(known().await, expected);
+    assert_eq!(routes().await, expected);
 }
 
-/// Every place of the real router, which tells them only where it describes itself for debugging.
-async fn known() -> BTreeSet<String> {
+/// Every route of the real router, which lists them only in its debug output.
+async fn routes() -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
     let ledger: Arc<dyn ServerLedger> = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
     let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
@@ -42,10 +42,10 @@ async fn known() -> BTreeSet<String> {
     let model = Arc::new(RehearsalModel::default());
     let agent = Agent::new(engine, model, files, Toolbox::default(), AgentOptions::new("the test"));
     let app = App::new(agent, ledger, CancellationToken::new());
-    let keys = Keys::new(Token::Given("a-token-of-the-test".into()));
-    let access = Access::new(keys, Places::new(&[], &[]).unwrap(), &ServerLimits::default());
-    let told = format!("{:?}", router(app, Arc::new(access), Default::default()));
-    let places = told.split('"').skip(1).step_by(2).filter(|text| text.starts_with('/'));
-    // Its own way to say that there is nothing.
-    places.filter(|place| !place.contains("axum_fallback")).map(str::to_owned).collect()
+    let credentials = Credentials::new(Token::Given("a-token-of-the-test".into()), None);
+    let access = Access::new(credentials, AllowedHosts::new(&[], &[]).unwrap(), &ServerLimits::default());
+    let text = format!("{:?}", router(app, Arc::new(access), Vec::new(), Default::default()));
+    let paths = text.split('"').skip(1).step_by(2).filter(|text| text.starts_with('/'));
+    // The library's own name for the fallback.
+    paths.filter(|path| !path.contains("axum_fallback")).map(str::to_owned).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use axum::Router;
 use axum::extract::Request;
@@ -15,9 +15,22 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::ServerLimits;
-use super::accepting::Place;
-use super::stalling::Stalling;
+use super::connection_slots::ConnectionSlot;
+use super::timeout_stream::TimeoutStream;
 use crate::http::access::Peer;
+
+/// The connection that a request came over. Work that outlives the connection does not keep its slot.
+#[derive(Debug, Clone)]
+pub(crate) struct ConnectionHandle(Weak<ConnectionSlot>);
+
+impl ConnectionHandle {
+    /// A request on this connection was authenticated.
+    pub(crate) fn set_authenticated(&self) {
+        if let Some(slot) = self.0.upgrade() {
+            slot.set_authenticated();
+        }
+    }
+}
 
 /// How connections are served, and how they end.
 #[derive(Debug)]
@@ -34,7 +47,7 @@ impl Connections {
         Self { service, limits: Arc::new(limits), finishing, cut }
     }
 
-    /// Every connection answers what it has been asked and ends.
+    /// Every connection answers the request it is working on and ends.
     pub(super) fn finish(&self) {
         self.finishing.cancel();
     }
@@ -48,17 +61,19 @@ impl Connections {
         &self,
         stream: TcpStream,
         from: SocketAddr,
-        place: Place,
+        slot: Arc<ConnectionSlot>,
     ) -> impl Future<Output = ()> + Send + use<> {
         let (service, limits) = (self.service.clone(), Arc::clone(&self.limits));
         let (finishing, cut) = (self.finishing.clone(), self.cut.clone());
         async move {
-            // Answers are written whole, and a frame of a WebSocket is not to wait for the next one.
+            // Answers are written in one piece, and a WebSocket frame must not wait for the next one.
             let _ = stream.set_nodelay(true);
-            let stream = Stalling::new(stream, limits.write_time, cut.clone(), place);
+            let evicted = slot.evicted().clone();
+            let stream = TimeoutStream::new(stream, limits.write_time, cut.clone(), Arc::clone(&slot));
             let service = service_fn(move |request: hyper::Request<Incoming>| {
                 let mut request: Request = request.map(axum::body::Body::new);
                 request.extensions_mut().insert(Peer(from));
+                request.extensions_mut().insert(ConnectionHandle(Arc::downgrade(&slot)));
                 service.clone().oneshot(request)
             });
             let connection = builder(&limits).serve_connection(TokioIo::new(stream), service).with_upgrades();
@@ -66,6 +81,10 @@ impl Connections {
             let ended = tokio::select! {
                 biased;
                 () = cut.cancelled() => return,
+                () = evicted.cancelled() => {
+                    tracing::debug!(event = "connection_evicted", "a newer connection takes its slot");
+                    return;
+                }
                 ended = connection.as_mut() => ended,
                 () = finishing.cancelled() => {
                     connection.as_mut().graceful_shutdown();
@@ -77,7 +96,7 @@ impl Connections {
                 }
             };
             if let Err(error) = ended {
-                // Clients go away in the middle of things all the time.
+                // Clients disconnect in the middle of requests all the time.
                 tracing::debug!(event = "connection_broke", %error);
             }
         }

@@ -7,10 +7,11 @@ use planwright_engine::session::progress::ProgressStream;
 use serde_json::Value;
 
 use super::frames::Frame;
+use crate::http::access::client::Client;
 use crate::http::app::App;
-use crate::http::idempotency::{Claimed, Followed, LONGEST_KEY, Lead, Once, RequestName, claimed_text};
+use crate::http::idempotency::{Claimed, Followed, LONGEST_KEY, Lead, Once, RequestContext, claimed_text};
 use crate::http::input;
-use crate::http::problem::{Answered, Problem};
+use crate::http::problem::{ApiResult, Problem};
 
 /// An answer on its way to the client.
 #[derive(Debug)]
@@ -41,23 +42,29 @@ pub(super) enum Begun {
 }
 
 /// Submits a message. When this returns, it has its place in the session.
-pub(super) async fn begin(app: &App, session: &SessionIdentity, text: &str, key: Option<&str>) -> Begun {
+pub(super) async fn begin(
+    app: &App,
+    client: &Client,
+    session: &SessionIdentity,
+    text: &str,
+    key: Option<&str>,
+) -> Begun {
     let begun = match key {
-        Some(key) => begin_named(app, session, text, key).await,
-        None => submit(app, session, text, None).await,
+        Some(key) => begin_named(app, client, session, text, key).await,
+        None => submit(app, client, session, text, None).await,
     };
     begun.unwrap_or_else(Begun::Refused)
 }
 
 /// A message with a key is carried out once. With another text the key is refused.
-async fn begin_named(app: &App, session: &SessionIdentity, text: &str, key: &str) -> Answered<Begun> {
+async fn begin_named(app: &App, client: &Client, session: &SessionIdentity, text: &str, key: &str) -> ApiResult<Begun> {
     if !(1..=LONGEST_KEY).contains(&key.len()) {
         return Err(Refusal::invalid(format!("A key is 1 to {LONGEST_KEY} bytes long.")).into());
     }
     // A session that does not exist has no requests.
     app.engine().session(session).await?;
     Ok(match Once::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
-        Claimed::Lead(lead, name) => return submit(app, session, text, Some((lead, name))).await,
+        Claimed::Lead(lead, name) => return submit(app, client, session, text, Some((lead, name))).await,
         Claimed::Answered(answer) => Begun::Answered(answer),
         Claimed::Follow(followed) => Begun::Followed(followed, key.to_owned()),
     })
@@ -65,18 +72,21 @@ async fn begin_named(app: &App, session: &SessionIdentity, text: &str, key: &str
 
 async fn submit(
     app: &App,
+    client: &Client,
     session: &SessionIdentity,
     text: &str,
-    named: Option<(Lead, RequestName)>,
-) -> Answered<Begun> {
+    named: Option<(Lead, RequestContext)>,
+) -> ApiResult<Begun> {
     let (lead, name) = named.unzip();
-    let stream = app.submit_text(session, text, &name.unwrap_or_default()).await?;
+    let context = RequestContext { client: client.clone(), ..name.unwrap_or_default() };
+    let stream = app.submit_text(session, text, &context).await?;
     Ok(Begun::Submitted(stream, lead))
 }
 
 /// A message that waits for its answer.
 pub(super) struct Pending {
     pub(super) app: App,
+    pub(super) client: Client,
     pub(super) session: SessionIdentity,
     pub(super) id: Value,
     pub(super) text: String,
@@ -106,7 +116,7 @@ impl Pending {
                 Begun::Followed(followed, key) => match followed.answer().await {
                     Some(outcome) => return outcome,
                     // The one that was first broke off.
-                    None => begun = begin(&self.app, &self.session, &self.text, Some(&key)).await,
+                    None => begun = begin(&self.app, &self.client, &self.session, &self.text, Some(&key)).await,
                 },
             }
         }

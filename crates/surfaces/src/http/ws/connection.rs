@@ -16,7 +16,8 @@ use super::answers::{Answer, Pending, begin};
 use super::frames::{Frame, Said, entry_text, identity};
 use super::limits::WebSocketLimits;
 use super::subscription::{Subscription, Told};
-use crate::http::access::Admitted;
+use crate::http::access::Authenticated;
+use crate::http::access::client::Client as Transport;
 use crate::http::app::App;
 use crate::http::problem::Problem;
 
@@ -26,18 +27,26 @@ const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
 type Following = BoxFuture<'static, (Subscription, Told)>;
 type Answering = BoxFuture<'static, Answer>;
 
-pub(super) async fn serve(app: App, admitted: Admitted, limits: Arc<WebSocketLimits>, socket: WebSocket) {
+pub(super) async fn serve(
+    app: App,
+    admitted: Authenticated,
+    transport: Transport,
+    limits: Arc<WebSocketLimits>,
+    socket: WebSocket,
+) {
     let _counted = app.metrics().websocket();
     let (subscribed, following, answering, early, sent) = Default::default();
     let allowance = Allowance::full(&limits);
-    let mut client = Client { app, admitted, limits, socket, subscribed, following, answering, early, sent, allowance };
+    let mut client =
+        Client { app, admitted, transport, limits, socket, subscribed, following, answering, early, sent, allowance };
     let end = client.run().await;
     client.close(end).await;
 }
 
 struct Client {
     app: App,
-    admitted: Admitted,
+    admitted: Authenticated,
+    transport: Transport,
     limits: Arc<WebSocketLimits>,
     socket: WebSocket,
     subscribed: HashMap<SessionIdentity, AbortHandle>,
@@ -66,7 +75,7 @@ enum End {
 
 impl Client {
     async fn run(&mut self) -> End {
-        let Admitted(admitted) = self.admitted.clone();
+        let Authenticated(admitted) = self.admitted.clone();
         let stopping = self.app.stopping().clone();
         let WebSocketLimits { ping, patience, .. } = *self.limits;
         let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
@@ -148,8 +157,8 @@ impl Client {
                     return self.send(frame.problem(&problem).to_text()).await;
                 }
                 // The next frame is read when this input has its place in the session.
-                let begun = begin(&self.app, &session, &text, key.as_deref()).await;
-                let pending = Pending { app: self.app.clone(), session, id, text };
+                let begun = begin(&self.app, &self.transport, &session, &text, key.as_deref()).await;
+                let pending = Pending { app: self.app.clone(), client: self.transport.clone(), session, id, text };
                 self.answering.push(Box::pin(pending.answer(begun)));
                 Ok(())
             }
@@ -261,7 +270,7 @@ impl Client {
     }
 
     async fn send_message(&mut self, message: Message) -> Result<(), End> {
-        let Admitted(admitted) = &self.admitted;
+        let Authenticated(admitted) = &self.admitted;
         tokio::select! {
             biased;
             sent = timeout(self.limits.patience, self.socket.send(message)) => match sent {

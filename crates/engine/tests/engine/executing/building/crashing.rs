@@ -80,7 +80,7 @@ async fn a_change_that_was_only_begun_makes_the_step_uncertain() {
     let answer = world.hear("/plan resume retry").await;
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
     let told = script(&world.model.requests_of("coder")[0]).remove(0);
-    assert!(told.contains("nobody knows how it ended") && told.contains("prop({\"n\":1})"), "{told}");
+    assert!(told.contains("its result is unknown") && told.contains("prop({\"n\":1})"), "{told}");
     world.is_sound().await;
 }
 

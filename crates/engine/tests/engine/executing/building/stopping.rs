@@ -83,7 +83,7 @@ async fn a_step_that_is_stopped_in_the_middle_of_a_change_waits_for_a_person() {
     let answer = world.hear("/plan resume retry").await;
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
     let words = told(&world.model.requests_of("coder")[1]);
-    assert!(words.contains("Earlier attempts") && words.contains("nobody knows how it ended"), "{words}");
+    assert!(words.contains("Earlier attempts") && words.contains("its result is unknown"), "{words}");
     world.is_sound().await;
 }
 

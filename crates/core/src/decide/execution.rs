@@ -1,0 +1,285 @@
+//! Carrying a plan out: intent before a step, outcome after it, and an end by what was done.
+
+use std::collections::BTreeMap;
+
+use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
+use crate::decide::Decider;
+use crate::decide::resume::skipped;
+use crate::event::{Event, PlanEvent};
+use crate::gate::PlanTool;
+use crate::ids::{ExecutionId, PlanId, StepId};
+use crate::plan::execution::{Execution, StepRun, StepStatus};
+use crate::plan::lifecycle::{Action, Rule};
+use crate::plan::{Plan, PlanStatus};
+use crate::refusal::Refusal;
+
+impl Decider<'_> {
+    pub(super) fn run(&self, command: &RunCommand) -> Result<Vec<Event>, Refusal> {
+        self.snapshot.opened()?;
+        match command {
+            RunCommand::Start { plan } => self.start_execution(self.snapshot.named(plan)?),
+            RunCommand::Advance { plan, execution, ended, begun } => self.advance(plan, execution, ended, begun),
+            RunCommand::Finish { plan, execution } => self.finish(plan, execution),
+            RunCommand::Pause { plan, execution } => {
+                let (plan, running) = self.running(plan, execution)?;
+                Ok(if running.paused_since().is_some() { Vec::new() } else { vec![paused(plan, running, 0)] })
+            }
+            RunCommand::Report(report) => self.report(report),
+            RunCommand::ReportOnStep { plan, execution, step, report } => {
+                self.report_on_step(plan, execution, step, report)
+            }
+        }
+    }
+
+    pub(super) fn start_execution(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
+        match plan.permits(Action::Execute)? {
+            Rule::Becomes(_) => {}
+            Rule::Ends | Rule::Stays | Rule::Supersedes | Rule::Redrafts | Rule::No => {
+                return Err(plan.wrong_status("a second execution cannot begin"));
+            }
+        }
+        Ok(self.started(plan, self.execution_of(plan)))
+    }
+
+    pub(super) fn execution_of(&self, plan: &Plan) -> Execution {
+        Execution::starting(plan, ExecutionId::from(&self.context.request), self.context.at)
+    }
+
+    pub(super) fn started(&self, plan: &Plan, execution: Execution) -> Vec<Event> {
+        // A text whose every step is ticked already leaves nothing to do.
+        let end = execution.is_settled().then(|| finished(plan, &execution));
+        let mut events = vec![Event::of_plan(&plan.id, PlanEvent::ExecutionStarted { execution })];
+        events.extend(end);
+        events
+    }
+
+    fn advance(
+        &self,
+        plan: &PlanId,
+        execution: &ExecutionId,
+        ended: &[EndedStep],
+        begun: &[StepId],
+    ) -> Result<Vec<Event>, Refusal> {
+        let (plan, running) = self.running(plan, execution)?;
+        let mut ahead = PendingChanges::of(running);
+        let mut events = Vec::with_capacity(ended.len() + begun.len());
+        for ended in ended {
+            let event = self.end_step(plan, &ahead, ended)?;
+            ahead.moved.insert(&ended.step, ended.outcome.status);
+            events.push(event);
+        }
+        for step in begun {
+            let event = self.begin_step(plan, &ahead, step)?;
+            ahead.moved.insert(step, StepStatus::InProgress);
+            events.push(event);
+        }
+        Ok(events)
+    }
+
+    fn begin_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<Event, Refusal> {
+        let status = ahead.status(plan, step)?;
+        check_needs_done(plan, ahead, step)?;
+        match status {
+            StepStatus::Pending => Ok(Event::of_plan(
+                &plan.id,
+                PlanEvent::StepBegun { execution: ahead.running.id.clone(), step: step.clone(), note: None },
+            )),
+            StepStatus::InProgress
+            | StepStatus::Completed
+            | StepStatus::Failed
+            | StepStatus::Skipped
+            | StepStatus::Uncertain => Err(already(step, status)),
+        }
+    }
+
+    fn end_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, ended: &EndedStep) -> Result<Event, Refusal> {
+        let EndedStep { step, outcome } = ended;
+        let status = ahead.status(plan, step)?;
+        // What was done is written down, however much it is altogether: it must not be done again for want of room.
+        self.check_texts(outcome)?;
+        let fits = match status {
+            StepStatus::InProgress => outcome.status != StepStatus::InProgress,
+            StepStatus::Pending => matches!(outcome.status, StepStatus::Skipped | StepStatus::Failed),
+            StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped | StepStatus::Uncertain => false,
+        };
+        if fits { Ok(step_ended(plan, ahead.running, step, outcome.clone())) } else { Err(already(step, status)) }
+    }
+
+    fn finish(&self, plan: &PlanId, execution: &ExecutionId) -> Result<Vec<Event>, Refusal> {
+        let (plan, running) = self.running(plan, execution)?;
+        Ok(vec![finished(plan, running)])
+    }
+
+    /// A specialist says how far it is with the step it was given, and with no other.
+    fn report_on_step(
+        &self,
+        plan: &PlanId,
+        execution: &ExecutionId,
+        step: &StepId,
+        report: &ProgressReport,
+    ) -> Result<Vec<Event>, Refusal> {
+        let (plan, running) = self.running(plan, execution)?;
+        let own = running.steps.iter().position(|run| run.step == *step).map(|index| index + 1);
+        if report.step.is_some() && report.step != own {
+            return Err(Refusal::policy_denied("Only the step that was given is reported on here."));
+        }
+        let status = PendingChanges::of(running).status(plan, step)?;
+        self.check_outcome(running, &report.outcome)?;
+        if status != StepStatus::InProgress {
+            return Err(already(step, status));
+        }
+        match report.outcome.status {
+            StepStatus::InProgress => Ok(vec![Event::of_plan(
+                &plan.id,
+                PlanEvent::StepBegun {
+                    execution: execution.clone(),
+                    step: step.clone(),
+                    note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
+                },
+            )]),
+            StepStatus::Completed | StepStatus::Failed => {
+                Ok(vec![step_ended(plan, running, step, report.outcome.clone())])
+            }
+            StepStatus::Skipped => Ok(skipped(plan, running, step, report.outcome.clone())),
+            StepStatus::Pending | StepStatus::Uncertain => Err(not_reported()),
+        }
+    }
+
+    /// An agent that works from a document says what it did. Its first report begins the execution; the last open
+    /// step that is settled ends it.
+    fn report(&self, report: &ProgressReport) -> Result<Vec<Event>, Refusal> {
+        let plan = self.through_gate(PlanTool::Progress)?;
+        let mut events = Vec::new();
+        let mut execution = match (&plan.execution, plan.status) {
+            (Some(execution), PlanStatus::Executing) => execution.clone(),
+            _ => {
+                events.extend(self.start_execution(plan)?);
+                self.execution_of(plan)
+            }
+        };
+        self.check_outcome(&execution, &report.outcome)?;
+        if execution.is_settled() {
+            return Ok(events);
+        }
+        let index = reported_step(&execution, report.step)?;
+        let step = execution.steps[index].step.clone();
+        if execution.steps[index].status == StepStatus::Uncertain {
+            return Err(Refusal::wrong_status(format!(
+                "The result of step {} is unknown; a person decides how to continue.",
+                index + 1
+            )));
+        }
+        events.push(match report.outcome.status {
+            StepStatus::InProgress => Event::of_plan(
+                &plan.id,
+                PlanEvent::StepBegun {
+                    execution: execution.id.clone(),
+                    step,
+                    note: report.outcome.note.clone().or_else(|| report.outcome.evidence.clone()),
+                },
+            ),
+            StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => {
+                step_ended(plan, &execution, &step, report.outcome.clone())
+            }
+            StepStatus::Pending | StepStatus::Uncertain => return Err(not_reported()),
+        });
+        execution.steps[index].status = report.outcome.status;
+        if execution.is_settled() {
+            events.push(finished(plan, &execution));
+        }
+        Ok(events)
+    }
+
+    /// What is reported is kept with the plan, so it has limits, one by one and altogether.
+    fn check_outcome(&self, execution: &Execution, outcome: &Outcome) -> Result<(), Refusal> {
+        self.check_texts(outcome)?;
+        self.policy.limits.check_plan(execution.size() + texts(outcome).map(String::len).sum::<usize>())
+    }
+
+    fn check_texts(&self, outcome: &Outcome) -> Result<(), Refusal> {
+        texts(outcome).try_for_each(|text| self.policy.limits.check_line("report", text))
+    }
+
+    pub(super) fn running(&self, plan: &PlanId, execution: &ExecutionId) -> Result<(&Plan, &Execution), Refusal> {
+        let plan = self.snapshot.named(plan)?;
+        match (&plan.execution, plan.status) {
+            (Some(running), PlanStatus::Executing) if running.id == *execution => Ok((plan, running)),
+            _ => Err(plan.wrong_status("this execution is over")),
+        }
+    }
+}
+
+fn texts(outcome: &Outcome) -> impl Iterator<Item = &String> {
+    [&outcome.note, &outcome.evidence].into_iter().flatten()
+}
+
+/// An execution, and what a command has done to it so far.
+struct PendingChanges<'a> {
+    running: &'a Execution,
+    moved: BTreeMap<&'a StepId, StepStatus>,
+}
+
+impl<'a> PendingChanges<'a> {
+    fn of(running: &'a Execution) -> Self {
+        Self { running, moved: BTreeMap::new() }
+    }
+
+    fn status(&self, plan: &Plan, step: &StepId) -> Result<StepStatus, Refusal> {
+        let found = self.moved.get(step).copied().or_else(|| Some(self.running.run(step)?.status));
+        found.ok_or_else(|| Refusal::not_found(format!("Plan {} has no step {step}.", plan.number)))
+    }
+}
+
+/// A step builds on the outcome of those it needs.
+fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<(), Refusal> {
+    let undone = |need: &&StepId| ahead.status(plan, need).is_ok_and(|status| status != StepStatus::Completed);
+    match plan.content.needs(step).iter().find(undone) {
+        Some(need) => Err(Refusal::wrong_status(format!("Step {step} needs step {need}, which is not done."))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn paused(plan: &Plan, execution: &Execution, idle_turns: u32) -> Event {
+    Event::of_plan(&plan.id, PlanEvent::ExecutionPaused { execution: execution.id.clone(), idle_turns })
+}
+
+pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
+    Event::of_plan(
+        &plan.id,
+        PlanEvent::ExecutionFinished { execution: execution.id.clone(), status: execution.result() },
+    )
+}
+
+pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Event {
+    Event::of_plan(&plan.id, PlanEvent::StepEnded { execution: execution.id.clone(), step: step.clone(), outcome })
+}
+
+/// The step that is in progress, if one is.
+pub(super) fn in_progress(execution: &Execution) -> Option<&StepRun> {
+    execution.steps.iter().find(|run| run.status == StepStatus::InProgress)
+}
+
+fn already(step: &StepId, status: StepStatus) -> Refusal {
+    Refusal::wrong_status(format!("Step {step} is {} already.", status.as_str()))
+}
+
+fn not_reported() -> Refusal {
+    Refusal::invalid("A step is reported as in_progress, done, failed or skipped.")
+}
+
+/// The step that is named, else the one in progress, else the first one still open.
+fn reported_step(execution: &Execution, named: Option<usize>) -> Result<usize, Refusal> {
+    let total = execution.steps.len();
+    match named {
+        Some(position) if (1..=total).contains(&position) => Ok(position - 1),
+        Some(position) => {
+            Err(Refusal::not_found(format!("There is no step {position}; the plan has steps 1 to {total}.")))
+        }
+        None => {
+            let with = |wanted: fn(StepStatus) -> bool| execution.steps.iter().position(|run| wanted(run.status));
+            with(|status| status == StepStatus::InProgress)
+                .or_else(|| with(|status| !status.is_settled()))
+                .ok_or_else(|| Refusal::wrong_status("Every step is settled already; name the step to report on."))
+        }
+    }
+}

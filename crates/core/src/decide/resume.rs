@@ -1,0 +1,141 @@
+//! Beginning the work of an approved plan, and going on where it stopped.
+
+use crate::command::{Outcome, StuckChoice};
+use crate::decide::Decider;
+use crate::decide::execution::{finished, step_ended};
+use crate::event::{Event, PlanEvent};
+use crate::ids::StepId;
+use crate::plan::content::PlanStep;
+use crate::plan::execution::{Execution, StepStatus};
+use crate::plan::lifecycle::Action;
+use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::refusal::Refusal;
+
+const SKIPPED: &str = "skipped, as a person decided";
+const RETRIED: &str = "to be done again, as a person decided";
+
+impl Decider<'_> {
+    /// The work of a plan that these events approve.
+    pub(super) fn begin_approved(&self, plan: &Plan, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let mut approved = plan.clone();
+        approved.approval = events.iter().find_map(|event| match event {
+            Event::Plan { event: PlanEvent::Approved { approval, .. }, .. } => Some(approval.clone().into()),
+            _ => None,
+        });
+        events.extend(self.started(&approved, self.execution_of(&approved)));
+        self.activate_document(plan, events)
+    }
+
+    pub(super) fn resume(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
+        let active = self.snapshot.active().is_some_and(|active| active.id == plan.id);
+        // A document that was parked while it was carried out continues where it stopped.
+        let parked = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing && !active;
+        let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+        let mut events = match running.filter(|running| running.paused_since().is_some()) {
+            Some(paused) => {
+                vec![Event::of_plan(&plan.id, PlanEvent::ExecutionResumed { execution: paused.id.clone() })]
+            }
+            None if parked => Vec::new(),
+            None => self.start_execution(plan)?,
+        };
+        self.activate_document(plan, &mut events)?;
+        Ok(events)
+    }
+
+    /// An agent works from a document in the conversation, so the document is the active plan while it does.
+    fn activate_document(&self, plan: &Plan, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        match plan.style() {
+            PlanStyle::Document => self.activate(PlanStyle::Document, plan.id.clone(), events),
+            PlanStyle::Collect | PlanStyle::Build => Ok(()),
+        }
+    }
+
+    pub(super) fn settle(&self, plan: &Plan, step: &StepId, choice: StuckChoice) -> Result<Vec<Event>, Refusal> {
+        plan.permits(Action::Execute)?;
+        let execution = plan.execution.as_ref();
+        let status = execution.and_then(|execution| execution.run(step)).map(|run| run.status);
+        match (execution, plan.status, status) {
+            (Some(execution), PlanStatus::Executing, Some(StepStatus::Uncertain)) => {
+                Ok(settle_running(plan, execution, step, choice))
+            }
+            (Some(_), PlanStatus::PartiallyCompleted, Some(StepStatus::Uncertain | StepStatus::Failed)) => {
+                self.settle_stopped(plan, step, choice)
+            }
+            _ => Err(Refusal::wrong_status(format!(
+                "Step {step} of plan {} is not one that it stopped at.",
+                plan.number
+            ))),
+        }
+    }
+
+    /// A new execution, in which the step is done again or left out.
+    fn settle_stopped(&self, plan: &Plan, step: &StepId, choice: StuckChoice) -> Result<Vec<Event>, Refusal> {
+        let mut execution = self.execution_of(plan);
+        let set = |execution: &mut Execution, step: &StepId, status, note: String| {
+            if let Some(run) = execution.steps.iter_mut().find(|run| run.step == *step) {
+                if status == StepStatus::Pending && run.status == StepStatus::Uncertain {
+                    run.tried(run.note.clone());
+                }
+                run.status = status;
+                run.note = Some(note);
+            }
+        };
+        match choice {
+            StuckChoice::Retry => set(&mut execution, step, StepStatus::Pending, RETRIED.to_owned()),
+            StuckChoice::Skip => {
+                set(&mut execution, step, StepStatus::Skipped, SKIPPED.to_owned());
+                for (dependent, why) in dependents(&plan.content.steps(), step) {
+                    set(&mut execution, &dependent, StepStatus::Skipped, why);
+                }
+            }
+            StuckChoice::Stop => return Ok(Vec::new()),
+        }
+        let mut events = self.started(plan, execution);
+        self.activate_document(plan, &mut events)?;
+        Ok(events)
+    }
+}
+
+fn settle_running(plan: &Plan, execution: &Execution, step: &StepId, choice: StuckChoice) -> Vec<Event> {
+    match choice {
+        StuckChoice::Retry => vec![step_ended(plan, execution, step, said(StepStatus::Pending, RETRIED.to_owned()))],
+        StuckChoice::Skip => {
+            let mut events = skipped(plan, execution, step, said(StepStatus::Skipped, SKIPPED.to_owned()));
+            let mut after = execution.clone();
+            for event in &events {
+                let Event::Plan { event: PlanEvent::StepEnded { step, outcome, .. }, .. } = event else { continue };
+                after.steps.iter_mut().filter(|run| run.step == *step).for_each(|run| run.status = outcome.status);
+            }
+            // No step is left to report on, so nothing else would end the execution.
+            events.extend(after.is_settled().then(|| finished(plan, &after)));
+            events
+        }
+        StuckChoice::Stop => vec![finished(plan, execution)],
+    }
+}
+
+/// The step is skipped, and with it every open one that needs it.
+pub(super) fn skipped(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Vec<Event> {
+    let open = |step: &StepId| execution.run(step).is_some_and(|run| run.status == StepStatus::Pending);
+    let others = dependents(&plan.content.steps(), step).into_iter().filter(|(step, _)| open(step));
+    let others = others.map(|(step, why)| step_ended(plan, execution, &step, said(StepStatus::Skipped, why)));
+    std::iter::once(step_ended(plan, execution, step, outcome)).chain(others).collect()
+}
+
+const fn said(status: StepStatus, note: String) -> Outcome {
+    Outcome { status, note: Some(note), evidence: None }
+}
+
+/// Every step that builds on this one, directly or through others, and why it cannot be done without it.
+fn dependents(steps: &[PlanStep], step: &StepId) -> Vec<(StepId, String)> {
+    let mut without = vec![step.clone()];
+    let mut found = Vec::new();
+    // Steps only need earlier ones, so one look in order finds them all.
+    for other in steps {
+        let Some(need) = other.needs.iter().find(|need| without.contains(need)) else { continue };
+        let position = steps.iter().position(|step| step.id == *need).map_or(0, |index| index + 1);
+        found.push((other.id.clone(), format!("needs step {position}, which is skipped")));
+        without.push(other.id.clone());
+    }
+    found
+}

@@ -1,0 +1,106 @@
+//! The steps of a plan with what its approval and its latest execution say about them.
+
+use jiff::Timestamp;
+use planwright_core::plan::Plan;
+use planwright_core::plan::content::PlanContent;
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Serialised as tools answer with it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepDetail {
+    pub id: String,
+    /// From 1.
+    pub position: usize,
+    pub description: String,
+    pub status: StepStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
+}
+
+/// The steps with what the latest execution, or else the approval, says about them.
+pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
+    let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+    plan.content
+        .steps()
+        .into_iter()
+        .zip(1..)
+        .map(|(step, position)| {
+            let run: Option<&StepRun> = plan.execution.as_ref().and_then(|execution| execution.run(&step.id));
+            let left_out = skipped.iter().find(|left| left.step == step.id);
+            let mut view = StepDetail {
+                id: step.id.to_string(),
+                position,
+                description: step.description,
+                status: StepStatus::Pending,
+                tool: None,
+                arguments: None,
+                agent: None,
+                needs: step.needs.iter().map(ToString::to_string).collect(),
+                verification: None,
+                note: None,
+                evidence: None,
+                started_at: None,
+                finished_at: None,
+            };
+            if let Some(left) = left_out {
+                view.status = StepStatus::Skipped;
+                view.note = Some(left.why.to_string());
+            }
+            if let Some(run) = run {
+                view.status = run.status;
+                view.note.clone_from(&run.note);
+                view.evidence.clone_from(&run.evidence);
+                (view.started_at, view.finished_at) = (run.started_at, run.finished_at);
+            }
+            match &plan.content {
+                PlanContent::Document(_) => {}
+                PlanContent::Collect(collected) => {
+                    let call = &collected.steps[position - 1];
+                    view.tool = Some(call.tool.clone());
+                    view.arguments = Some(call.arguments.clone());
+                }
+                PlanContent::Build(built) => {
+                    let work = &built.steps[position - 1];
+                    view.agent = Some(work.agent.clone());
+                    view.verification.clone_from(&work.verification);
+                }
+            }
+            view
+        })
+        .collect()
+}
+
+/// What a collected or built plan says beside its steps.
+pub fn plan_details(plan: &Plan) -> Option<Value> {
+    match &plan.content {
+        PlanContent::Document(_) => None,
+        PlanContent::Collect(collected) => Some(serde_json::json!({ "summary": collected.summary })),
+        PlanContent::Build(built) => Some(serde_json::json!({
+            "goal": built.goal,
+            "summary": built.summary,
+            "assumptions": built.assumptions,
+            "risks": built.risks,
+            "verification": built.verification,
+            "files": built.files,
+        })),
+    }
+}

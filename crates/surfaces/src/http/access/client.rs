@@ -1,0 +1,92 @@
+//! Which client sent a request: one browser, one program.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use planwright_core::session::TransportChat;
+use sha2::{Digest, Sha256};
+
+use super::credentials::Credential;
+use crate::http::token::hex;
+
+/// With this header, programs that share an address tell themselves apart.
+pub(crate) const CLIENT_HEADER: &str = "planwright-client";
+
+/// A hash: it tells neither the address nor the cookie. The default is a router without the middleware.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Client(String);
+
+impl Client {
+    /// A browser is known by its cookie. A program is known by the name it sends, or else by its address and kind.
+    pub(super) fn new(credential: &Credential, from: IpAddr, headers: &HeaderMap) -> Self {
+        let header = |name| headers.get(name).map(axum::http::HeaderValue::as_bytes).unwrap_or_default();
+        let mut hash = Sha256::new();
+        match credential {
+            Credential::Cookie(id) => hash.update([b"cookie\0", id.as_bytes()].concat()),
+            Credential::Token => match header(CLIENT_HEADER) {
+                b"" => {
+                    hash.update(format!("address\0{}\0", from.to_canonical()));
+                    hash.update(header(header::USER_AGENT.as_str()));
+                }
+                name => hash.update([b"name\0", name].concat()),
+            },
+        }
+        Self(hex(&hash.finalize()[..12]))
+    }
+
+    /// A WebSocket is a client of its own: two tabs of one browser are two.
+    pub(crate) fn of_websocket(&self) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let mut chance = [0; 8];
+        let _ = getrandom::fill(&mut chance);
+        Self(format!("{}-{}-{:x}", self.0, hex(&chance), COUNT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Where answers to this client are delivered.
+    pub(crate) fn transport(&self) -> TransportChat {
+        TransportChat(format!("http:{}", self.0))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get().cloned().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(credential: &Credential, from: &str, headers: &[(&'static str, &str)]) -> Client {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        Client::new(credential, from.parse().unwrap(), &headers)
+    }
+
+    #[test]
+    fn clients_differ_by_cookie_name_or_address() {
+        let cookie = |id: &str| Credential::Cookie(id.to_owned());
+        let here = "127.0.0.1";
+        let all = [
+            client(&cookie("1"), here, &[]),
+            client(&cookie("2"), here, &[]),
+            client(&Credential::Token, here, &[]),
+            client(&Credential::Token, "192.0.2.1", &[]),
+            client(&Credential::Token, here, &[("user-agent", "curl/8")]),
+            client(&Credential::Token, here, &[(CLIENT_HEADER, "one")]),
+            client(&Credential::Token, here, &[(CLIENT_HEADER, "two")]),
+        ];
+        for (position, one) in all.iter().enumerate() {
+            assert!(all[position + 1..].iter().all(|other| other != one), "{one:?}");
+        }
+        assert_eq!(client(&cookie("1"), "192.0.2.1", &[("user-agent", "curl/8")]), all[0], "a browser may move");
+        assert_eq!(client(&Credential::Token, "192.0.2.1", &[(CLIENT_HEADER, "one")]), all[5]);
+        assert_ne!(all[0].of_websocket(), all[0].of_websocket());
+    }
+}

@@ -1,0 +1,267 @@
+//! A person's decisions about a plan. The answer comes as soon as the decision is on disk; its work runs afterwards.
+
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::extract::State;
+use planwright_core::command::StuckChoice;
+use planwright_core::ids::PlanId;
+use planwright_core::plan::approval::Selection;
+use planwright_core::plan::{Digest, Plan};
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::{Channel, ConversationKey};
+use planwright_engine::session::input::{Approving, BeginWork, Input};
+use planwright_engine::session::progress::Decided;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::api::lookup::SessionQuery;
+use crate::http::app::App;
+use crate::http::extract::{Body, Path, Query};
+use crate::http::idempotency::RequestContext;
+use crate::http::input::decided;
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::{ApiResult, Problem};
+use crate::wire::PlanView;
+use crate::wire::schemas::{ChannelSchema, StuckChoiceSchema};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .routes(routes!(approve))
+        .routes(routes!(reject))
+        .routes(routes!(revise))
+        .routes(routes!(cancel))
+        .routes(routes!(resume))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }))]
+struct Approval {
+    /// The digest of the version that the person was shown.
+    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
+    digest: Digest,
+    /// The positions of the steps to be done, from 1; the others are not.
+    #[schema(value_type = Option<Vec<u32>>, min_items = 1, max_items = 500)]
+    only: Option<BTreeSet<u32>>,
+    /// The positions of the steps not to be done, from 1.
+    #[schema(value_type = Option<Vec<u32>>, max_items = 500)]
+    skip: Option<BTreeSet<u32>>,
+    #[schema(max_length = 16384)]
+    note: Option<String>,
+    /// Only approve; `resume` starts the work.
+    later: Option<bool>,
+    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+}
+
+impl Approval {
+    fn approving(&mut self) -> Result<Approving, Refusal> {
+        let positions = |steps: BTreeSet<u32>| steps.into_iter().map(|step| step as usize).collect();
+        let selection = match (self.only.take(), self.skip.take()) {
+            (None, None) => Selection::All,
+            (Some(only), None) => Selection::Only(positions(only)),
+            (None, Some(skip)) => Selection::Skip(positions(skip)),
+            (Some(_), Some(_)) => return Err(Refusal::invalid("Say `only` or `skip`, not both.")),
+        };
+        Ok(Approving { selection, note: self.note.take() })
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ApprovedPlanView {
+    #[serde(flatten)]
+    plan: PlanView,
+    /// Why the server does not carry the plan out now, although it was asked to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    not_carried_out: Option<String>,
+}
+
+/// Approve a plan
+///
+/// Approves exactly the version with this digest, all of its steps or some, and carries it out. The work runs after the
+/// answer; the plan says how far it is. If the plan has changed, nothing is approved and the answer shows the new version.
+#[utoipa::path(post, path = "/api/plans/{id}/approve", tag = "plans", params(SessionQuery), request_body = Approval,
+    responses((status = 200, description = "It is approved", body = ApprovedPlanView, example = json!(example())),
+        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 409, description = "It changed since it was shown, or is in another status", body = ProblemBody)))]
+async fn approve(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<PlanId>,
+    Query(of): Query<SessionQuery>,
+    Body(mut approval): Body<Approval>,
+) -> ApiResult<Json<ApprovedPlanView>> {
+    let of = SessionQuery::new(approval.session_id.take(), approval.channel).or(of)?;
+    let plan = of.plan(&app, &id).await?;
+    let approving = approval.approving()?;
+    let begin = if approval.later == Some(true) { BeginWork::Later } else { BeginWork::Now };
+    let input = Input::Approve { plan: plan.id.clone(), digest: approval.digest, approving, begin };
+    match decided(app.submit(&plan.session, input, &name)).await {
+        Err(problem) if problem.code() == RefusalCode::StaleApproval => Err(stale(&app, &plan, problem).await),
+        approved => {
+            let Decided { plan, left } = approved?;
+            Ok(Json(ApprovedPlanView { plan: plan.as_ref().into(), not_carried_out: left }))
+        }
+    }
+}
+
+/// The refusal of an approval, with the plan as it is now.
+async fn stale(app: &App, plan: &Plan, problem: Problem) -> Problem {
+    match app.engine().plan(&plan.session, &plan.id).await {
+        Ok(now) => problem.with("plan", json!(PlanView::from(now.as_ref()))),
+        Err(_) => problem,
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "reason": "too risky" }))]
+struct Reason {
+    #[schema(max_length = 16384)]
+    reason: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+}
+
+/// Reject a plan
+#[utoipa::path(post, path = "/api/plans/{id}/reject", tag = "plans", params(SessionQuery),
+    request_body(content = Option<Reason>),
+    responses((status = 200, description = "It is rejected", body = PlanView, example = json!(example())),
+        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 409, description = "It is in another status", body = ProblemBody)))]
+async fn reject(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<PlanId>,
+    Query(of): Query<SessionQuery>,
+    Body(said): Body<Reason>,
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+    let input = Input::Reject { plan: plan.id.clone(), reason: said.reason };
+    let rejected = decided(app.submit(&plan.session, input, &name)).await?.plan;
+    Ok(Json(rejected.as_ref().into()))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "feedback": "use a view" }))]
+struct Feedback {
+    /// What is to be changed.
+    #[schema(min_length = 1, max_length = 16384, pattern = r"\S")]
+    feedback: String,
+    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+}
+
+/// Ask for changes
+///
+/// The agent makes them after the answer, which is the plan it works on: the same one, or the one that replaces it.
+#[utoipa::path(post, path = "/api/plans/{id}/revise", tag = "plans", params(SessionQuery), request_body = Feedback,
+    responses((status = 200, description = "The feedback has reached the agent", body = PlanView, example = json!(example())),
+        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 409, description = "It is in another status", body = ProblemBody)))]
+async fn revise(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<PlanId>,
+    Query(of): Query<SessionQuery>,
+    Body(said): Body<Feedback>,
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+    let input = Input::Revise { plan: plan.id.clone(), feedback: said.feedback };
+    let revised = decided(app.submit(&plan.session, input, &name)).await?.plan;
+    Ok(Json(revised.as_ref().into()))
+}
+
+/// Cancel a plan
+///
+/// Its execution is stopped.
+#[utoipa::path(post, path = "/api/plans/{id}/cancel", tag = "plans", params(SessionQuery),
+    request_body(content = Option<Reason>),
+    responses((status = 200, description = "It is cancelled", body = PlanView, example = json!(example())),
+        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 409, description = "It is in another status", body = ProblemBody)))]
+async fn cancel(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<PlanId>,
+    Query(of): Query<SessionQuery>,
+    Body(said): Body<Reason>,
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+    let input = Input::Cancel { plan: plan.id.clone(), reason: said.reason };
+    let cancelled = decided(app.submit(&plan.session, input, &name)).await?.plan;
+    Ok(Json(cancelled.as_ref().into()))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = Resuming, example = json!({ "choice": "retry" }))]
+struct ResumeBody {
+    /// What to do with the step at which the plan stopped.
+    #[schema(value_type = Option<StuckChoiceSchema>)]
+    choice: Option<StuckChoice>,
+    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+}
+
+/// Resume a plan
+///
+/// Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. The work
+/// runs after the answer.
+#[utoipa::path(post, path = "/api/plans/{id}/resume", tag = "plans", params(SessionQuery),
+    request_body(content = Option<ResumeBody>),
+    responses((status = 200, description = "The plan is executing, or has ended", body = PlanView, example = json!(example())),
+        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 409, description = "It is in another status, or something has to be said first", body = ProblemBody)))]
+async fn resume(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<PlanId>,
+    Query(of): Query<SessionQuery>,
+    Body(said): Body<ResumeBody>,
+) -> ApiResult<Json<PlanView>> {
+    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
+    let input = Input::ResumePlan { plan: plan.id.clone(), choice: said.choice };
+    let resumed = decided(app.submit(&plan.session, input, &name)).await?.plan;
+    Ok(Json(resumed.as_ref().into()))
+}
+
+pub(super) fn example() -> Value {
+    json!({
+        "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+        "sessionId": "k3yk3y8x",
+        "channel": "web",
+        "number": 1,
+        "status": "EXECUTING",
+        "style": "document",
+        "title": "Move the blog to a new host",
+        "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "version": 1,
+        "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+        "steps": [{ "id": "s1", "position": 1, "description": "copy the files", "status": "PENDING" }],
+        "progress": { "done": 0, "total": 1, "next": { "step": 1, "description": "copy the files" } },
+        "execution": null,
+        "supersedes": null,
+        "supersededBy": null,
+        "feedback": null,
+        "approval": null,
+        "endedBecause": null,
+        "createdAt": "2026-03-01T12:01:00Z",
+        "updatedAt": "2026-03-01T12:06:00Z",
+    })
+}

@@ -1,0 +1,60 @@
+//! Errors of the libraries become problems, and every response gets default headers.
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use planwright_core::refusal::{Refusal, RefusalCode};
+
+use crate::http::problem::Problem;
+
+/// Unless the response says otherwise, a browser stores, runs and embeds nothing of it.
+const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 5] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+];
+
+pub(super) fn add_default_headers(response: &mut Response) {
+    let headers = response.headers_mut();
+    for (name, value) in &DEFAULT_HEADERS {
+        headers.entry(name).or_insert_with(|| value.clone());
+    }
+}
+
+/// The libraries answer unknown paths and methods in formats of their own.
+pub(super) fn as_problem(response: Response) -> Response {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_ours = kind.is_some_and(|kind| {
+        kind.as_bytes().starts_with(b"application/problem+json") || kind.as_bytes().starts_with(b"text/html")
+    });
+    if !is_error || is_ours {
+        return response;
+    }
+    let (code, words) = words(status);
+    let mut problem = Problem::new(Refusal::new(code, words)).with_status(status).into_response();
+    for name in [header::ALLOW, header::SEC_WEBSOCKET_VERSION, header::UPGRADE, header::RETRY_AFTER] {
+        if let Some(value) = response.headers().get(&name) {
+            problem.headers_mut().insert(name, value.clone());
+        }
+    }
+    problem
+}
+
+fn words(status: StatusCode) -> (RefusalCode, &'static str) {
+    match status {
+        StatusCode::UNAUTHORIZED => (RefusalCode::Unauthenticated, "sign in"),
+        StatusCode::FORBIDDEN => (RefusalCode::PolicyDenied, "this is not allowed"),
+        StatusCode::NOT_FOUND => (RefusalCode::NotFound, "this path does not exist"),
+        StatusCode::METHOD_NOT_ALLOWED => (RefusalCode::InvalidArgument, "this path does not have this method"),
+        StatusCode::CONFLICT => (RefusalCode::Conflict, "the request is in conflict with the current state"),
+        StatusCode::REQUEST_TIMEOUT => (RefusalCode::LimitExceeded, "the request did not arrive in time"),
+        StatusCode::PAYLOAD_TOO_LARGE => (RefusalCode::LimitExceeded, "the request is too large"),
+        StatusCode::TOO_MANY_REQUESTS => (RefusalCode::LimitExceeded, "there are too many requests"),
+        StatusCode::SERVICE_UNAVAILABLE => (RefusalCode::Unavailable, "the server is not available now"),
+        status if status.is_server_error() => (RefusalCode::Internal, "the request failed"),
+        _ => (RefusalCode::InvalidArgument, "the request cannot be understood"),
+    }
+}

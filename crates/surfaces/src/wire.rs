@@ -1,0 +1,357 @@
+//! Plans and sessions as JSON: camelCase, the same in REST, over the WebSocket and with `--json` on the command line.
+//!
+//! - `schemas`: how the OpenAPI document describes the domain types in them
+
+mod answers;
+mod decisions;
+mod entries;
+mod executions;
+mod happenings;
+mod inbox;
+mod messages;
+mod progress;
+pub(crate) mod schemas;
+mod sessions;
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::mode::PlanModeState;
+use planwright_core::plan::execution::{Progress, StepStatus};
+use planwright_core::plan::{Approval, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::session::Session;
+use planwright_engine::engine::{Activity, HistoryItem, PlanVersion};
+use planwright_engine::ledger::PlanSummary;
+use planwright_engine::plan_steps::{StepDetail, plan_details, plan_steps};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSchema, StepStatusSchema};
+
+pub use answers::{AnswerView, OutcomeView, PlanCardView};
+pub use decisions::DecisionView;
+pub use entries::EntryView;
+pub use executions::{CountsView, ExecutionView, StepRunView};
+pub use happenings::HappeningView;
+pub use inbox::{WaitingKind, WaitingStepView, WaitingView};
+pub use messages::{MessageCallView, MessageRoleView, MessageView};
+pub use progress::ProgressView;
+pub use sessions::StoredSessionView;
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanModeView {
+    pub enabled: bool,
+    #[schema(value_type = PlanStyleSchema)]
+    pub style: PlanStyle,
+    #[schema(required = true)]
+    pub active_plan_id: Option<String>,
+    pub updated_at: Timestamp,
+}
+
+impl From<&PlanModeState> for PlanModeView {
+    fn from(mode: &PlanModeState) -> Self {
+        Self {
+            enabled: mode.enabled,
+            style: mode.style,
+            active_plan_id: mode.active_plan.as_ref().map(ToString::to_string),
+            updated_at: mode.updated_at,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    pub session_id: String,
+    pub channel: String,
+    pub opened_at: Timestamp,
+    pub plans_made: u32,
+    pub plan_mode: PlanModeView,
+}
+
+impl From<&Session> for SessionView {
+    fn from(session: &Session) -> Self {
+        Self {
+            session_id: session.identity.conversation.to_string(),
+            channel: session.identity.channel.to_string(),
+            opened_at: session.opened_at,
+            plans_made: session.plans_made,
+            plan_mode: (&session.plan_mode).into(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanSummaryView {
+    pub id: String,
+    pub number: u32,
+    #[schema(value_type = PlanStatusSchema)]
+    pub status: PlanStatus,
+    #[schema(value_type = PlanStyleSchema)]
+    pub style: PlanStyle,
+    pub title: String,
+    pub updated_at: Timestamp,
+}
+
+impl From<&PlanSummary> for PlanSummaryView {
+    fn from(plan: &PlanSummary) -> Self {
+        Self {
+            id: plan.id.to_string(),
+            number: plan.number,
+            status: plan.status,
+            style: plan.style,
+            title: plan.title.clone(),
+            updated_at: plan.updated_at,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanView {
+    pub id: String,
+    pub session_id: String,
+    pub channel: String,
+    pub number: u32,
+    #[schema(value_type = PlanStatusSchema)]
+    pub status: PlanStatus,
+    #[schema(value_type = PlanStyleSchema)]
+    pub style: PlanStyle,
+    pub title: String,
+    pub digest: String,
+    pub version: u32,
+    /// The plan as one text: what a person approves.
+    pub markdown: String,
+    pub steps: Vec<StepView>,
+    #[schema(value_type = Option<ProgressSchema>, required = true)]
+    pub progress: Option<Progress>,
+    /// The latest execution, counted; its steps are among `steps`.
+    #[schema(required = true)]
+    pub execution: Option<ExecutionView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Object)]
+    pub details: Option<Value>,
+    #[schema(required = true)]
+    pub supersedes: Option<String>,
+    #[schema(required = true)]
+    pub superseded_by: Option<String>,
+    #[schema(required = true)]
+    pub feedback: Option<String>,
+    #[schema(required = true)]
+    pub approval: Option<ApprovalView>,
+    #[schema(required = true)]
+    pub ended_because: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// What happens with an `EXECUTING` plan at this moment; only where a single plan is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub activity: Option<ActivityView>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Activity)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityView {
+    /// A process works on it.
+    Running,
+    /// No process works on it: `resume` continues it, `cancel` ends it.
+    Paused,
+    /// The agent that drafted it over MCP carries it out.
+    LeftToAgent,
+}
+
+impl From<&Activity> for ActivityView {
+    fn from(activity: &Activity) -> Self {
+        match activity {
+            Activity::Running => Self::Running,
+            Activity::Paused => Self::Paused,
+            Activity::LeftTo(_) => Self::LeftToAgent,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepView {
+    pub id: String,
+    /// From 1.
+    pub position: usize,
+    pub description: String,
+    #[schema(value_type = StepStatusSchema)]
+    pub status: StepStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Value)]
+    pub arguments: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub verification: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub evidence: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub finished_at: Option<Timestamp>,
+}
+
+impl From<StepDetail> for StepView {
+    fn from(step: StepDetail) -> Self {
+        let StepDetail { id, position, description, status, tool, arguments, agent, needs, verification, .. } = step;
+        let StepDetail { note, evidence, started_at, finished_at, .. } = step;
+        Self {
+            id,
+            position,
+            description,
+            status,
+            tool,
+            arguments,
+            agent,
+            needs,
+            verification,
+            note,
+            evidence,
+            started_at,
+            finished_at,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalView {
+    pub by: String,
+    /// `person`, or `policy` for a standing rule.
+    pub given: &'static str,
+    pub through: String,
+    pub at: Timestamp,
+    pub digest: String,
+    pub steps: Vec<String>,
+    pub skipped: Vec<SkippedView>,
+    #[schema(required = true)]
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SkippedView {
+    pub step: String,
+    pub position: usize,
+    pub reason: String,
+}
+
+impl From<&Approval> for ApprovalView {
+    fn from(approval: &Approval) -> Self {
+        Self {
+            by: approval.by.name.clone(),
+            given: approval.by.kind.as_str(),
+            through: approval.by.through.clone(),
+            at: approval.at,
+            digest: approval.digest.to_string(),
+            steps: approval.approved.iter().map(ToString::to_string).collect(),
+            skipped: approval
+                .skipped
+                .iter()
+                .map(|step| SkippedView {
+                    step: step.step.to_string(),
+                    position: step.position,
+                    reason: step.why.to_string(),
+                })
+                .collect(),
+            note: approval.note.clone(),
+        }
+    }
+}
+
+impl From<&Plan> for PlanView {
+    fn from(plan: &Plan) -> Self {
+        Self {
+            id: plan.id.to_string(),
+            session_id: plan.session.conversation.to_string(),
+            channel: plan.session.channel.to_string(),
+            number: plan.number,
+            status: plan.status,
+            style: plan.style(),
+            title: plan.display_title(),
+            digest: plan.digest().to_string(),
+            version: plan.version,
+            markdown: plan.markdown(),
+            steps: plan_steps(plan).into_iter().map(StepView::from).collect(),
+            progress: plan.execution.as_ref().map(Execution::progress),
+            execution: plan.execution.as_ref().map(ExecutionView::counted),
+            details: plan_details(plan),
+            supersedes: plan.supersedes.as_ref().map(ToString::to_string),
+            superseded_by: plan.superseded_by.as_ref().map(ToString::to_string),
+            feedback: plan.feedback.as_ref().map(|feedback| feedback.text.clone()),
+            approval: plan.approval.as_deref().map(ApprovalView::from),
+            ended_because: plan.ending.as_ref().and_then(|ending| ending.reason.clone()),
+            created_at: plan.created_at,
+            updated_at: plan.updated_at,
+            activity: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryView {
+    pub seq: u64,
+    pub at: Timestamp,
+    #[schema(value_type = ActorSchema)]
+    pub by: Actor,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    #[schema(value_type = Object)]
+    pub event: Value,
+}
+
+impl From<&HistoryItem> for HistoryView {
+    fn from(item: &HistoryItem) -> Self {
+        Self {
+            seq: item.seq,
+            at: item.at,
+            by: item.by.clone(),
+            kind: item.event.name(),
+            event: serde_json::to_value(&item.event).unwrap_or_default(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionView {
+    pub version: u32,
+    pub at: Timestamp,
+    #[schema(value_type = ActorSchema)]
+    pub by: Actor,
+    pub digest: String,
+    #[schema(required = true)]
+    pub title: Option<String>,
+}
+
+impl From<&PlanVersion> for VersionView {
+    fn from(version: &PlanVersion) -> Self {
+        Self {
+            version: version.version,
+            at: version.at,
+            by: version.by.clone(),
+            digest: version.digest.to_string(),
+            title: version.title.clone(),
+        }
+    }
+}

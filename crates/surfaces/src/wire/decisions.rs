@@ -1,0 +1,70 @@
+//! Decisions about a plan as JSON.
+
+use jiff::Timestamp;
+use planwright_core::plan::execution::StepStatus;
+use planwright_engine::engine::{DecisionMade, PlanDecision};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::StepStatusSchema;
+
+use super::{ApprovalView, SkippedView};
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionView {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub decision: &'static str,
+    pub by: String,
+    /// `person`, or `policy` for a standing rule.
+    pub given: &'static str,
+    pub through: String,
+    /// The positions of the steps it is about, from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedView>,
+    /// The new status of a step whose result was unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
+    pub status: Option<StepStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub digest: Option<String>,
+    /// The note, the reason or what is to be changed.
+    #[schema(required = true)]
+    pub note: Option<String>,
+}
+
+impl From<&PlanDecision> for DecisionView {
+    fn from(decided: &PlanDecision) -> Self {
+        let mut view = Self {
+            seq: decided.seq,
+            at: decided.at,
+            decision: decided.what.name(),
+            by: decided.by.name.clone(),
+            given: decided.by.kind.as_str(),
+            through: decided.by.through.clone(),
+            steps: Vec::new(),
+            skipped: Vec::new(),
+            status: None,
+            digest: None,
+            note: None,
+        };
+        match &decided.what {
+            DecisionMade::Approved { approval, steps } => {
+                let approval = ApprovalView::from(approval);
+                view.steps.clone_from(steps);
+                (view.skipped, view.note, view.digest) = (approval.skipped, approval.note, Some(approval.digest));
+            }
+            DecisionMade::Rejected { reason } | DecisionMade::Cancelled { reason } => view.note.clone_from(reason),
+            DecisionMade::RevisionRequested { feedback } => view.note = Some(feedback.clone()),
+            DecisionMade::Settled { position, status, note } => {
+                view.steps.extend(position);
+                (view.status, view.note) = (Some(*status), note.clone());
+            }
+        }
+        view
+    }
+}

@@ -1,0 +1,132 @@
+//! Executions as JSON: how far one came, or step by step.
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::{Execution, PlanStatus};
+use planwright_engine::clock::between;
+use planwright_engine::engine::PlanExecution;
+use planwright_engine::step_counts::StepCounts;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::{ActorSchema, PlanStatusSchema, StepStatusSchema};
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionView {
+    pub id: String,
+    /// Among the executions of the plan, from 1.
+    pub number: u32,
+    pub started_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ActorSchema>, nullable = false)]
+    pub started_by: Option<Actor>,
+    #[schema(required = true)]
+    pub finished_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ActorSchema>, nullable = false)]
+    pub finished_by: Option<Actor>,
+    #[schema(value_type = Option<u64>, required = true)]
+    pub took_ms: Option<u128>,
+    /// How it ended; it has not while this is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
+    pub status: Option<PlanStatus>,
+    pub counts: CountsView,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepRunView>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StepRunView {
+    pub step: String,
+    /// From 1.
+    pub position: usize,
+    pub description: String,
+    #[schema(value_type = StepStatusSchema)]
+    pub status: StepStatus,
+    #[schema(required = true)]
+    pub note: Option<String>,
+    #[schema(required = true)]
+    pub evidence: Option<String>,
+    #[schema(required = true)]
+    pub started_at: Option<Timestamp>,
+    #[schema(required = true)]
+    pub finished_at: Option<Timestamp>,
+    #[schema(value_type = Option<u64>, required = true)]
+    pub took_ms: Option<u128>,
+}
+
+impl ExecutionView {
+    /// Without its steps.
+    pub fn counted(execution: &Execution) -> Self {
+        Self {
+            id: execution.id.to_string(),
+            number: execution.number,
+            started_at: execution.started_at,
+            started_by: None,
+            finished_at: execution.finished_at,
+            finished_by: None,
+            took_ms: execution.finished_at.map(|at| between(execution.started_at, at).as_millis()),
+            status: None,
+            counts: StepCounts::of(execution).into(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Step by step.
+    pub fn with_steps(execution: &Execution) -> Self {
+        let steps = execution.steps.iter().zip(1..).map(|(run, position)| StepRunView::new(run, position));
+        Self { steps: steps.collect(), ..Self::counted(execution) }
+    }
+}
+
+impl From<&PlanExecution> for ExecutionView {
+    fn from(carried_out: &PlanExecution) -> Self {
+        Self {
+            started_by: carried_out.by.clone(),
+            finished_by: carried_out.end.as_ref().and_then(|end| end.by.clone()),
+            status: carried_out.end.as_ref().map(|end| end.status),
+            ..Self::with_steps(&carried_out.execution)
+        }
+    }
+}
+
+impl StepRunView {
+    fn new(run: &StepRun, position: usize) -> Self {
+        Self {
+            step: run.step.to_string(),
+            position,
+            description: run.description.clone(),
+            status: run.status,
+            note: run.note.clone(),
+            evidence: run.evidence.clone(),
+            started_at: run.started_at,
+            finished_at: run.finished_at,
+            took_ms: run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to).as_millis()),
+        }
+    }
+}
+
+/// How many steps are in each status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Counts)]
+#[serde(rename_all = "camelCase")]
+pub struct CountsView {
+    pub total: usize,
+    pub done: usize,
+    pub failed: usize,
+    pub skipped: usize,
+    pub uncertain: usize,
+    pub in_progress: usize,
+    pub not_begun: usize,
+}
+
+impl From<StepCounts> for CountsView {
+    fn from(counts: StepCounts) -> Self {
+        let StepCounts { total, done, failed, skipped, uncertain, in_progress, not_begun } = counts;
+        Self { total, done, failed, skipped, uncertain, in_progress, not_begun }
+    }
+}

@@ -1,0 +1,91 @@
+//! What was said and done in a conversation, for people.
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::turn::ToolStatus;
+use planwright_engine::engine::{Message, MessageCall, MessageRole};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::{ActorSchema, ToolStatusSchema};
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageView {
+    /// Its number in the journal.
+    pub seq: u64,
+    pub at: Timestamp,
+    pub role: MessageRoleView,
+    #[schema(value_type = ActorSchema)]
+    pub by: Actor,
+    /// In Markdown.
+    pub text: String,
+    /// The calls that the agent made with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<MessageCallView>,
+    /// The tool whose result this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tool: Option<String>,
+    /// What the call came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
+    pub status: Option<ToolStatus>,
+    /// How the turn ended, if this is about its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = String)]
+    pub outcome: Option<&'static str>,
+    /// The plan that it shows or is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub plan_id: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = MessageRole)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageRoleView {
+    Person,
+    Agent,
+    Tool,
+    Note,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageCallView {
+    pub name: String,
+    /// Missing while it has not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
+    pub status: Option<ToolStatus>,
+}
+
+impl From<&Message> for MessageView {
+    fn from(message: &Message) -> Self {
+        let (role, tool, status, outcome) = match &message.role {
+            MessageRole::Person => (MessageRoleView::Person, None, None, None),
+            MessageRole::Agent => (MessageRoleView::Agent, None, None, None),
+            MessageRole::Tool { name, status } => (MessageRoleView::Tool, Some(name.clone()), Some(*status), None),
+            MessageRole::Note { outcome } => (MessageRoleView::Note, None, None, *outcome),
+        };
+        Self {
+            seq: message.seq,
+            at: message.at,
+            role,
+            by: message.by.clone(),
+            text: message.text.clone(),
+            calls: message.calls.iter().map(MessageCallView::from).collect(),
+            tool,
+            status,
+            outcome,
+            plan_id: message.plan.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+impl From<&MessageCall> for MessageCallView {
+    fn from(call: &MessageCall) -> Self {
+        Self { name: call.name.clone(), status: call.status }
+    }
+}

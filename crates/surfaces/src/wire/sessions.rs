@@ -1,0 +1,47 @@
+//! Sessions as they are listed.
+
+use jiff::Timestamp;
+use planwright_core::session::Channel;
+use planwright_engine::ledger::StoredSession;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::ChannelSchema;
+
+use super::PlanModeView;
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredSessionView {
+    pub session_id: String,
+    #[schema(value_type = ChannelSchema)]
+    pub channel: Channel,
+    /// The first words that were said.
+    #[schema(required = true)]
+    pub topic: Option<String>,
+    pub opened_at: Timestamp,
+    pub last_active: Timestamp,
+    /// The journal's last number.
+    pub seq: u64,
+    /// Whether a turn is under way.
+    pub working: bool,
+    pub plans_made: u32,
+    pub plan_mode: PlanModeView,
+}
+
+impl From<&StoredSession> for StoredSessionView {
+    fn from(stored: &StoredSession) -> Self {
+        let session = &stored.session;
+        Self {
+            session_id: session.identity.conversation.to_string(),
+            channel: session.identity.channel,
+            topic: session.topic.clone(),
+            opened_at: session.opened_at,
+            last_active: stored.last_active,
+            seq: stored.head.seq,
+            working: session.turn.is_some(),
+            plans_made: session.plans_made,
+            plan_mode: (&session.plan_mode).into(),
+        }
+    }
+}

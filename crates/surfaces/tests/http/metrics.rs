@@ -1,0 +1,140 @@
+//! Every metric is seen to move, by requests over TCP to a server with a real store.
+
+use std::sync::Arc;
+
+use planwright_core::policy::Policy;
+use planwright_engine::Engine;
+use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::toolbox::Toolbox;
+use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+use crate::client::{next, write};
+use crate::world::{PATIENCE, World};
+
+const SESSION: &str = "session-one";
+const OTHER: &str = "session-two";
+const MARKDOWN: &str = "# Move the blog\n\n- [ ] copy the files\n";
+
+impl World {
+    async fn counting(model: ScriptedModel) -> (Self, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
+        let world = Self::with(|options| {
+            let engine = Engine::new(options.ledger.clone(), Policy::default());
+            options.agent =
+                Agent::new(engine, Arc::new(model), files, Toolbox::default(), AgentOptions::new("the test"));
+        })
+        .await;
+        world.mood.count_truly();
+        (world, folder)
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Value {
+        self.post_with_key(path, body, None).await
+    }
+
+    async fn post_with_key(&self, path: &str, body: Value, key: Option<&str>) -> Value {
+        let ask = self.allowed(&format!("POST {path}")).json(&body.to_string());
+        let ask = key.iter().fold(ask, |ask, key| ask.header("Idempotency-Key", key));
+        let answer = self.send(ask).await;
+        assert!((200..300).contains(&answer.status), "{path}: {answer:?}");
+        answer.json()
+    }
+
+    /// The value of a series, with 0 for one that is not rendered yet.
+    async fn metric(&self, series: &str) -> u64 {
+        let text = self.send(self.allowed("GET /metrics")).await.body;
+        let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok());
+        value.unwrap_or(0)
+    }
+
+    async fn until_metric(&self, series: &str, expected: u64) {
+        let asking = async { while self.metric(series).await != expected {} };
+        timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("{series} is never {expected}"));
+    }
+}
+
+#[tokio::test]
+async fn plan_mode_counts_when_it_is_turned_on_and_only_then() {
+    let (world, _folder) = World::counting(ScriptedModel::new([])).await;
+    let series = format!("plan_mode_enabled_count{{channel=\"web\",session=\"{SESSION}\"}}");
+    world.post("/api/sessions", json!({ "sessionId": SESSION })).await;
+    assert_eq!(world.metric(&series).await, 0);
+
+    let on = |style: &str| json!({ "sessionId": SESSION, "style": style });
+    world.post_with_key("/api/plans/enable", on("document"), Some("first")).await;
+    assert_eq!(world.metric(&series).await, 1);
+    // Nothing to do, another plan and style while it is on, and a request that is sent again.
+    world.post("/api/plans/enable", on("document")).await;
+    world.post("/api/plans/enable", on("build")).await;
+    world.post("/api/plans/enable", on("collect")).await;
+    world.post_with_key("/api/plans/enable", on("document"), Some("first")).await;
+    assert_eq!(world.metric(&series).await, 1);
+    assert_eq!(world.metric("plan_mode_active_sessions").await, 1);
+
+    world.post("/api/plans/disable", json!({ "sessionId": SESSION })).await;
+    assert_eq!((world.metric(&series).await, world.metric("plan_mode_active_sessions").await), (1, 0));
+    world.post("/api/plans/enable", on("document")).await;
+    assert_eq!((world.metric(&series).await, world.metric("plan_mode_active_sessions").await), (2, 1));
+}
+
+#[tokio::test]
+async fn every_other_metric_moves() {
+    let (drafting, working) = (Gate::closed(), Gate::closed());
+    let model = ScriptedModel::new([
+        Reply::call("plan_set_content", json!({ "plan_markdown": MARKDOWN })).behind(&drafting),
+        Reply::text("The plan is ready."),
+        Reply::call("plan_progress", json!({ "step": 1, "status": "done" })).behind(&working),
+        Reply::text("It is done."),
+    ]);
+    let (world, _folder) = World::counting(model).await;
+    assert_eq!((world.metric("store_up").await, world.metric("sessions").await), (1, 0));
+    for key in [SESSION, OTHER] {
+        world.post("/api/sessions", json!({ "sessionId": key })).await;
+    }
+    assert_eq!(world.metric("sessions").await, 2);
+    let requests = "http_requests_total{method=\"POST\",route=\"/api/sessions\",status=\"201\"}";
+    assert_eq!(world.metric(requests).await, 2);
+    assert_eq!(world.metric("http_request_seconds_count{route=\"/api/sessions\"}").await, 2);
+
+    world.post("/api/plans/enable", json!({ "sessionId": SESSION })).await;
+    let path = format!("/api/sessions/{SESSION}/messages");
+    let message = world.post(&path, json!({ "text": "move the blog" }));
+    let (answer, ()) = tokio::join!(message, async {
+        world.until_metric("open_turns", 1).await;
+        drafting.open();
+    });
+    assert_eq!((world.metric("open_turns").await, world.metric("plans_ready").await), (0, 1));
+    let turns: u64 =
+        world.metric("turns_total{end=\"answered\"}").await + world.metric("turns_total{end=\"plan_ready\"}").await;
+    assert_eq!(turns, 1);
+
+    let plan = answer["planId"].as_str().unwrap();
+    let digest = &answer["plan"]["digest"];
+    world.post(&format!("/api/plans/{plan}/approve"), json!({ "digest": digest })).await;
+    assert_eq!((world.metric("plans_ready").await, world.metric("plans_executing").await), (0, 1));
+    working.open();
+    world.until_metric("plans_executing", 0).await;
+
+    assert_eq!(world.metric("routing_session_mismatch_blocked_count").await, 0);
+    let elsewhere = world.allowed(&format!("GET /api/plans/{plan}?sessionId={OTHER}"));
+    world.send(elsewhere).await.assert_problem(404, "NOT_FOUND");
+    assert_eq!(world.metric("routing_session_mismatch_blocked_count").await, 1);
+
+    assert_eq!(world.metric("websocket_connections").await, 0);
+    let upgrade = world.allowed("GET /ws").header("Connection", "Upgrade").header("Upgrade", "websocket");
+    let upgrade = upgrade.header("Sec-WebSocket-Version", "13").header("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
+    let mut stream = world.connect().await;
+    write(&mut stream, &upgrade.bytes()).await;
+    assert_eq!(next(&mut stream).await.status, 101);
+    world.until_metric("websocket_connections", 1).await;
+    drop(stream);
+    world.until_metric("websocket_connections", 0).await;
+
+    world.mood.refuse();
+    assert_eq!(world.metric("store_up").await, 0);
+}
