@@ -1,6 +1,6 @@
 # `make run` starts Planwright, `make test` runs every test. Both install what is missing.
 
-.PHONY: run chat tour test check bench fuzz simulate docs clean help
+.PHONY: run chat tour test check bench fuzz simulate chaos docs clean help
 
 CARGO ?= cargo
 
@@ -52,6 +52,16 @@ simulate: toolchain ## Simulate the agent for longer: make simulate SIMULATE_SEC
 
 docs: toolchain ## Write docs/configuration.md anew from the program's settings
 	WRITE_DOCS=1 $(CARGO) test --quiet -p planwright configuration_page
+
+CHAOS_SECONDS ?= 120
+
+CHAOS_ROUND ?= 30
+
+CHAOS_SEED = $(if $(SEED),$(SEED),$(shell date +%s))
+
+chaos: toolchain ## Kill, freeze and starve servers under load (docs/chaos.md): make chaos CHAOS_SECONDS=600; SEED=… repeats one run
+	PLANWRIGHT_CHAOS_SECONDS=$(CHAOS_SECONDS) PLANWRIGHT_CHAOS_SEED=$(CHAOS_SEED) PLANWRIGHT_CHAOS_ROUND=$(CHAOS_ROUND) \
+		PLANWRIGHT_CHAOS_STORE=$(CHAOS_STORE) scripts/with-postgres $(CARGO) test -p planwright --test chaos under_faults -- --nocapture
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

@@ -11,8 +11,6 @@ mod settled;
 mod tests;
 mod tools;
 
-use std::fmt;
-
 use crate::evidence::Evidence;
 
 pub(crate) use journal::is_settled;
@@ -45,12 +43,6 @@ pub(crate) enum Rule {
 pub(crate) struct Violation {
     pub(crate) rule: Rule,
     pub(crate) what: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}", self.rule, self.what)
-    }
 }
 
 /// Everything that does not hold.

@@ -34,7 +34,7 @@ pub(crate) enum Fault {
     FullDisk,
     /// SIGQUIT for PostgreSQL, and a start after a while.
     RestartStore,
-    /// PostgreSQL is killed, and its standby takes over.
+    /// PostgreSQL is killed, and its standby takes over. The second time there is none, and it is started again.
     PromoteStandby,
 }
 
@@ -57,7 +57,8 @@ impl Schedule {
             kinds.extend([5, 6]);
         }
         random.shuffle(&mut kinds);
-        let gap = lasts.as_millis() as u64 / (kinds.len() as u64 + 1);
+        // In longer rounds faults come often enough to meet each other.
+        let gap = (lasts.as_millis() as u64 / (kinds.len() as u64 + 1)).min(2500);
         let mut at = gap / 2;
         let mut planned = Vec::new();
         let mut next = kinds.clone().into_iter();
@@ -72,8 +73,7 @@ impl Schedule {
                 }
             };
             planned.push(Planned { at: Duration::from_millis(at), lasts: Duration::from_millis(lasts), fault });
-            // In longer runs the gaps vary, so that faults meet each other.
-            at += random.between(gap.min(2500) / 2, gap.min(2500));
+            at += random.between(gap * 3 / 4, gap * 5 / 4);
         }
         Self(planned)
     }
@@ -161,18 +161,16 @@ impl Target {
             Fault::RestartStore => {
                 let Store::Postgres(postgres) = &self.store else { return };
                 let postgres = postgres.lock().await;
-                postgres.kill();
+                tokio::task::block_in_place(|| postgres.kill());
                 wait.await;
-                postgres.start_again();
+                tokio::task::block_in_place(|| postgres.start_again());
             }
             Fault::PromoteStandby => {
                 let Store::Postgres(postgres) = &self.store else { return };
                 let mut postgres = postgres.lock().await;
-                if postgres.has_standby() {
-                    postgres.kill();
-                    wait.await;
-                    postgres.promote();
-                }
+                tokio::task::block_in_place(|| postgres.kill());
+                wait.await;
+                tokio::task::block_in_place(|| postgres.promote_or_start_again());
             }
         }
     }
@@ -186,7 +184,13 @@ impl Target {
 
     async fn run_without_log(&self, server: &mut Server, log: Log, lasts: Duration) {
         let condition = format!(" with a log that is {log:?}");
-        let started = server.try_start(log).await;
+        let begin = tokio::time::Instant::now();
+        let mut started = server.try_start(log).await;
+        while started.is_err() && begin.elapsed() < Duration::from_secs(20) {
+            // The store may be away, or the disk full.
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            started = server.try_start(log).await;
+        }
         self.recorder.probe(format!("server {}{condition} starts ({started:?})", server.index()), started.is_ok());
         let Some(address) = server.address() else { return };
         tokio::time::sleep(lasts).await;

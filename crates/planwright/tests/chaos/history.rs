@@ -57,9 +57,12 @@ pub(crate) struct Probe {
 pub(crate) struct History {
     pub(crate) requests: Vec<Request>,
     pub(crate) probes: Vec<Probe>,
-    /// The entries that a WebSocket client was told, by session: `seq` and type.
-    pub(crate) frames: BTreeMap<String, Vec<(u64, String)>>,
+    /// By session.
+    pub(crate) frames: BTreeMap<String, Frames>,
 }
+
+/// The entries that a WebSocket client was told: `seq` and type.
+pub(crate) type Frames = Vec<(u64, String)>;
 
 /// Collects the history from all clients.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +79,11 @@ impl Recorder {
 
     pub(crate) fn attempted(&self, request: usize, attempt: Attempt) {
         self.0.lock().unwrap().requests[request].attempts.push(attempt);
+    }
+
+    pub(crate) fn acknowledged(&self) -> usize {
+        let history = self.0.lock().unwrap();
+        history.requests.iter().filter(|request| request.acknowledged().is_some()).count()
     }
 
     pub(crate) fn probe(&self, what: impl Into<String>, passed: bool) {

@@ -20,6 +20,8 @@ mod stores;
 
 use std::time::{Duration, Instant};
 
+use tokio::signal::unix::{SignalKind, signal};
+
 use crate::round::Round;
 use crate::stores::StoreKind;
 
@@ -54,7 +56,12 @@ async fn run(store: StoreKind) {
     loop {
         let round = Round { store, seed, lasts };
         println!("{store} with seed {seed}; to repeat it: {}", round.command());
-        match round.run().await {
+        // Dropping the round ends its processes and takes its file system away.
+        let ended = tokio::select! {
+            ended = round.run() => ended,
+            () = told_to_stop() => Err("interrupted".to_owned()),
+        };
+        match ended {
             Ok(summary) => println!("held: {summary}"),
             Err(report) => panic!("{report}"),
         }
@@ -62,6 +69,15 @@ async fn run(store: StoreKind) {
             return;
         }
         seed += 1;
+    }
+}
+
+async fn told_to_stop() {
+    let mut interrupt = signal(SignalKind::interrupt()).unwrap();
+    let mut terminate = signal(SignalKind::terminate()).unwrap();
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
     }
 }
 

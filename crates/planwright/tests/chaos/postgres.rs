@@ -18,12 +18,13 @@ pub(crate) struct Postgres {
 /// `fsync` is off: a killed process loses nothing that it handed to the kernel. Commits are acknowledged once they are
 /// handed over, which is what the store relies on.
 const SETTINGS: &str = "-c listen_addresses='' -c max_connections=200 -c fsync=off -c full_page_writes=off \
-                        -c synchronous_commit=on -c wal_level=replica -c max_wal_senders=4 -c hot_standby=on";
+                        -c synchronous_commit=on -c wal_level=replica -c max_wal_senders=4 -c hot_standby=on \
+                        -c wal_retrieve_retry_interval=200ms";
 
 impl Postgres {
     /// A primary, and a standby that has every commit before the client is told of it.
     pub(crate) fn start() -> Result<Self, String> {
-        let bin = find_programs().ok_or("initdb and postgres are not installed")?;
+        let bin = find_programs().ok_or("initdb, pg_ctl, pg_basebackup and psql are not in one folder")?;
         // A socket's path has room for about a hundred characters.
         let folder = tempfile::Builder::new().prefix("pw-chaos-pg.").tempdir_in("/tmp").map_err(|e| e.to_string())?;
         let owner = owner()?;
@@ -49,7 +50,7 @@ impl Postgres {
     /// Both addresses: the program looks for the one that takes writes.
     pub(crate) fn url(&self) -> String {
         let (a, b) = (self.socket("a"), self.socket("b"));
-        format!("postgres:///postgres?host={a},{b}&user=postgres&target_session_attrs=read-write")
+        format!("postgres:///postgres?host={a}&host={b}&user=postgres&target_session_attrs=read-write")
     }
 
     /// Ends the primary as SIGQUIT does: at once, with nothing written in an orderly way.
@@ -62,13 +63,9 @@ impl Postgres {
         self.start_node(self.primary).unwrap();
     }
 
-    pub(crate) fn has_standby(&self) -> bool {
-        self.standby.is_some()
-    }
-
-    /// The standby takes over from a primary that is gone.
-    pub(crate) fn promote(&mut self) {
-        let Some(standby) = self.standby.take() else { return };
+    /// The standby takes over from a primary that is gone. Without a standby the primary comes back.
+    pub(crate) fn promote_or_start_again(&mut self) {
+        let Some(standby) = self.standby.take() else { return self.start_again() };
         self.run("pg_ctl", &["-D", &self.data(standby), "-w", "-t", "60", "promote"]).unwrap();
         self.primary = standby;
     }
@@ -112,7 +109,8 @@ impl Drop for Postgres {
 
 /// The folder with the server's programs: from PATH, else the newest that Debian keeps beside it.
 fn find_programs() -> Option<PathBuf> {
-    let complete = |folder: &Path| ["initdb", "postgres", "pg_ctl"].iter().all(|name| folder.join(name).exists());
+    let complete =
+        |folder: &Path| ["initdb", "pg_ctl", "pg_basebackup", "psql"].iter().all(|name| folder.join(name).exists());
     let paths = std::env::var_os("PATH").unwrap_or_default();
     if let Some(folder) = std::env::split_paths(&paths).find(|folder| complete(folder)) {
         return Some(folder);

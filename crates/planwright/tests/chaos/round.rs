@@ -17,8 +17,10 @@ use crate::server::{Addresses, NUDGES, PATIENCE, SERVERS, Server, Settings};
 use crate::stores::{Disk, FullDisk, Store, StoreKind};
 
 const SESSIONS: usize = 8;
+/// Cases that the report shows of each broken rule.
+const SHOWN: usize = 6;
 /// Longer than any timer in a server that could begin something.
-const QUIET: Duration = Duration::from_secs(5);
+const QUIET: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
@@ -73,6 +75,7 @@ impl Round {
         for session in &sessions {
             followers.spawn(load.clone().follow(session.clone(), self.seed));
         }
+        warm_up(&recorder).await;
         target.endure(&schedule).await;
         load.finish();
         let finished = async { while clients.join_next().await.is_some() {} };
@@ -106,11 +109,16 @@ impl Round {
         if violations.is_empty() {
             return Ok(summary);
         }
-        let mut counts: BTreeMap<Rule, usize> = BTreeMap::new();
-        violations.iter().for_each(|violation| *counts.entry(violation.rule).or_default() += 1);
-        let mut report = format!("{summary}\nFaults:\n{schedule}\nNot so: {counts:?}\n");
-        for violation in violations.iter().take(40) {
-            let _ = writeln!(report, "- {violation}");
+        let mut by_rule: BTreeMap<Rule, Vec<String>> = BTreeMap::new();
+        for violation in violations {
+            by_rule.entry(violation.rule).or_default().push(violation.what);
+        }
+        let mut report = format!("{summary}\nFaults:\n{schedule}\nBroken rules:\n");
+        for (rule, cases) in by_rule {
+            let _ = writeln!(report, "{rule:?}, {} times", cases.len());
+            for case in cases.iter().take(SHOWN) {
+                let _ = writeln!(report, "- {case}");
+            }
         }
         // Kept for a look at what happened.
         let folder = logs.keep();
@@ -130,6 +138,14 @@ fn interruptions(fault: Fault) -> usize {
         Fault::Kill { .. } | Fault::Terminate { .. } | Fault::Freeze { .. } => 1,
         Fault::Log { .. } => 2,
         Fault::FullDisk | Fault::RestartStore | Fault::PromoteStandby => SERVERS,
+    }
+}
+
+/// The first turn in a process takes longer than all others. Faults come when the load is there.
+async fn warm_up(recorder: &Recorder) {
+    let begin = tokio::time::Instant::now();
+    while recorder.acknowledged() < 2 * SESSIONS && begin.elapsed() < PATIENCE {
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn check(evidence: &Evidence, violations: &mut Violations) {
     }
     check_order_of_entries(evidence, violations);
     check_unknown_turns(evidence, violations);
+    check_first_document_turns(evidence, violations);
 }
 
 fn check_session(request: &Request, entries: &[Value], violations: &mut Violations) {
@@ -96,6 +97,19 @@ fn check_unknown_turns(evidence: &Evidence, violations: &mut Violations) {
             if !sent {
                 violations.add(Rule::NothingTwice, format!("{session}: no client sent {:?}", turn.text));
             }
+        }
+    }
+}
+
+/// An approval leads to one turn that says so. The text has the plan's number and the approval's note in it.
+fn check_first_document_turns(evidence: &Evidence, violations: &mut Violations) {
+    for (session, entries) in &evidence.journals {
+        let mut begun: BTreeMap<String, usize> = BTreeMap::new();
+        for turn in journal::turns(entries).into_iter().filter(|turn| turn.text.starts_with("[Plan ")) {
+            *begun.entry(turn.text).or_default() += 1;
+        }
+        for (text, times) in begun.into_iter().filter(|(_, times)| *times > 1) {
+            violations.add(Rule::NothingTwice, format!("{session}: {times} turns began for one approval: {text:?}"));
         }
     }
 }
