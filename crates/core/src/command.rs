@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
+use crate::plan::execution::Pause;
 use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
@@ -50,6 +51,14 @@ pub enum TurnCommand {
         text: String,
         tokens: u32,
         purpose: Purpose,
+    },
+    /// The system begins a turn for a document whose execution is as the caller saw it. Another process may have begun
+    /// and ended one since.
+    BeginDocument {
+        text: String,
+        tokens: u32,
+        plan: PlanId,
+        seen: Option<Pause>,
     },
     /// Continues the turn that another process left open.
     Resume {
@@ -219,6 +228,7 @@ impl Command {
         match self {
             Self::Turn(TurnCommand::Show(shown)) => Some(&shown.plan),
             Self::Turn(TurnCommand::Begin { purpose, .. }) => purpose.plan(),
+            Self::Turn(TurnCommand::BeginDocument { plan, .. }) => Some(plan),
             Self::Session(_) | Self::Draft(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),

@@ -77,7 +77,12 @@ impl Decider<'_> {
         let mut after = self.snapshot.clone();
         events.iter().for_each(|event| after.apply(event, self.context, 0));
         let executing = |plan: &&Plan| plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
-        let Some(plan) = after.active().filter(executing) else { return events };
+        // The document of the turn may be parked by now.
+        let worked_on = match &open.purpose {
+            Purpose::Document { plan } => after.plan(plan),
+            Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } => after.active(),
+        };
+        let Some(plan) = worked_on.filter(executing) else { return events };
         let Some(execution) = &plan.execution else { return events };
         let idle_turns = match open.purpose {
             Purpose::Document { .. } => execution.idle_turns().saturating_add(1),

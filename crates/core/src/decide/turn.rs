@@ -16,6 +16,13 @@ impl Decider<'_> {
     pub(super) fn turn(&self, command: &TurnCommand) -> Result<Vec<Event>, Refusal> {
         match command {
             TurnCommand::Begin { text, tokens, purpose } => self.begin_turn(text, *tokens, purpose),
+            TurnCommand::BeginDocument { text, tokens, plan, seen } => {
+                let found = self.snapshot.named(plan)?;
+                if found.execution.as_ref().is_some_and(|execution| execution.pause != *seen) {
+                    return Err(found.wrong_status("another process has worked on it since"));
+                }
+                self.begin_turn(text, *tokens, &Purpose::Document { plan: plan.clone() })
+            }
             TurnCommand::Resume { turn } => {
                 self.open_turn(turn)?;
                 Ok(vec![Event::of_turn(turn, TurnEvent::Resumed)])

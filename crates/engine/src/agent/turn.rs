@@ -20,6 +20,7 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Conversation, CountTokens as _};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{PlanId, RequestId, TurnId};
+use planwright_core::plan::execution::Pause;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
@@ -42,7 +43,7 @@ impl Agent {
         context: &InputContext,
     ) -> LedgerResult<TurnOutcome> {
         Box::pin(self.finish_first(context)).await?;
-        let message = Message { request, text, purpose: Purpose::Answer };
+        let message = Message { request, text, begins: Begins::Answer };
         let outcome = match Box::pin(self.begin(context.by(), message, context)).await? {
             Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
             Begun::Before { turn, seq } => self.outcome_of_turn(&turn, seq, context).await?,
@@ -143,7 +144,18 @@ fn begun_seq(committed: &Committed, turn: &TurnId) -> Option<u64> {
 pub(super) struct Message<'a> {
     pub(super) request: RequestId,
     pub(super) text: &'a str,
-    pub(super) purpose: Purpose,
+    pub(super) begins: Begins,
+}
+
+/// What a message begins.
+#[derive(Debug)]
+pub(super) enum Begins {
+    Answer,
+    /// A turn that works on a document, whose execution was seen like this.
+    Document {
+        plan: PlanId,
+        seen: Option<Pause>,
+    },
 }
 
 /// A turn that was to begin.

@@ -3,7 +3,9 @@
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, RunCommand, TurnCommand};
 use planwright_core::ids::TurnId;
+use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
+use planwright_core::plan::execution::Pause;
 use planwright_core::plan::execution::StepStatus::{Completed, InProgress};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{Purpose, TurnEnd, TurnEnding};
@@ -62,6 +64,33 @@ fn a_document_that_is_over_is_not_paused() {
     world.agent(report(Some(1), Completed)).unwrap();
     world.agent(report(Some(2), Completed)).unwrap();
     assert_eq!(names(&end_turn(&mut world, TurnEnd::Answered).unwrap()), ["turn_ended"]);
+}
+
+#[test]
+fn a_document_that_was_parked_during_its_turn_is_paused_too() {
+    for parking in [on(PlanStyle::Collect), off()] {
+        let mut world = executing();
+        let plan = world.active().id.clone();
+        begin_document(&mut world).unwrap();
+        world.person(parking).unwrap();
+        end_turn(&mut world, TurnEnd::Answered).unwrap();
+        assert!(world.plan(&plan).execution.as_ref().unwrap().paused_since().is_some());
+    }
+}
+
+#[test]
+fn a_turn_does_not_begin_for_a_document_that_moved_since_it_was_looked_at() {
+    let mut world = executing();
+    let begin = |world: &mut World, seen: Option<Pause>| {
+        let plan = world.active().id.clone();
+        let begin = TurnCommand::BeginDocument { text: "Go on".to_owned(), tokens: 2, plan, seen };
+        world.send(Actor::system("server"), Command::Turn(begin))
+    };
+    begin(&mut world, None).unwrap();
+    end_turn(&mut world, TurnEnd::Answered).unwrap();
+    refused(begin(&mut world, None), RefusalCode::WrongStatus, "another process has worked on it since");
+    let seen = world.active().execution.as_ref().unwrap().pause;
+    begin(&mut world, seen).unwrap();
 }
 
 #[test]

@@ -9,12 +9,12 @@ use planwright_core::plan::execution::Pause;
 use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::prompt::specialist;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::{Purpose, TurnEnd};
+use planwright_core::turn::TurnEnd;
 
 use super::{summary, uncertain};
 use crate::agent::Agent;
 use crate::agent::lease::is_over_or_taken;
-use crate::agent::turn::{Begun, Delivery, Message};
+use crate::agent::turn::{Begins, Begun, Delivery, Message};
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
@@ -66,8 +66,9 @@ impl Agent {
                 }
                 Some(_) | None => specialist::open_document(&found),
             };
-            let purpose = Purpose::Document { plan: plan.clone() };
-            let message = Message { request: request.clone(), text: &text, purpose };
+            let seen = found.execution.as_ref().and_then(|execution| execution.pause);
+            let begins = Begins::Document { plan: plan.clone(), seen };
+            let message = Message { request: request.clone(), text: &text, begins };
             let system = Actor::system(session.channel.as_str());
             let outcome = match Box::pin(self.begin(&system, message, context)).await? {
                 Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,

@@ -8,7 +8,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{OpenTurn, Purpose};
 
-use super::{Begun, Delivery, Message};
+use super::{Begins, Begun, Delivery, Message};
 use crate::agent::Agent;
 use crate::agent::lease::Taken;
 use crate::ledger::{Committed, LedgerError, LedgerResult};
@@ -24,9 +24,13 @@ impl Agent {
         context: &'a InputContext,
     ) -> LedgerResult<Begun<'a>> {
         let session = context.session();
-        let Message { request, text, purpose } = message;
+        let Message { request, text, begins } = message;
         let tokens = self.check_room(session, text).await?;
-        let begin = Command::Turn(TurnCommand::Begin { text: text.to_owned(), tokens, purpose });
+        let said = text.to_owned();
+        let begin = Command::Turn(match begins {
+            Begins::Answer => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Answer },
+            Begins::Document { plan, seen } => TurnCommand::BeginDocument { text: said, tokens, plan, seen },
+        });
         loop {
             match self.take_as(request.clone(), session, by, &begin, context).await {
                 // Another process began a turn in between and left it open.
