@@ -13,6 +13,7 @@ use planwright_core::turn::TurnEnd;
 
 use super::{summary, uncertain};
 use crate::agent::Agent;
+use crate::agent::commands::standing;
 use crate::agent::lease::is_over_or_taken;
 use crate::agent::turn::{Begins, Begun, Delivery, Message};
 use crate::ledger::{LedgerError, LedgerResult};
@@ -82,9 +83,23 @@ impl Agent {
                     found = open;
                     request = self.engine().next_request();
                 }
-                None => return Ok(outcome.into()),
+                None => return self.with_pause(outcome.into(), plan, session).await,
             }
         }
+    }
+
+    /// The answer says how far the document is if its execution is paused now, and how it continues.
+    async fn with_pause(&self, mut answer: Answer, plan: &PlanId, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let Some(open) = self.active_document(session, plan).await? else { return Ok(answer) };
+        if open.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some()) {
+            let far = standing(&open);
+            if !answer.reply.contains(&far) {
+                let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
+                answer.reply.push_str(&format!("{gap}{far}"));
+            }
+            answer.reply.push_str(&format!(" It is paused; `/plan resume {}` continues it.", open.number));
+        }
+        Ok(answer)
     }
 
     /// The document, if the turn that ended left steps open and the agent is to be reminded of them. Only a turn that
