@@ -150,7 +150,7 @@ fn the_chat_names_no_command_of_the_command_line() {
         "/plan reject 1",
         "/plan approve 1",
         "/plan resume 1",
-        "/plan revise 1 again",
+        "/plan revise #1 again",
         "/plan status",
         "/plan watch",
         "/sessions",
