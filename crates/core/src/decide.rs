@@ -36,7 +36,7 @@ pub fn decide(
         Command::Workbook(command) => decider.workbook(command),
         Command::Import(imported) => decider.import(imported),
     }?;
-    Ok(decider.pausing_document(decider.stopping_work(events)))
+    Ok(decider.pausing_parked(decider.pausing_document(decider.stopping_work(events))))
 }
 
 /// Everything a decision may look at.
@@ -90,6 +90,29 @@ impl Decider<'_> {
         };
         if execution.paused_since().is_none() || execution.idle_turns() != idle_turns {
             events.push(execution::paused(plan, execution, idle_turns));
+        }
+        events
+    }
+
+    /// A document that is parked before its turn began waits for a person, too.
+    fn pausing_parked(&self, mut events: Vec<Event>) -> Vec<Event> {
+        let parks = |event: &Event| {
+            matches!(
+                event,
+                Event::Session(SessionEvent::PlanModeEnabled { .. } | SessionEvent::PlanModeDisabled { .. })
+            )
+        };
+        let Some(before) = self.snapshot.active().filter(|_| events.iter().any(parks)) else { return events };
+        let mut after = self.snapshot.clone();
+        events.iter().for_each(|event| after.apply(event, self.context, 0));
+        let turn = after.session.as_ref().and_then(|session| session.turn.as_ref());
+        let is_worked_on = turn.is_some_and(|turn| self.works_on(turn, &before.id));
+        let is_active = after.active().is_some_and(|active| active.id == before.id);
+        let Some(plan) = after.plan(&before.id).filter(|_| !is_active && !is_worked_on) else { return events };
+        let executing = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
+        if let Some(execution) = plan.execution.as_ref().filter(|running| executing && running.paused_since().is_none())
+        {
+            events.push(execution::paused(plan, execution, 0));
         }
         events
     }

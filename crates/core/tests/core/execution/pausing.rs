@@ -79,6 +79,17 @@ fn a_document_that_was_parked_during_its_turn_is_paused_too() {
 }
 
 #[test]
+fn a_document_that_is_parked_before_its_turn_began_is_paused() {
+    for parking in [on(PlanStyle::Collect), off()] {
+        let mut world = executing();
+        let plan = world.active().id.clone();
+        let events = world.person(parking).unwrap();
+        assert_eq!(names(&events).last(), Some(&"execution_paused"));
+        assert!(world.plan(&plan).execution.as_ref().unwrap().paused_since().is_some());
+    }
+}
+
+#[test]
 fn a_turn_does_not_begin_for_a_document_that_moved_since_it_was_looked_at() {
     let mut world = executing();
     let begin = |world: &mut World, seen: Option<Pause>| {

@@ -257,6 +257,9 @@ impl Agent {
     ) -> LedgerResult<Settled> {
         let (session, by) = (context.session(), context.by());
         let plan = self.engine().plan(session, plan).await?;
+        if choice != Some(StuckChoice::Stop) {
+            self.check_author(&plan).await?;
+        }
         match choice {
             None | Some(StuckChoice::Retry) => self.check_able(&plan)?,
             Some(StuckChoice::Skip | StuckChoice::Stop) => {}
