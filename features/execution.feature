@@ -527,14 +527,14 @@ Feature: Approval and execution
     And the person reads "Plan 1 is COMPLETED"
     And "mail" was called 1 time
 
-  Scenario: Approving once more while it is carried out does nothing twice
+  Scenario: An approval that comes while the plan is carried out waits for its end, and does nothing twice
     Given a tool "mail" that changes things and waits to be let go
     And a plan with the calls 'mail {}' is ready
     When the person types "/plan approve 1" and "mail" is being called
+    And what waits is let go
     And the person types "/plan approve 1"
     Then it is refused
-    When what waits is let go
-    And what was under way ends
+    When what was under way ends
     Then plan 1 is COMPLETED
     And "mail" was called 1 time
     And plan 1 was carried out 1 time
