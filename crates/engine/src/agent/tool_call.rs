@@ -136,11 +136,13 @@ impl TurnRunner<'_> {
 
     /// Whether plan work was turned on, off or to another style since the turn began.
     async fn mode_changed(&self) -> LedgerResult<bool> {
-        let is_mode = |event: &Event| match event {
-            Event::Session(SessionEvent::PlanModeEnabled { .. } | SessionEvent::PlanModeDisabled { .. }) => true,
-            _ => false,
-        };
-        self.happened_since_begun(is_mode).await
+        self.happened_since_begun(|event| {
+            matches!(
+                event,
+                Event::Session(SessionEvent::PlanModeEnabled { .. } | SessionEvent::PlanModeDisabled { .. })
+            )
+        })
+        .await
     }
 
     async fn call_plan_tool(

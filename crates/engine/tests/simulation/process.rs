@@ -124,7 +124,8 @@ impl NumberedIds {
 impl Ids for NumberedIds {
     fn next(&self) -> RequestId {
         let number = self.made.fetch_add(1, Relaxed);
-        // As long as the ids that are made in earnest.
-        RequestId::new(format!("{:-<16}{number:012}", self.owner)).unwrap()
+        // As long as the ids that are made in earnest, and like them it differs from those of others in its last letters.
+        let owner: String = self.owner.chars().filter(char::is_ascii_alphanumeric).collect();
+        RequestId::new(format!("{:-<16}{number:06}{owner:x>6}", self.owner)).unwrap()
     }
 }

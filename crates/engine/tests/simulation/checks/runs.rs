@@ -78,10 +78,16 @@ fn ended(written: &Written<'_>, plan: &PlanId, step: &StepId, now: StepStatus) -
         ) => own,
         (PlanStyle::Collect, StepStatus::InProgress, now) => by == ActorKind::System && now != StepStatus::InProgress,
         (_, StepStatus::Uncertain, StepStatus::Pending | StepStatus::Skipped) => by == ActorKind::Person,
-        (_, StepStatus::Pending, StepStatus::Skipped) => by == ActorKind::Person,
+        // What needs a skipped step is skipped with it.
+        (_, StepStatus::Pending, StepStatus::Skipped) => by == ActorKind::Person || needs_skipped(plan, step),
         (_, _, _) => false,
     };
     if fits { Ok(()) } else { Err(format!("it was {} and became {} by {by:?}", before.as_str(), now.as_str())) }
+}
+
+fn needs_skipped(plan: &Plan, step: &StepId) -> bool {
+    let run = |need: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(need));
+    needs(plan, step).iter().any(|need| run(need).is_some_and(|run| run.status == StepStatus::Skipped))
 }
 
 /// What was done stays done, and what nobody knows the end of waits, unless a person says what becomes of it.

@@ -128,5 +128,10 @@ impl State {
 fn read_again(plan: &Arc<Plan>) -> LedgerResult<Arc<Plan>> {
     let trouble = |error: serde_json::Error| LedgerError::Internal(format!("plan {}: {error}", plan.id));
     let text = serde_json::to_string(plan.as_ref()).map_err(trouble)?;
-    serde_json::from_str::<Plan>(&text).map(Arc::new).map_err(trouble)
+    let mut read: Plan = serde_json::from_str(&text).map_err(trouble)?;
+    // A store keeps this beside the rest.
+    if let (Some(execution), Some(kept)) = (&mut read.execution, &plan.execution) {
+        execution.pause = kept.pause;
+    }
+    Ok(Arc::new(read))
 }
