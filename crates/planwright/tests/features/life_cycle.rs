@@ -172,8 +172,9 @@ async fn decides(world: &mut World, action: &str) {
         "execute" => ("resume", Decision::Resume { plan: id }),
         _ => ("cancel", Decision::Cancel { plan: id, reason: None }),
     };
-    // To approve is one thing and to carry out another; what is typed does both.
-    if (action, status) != ("approve", PlanStatus::Ready) {
+    // To approve is one thing and to carry out another; what is typed does both. While the plan is carried out, what is
+    // typed waits for its end, and only a decision of another process comes in between.
+    if (action, status) != ("approve", PlanStatus::Ready) && world.under_way.is_empty() {
         types(world, format!("/plan {command} 1")).await;
         let answer = world.talk.answer();
         if !answer.refused() {
