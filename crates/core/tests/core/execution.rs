@@ -155,7 +155,7 @@ fn a_document_that_was_parked_goes_on_where_it_stood() {
     refused(world.person(resume(&id)), RefusalCode::WrongStatus, "a second execution cannot begin");
     world.person(off()).unwrap();
     let events = world.person(resume(&id)).unwrap();
-    assert_eq!(names(&events), ["plan_mode_enabled"]);
+    assert_eq!(names(&events), ["execution_resumed", "plan_mode_enabled"]);
     assert_eq!(steps(&world), [Completed, Pending]);
 }
 
@@ -380,7 +380,7 @@ mod reports {
         refused(
             off_again.agent(report(None, Completed)),
             RefusalCode::PolicyDenied,
-            "only available while plan work is on",
+            "only while plan work is on",
         );
     }
 

@@ -94,7 +94,7 @@ async fn an_approval_that_was_stored_before_a_crash_is_carried_out_when_it_is_re
     let begins = |submission: &planwright_engine::ledger::Submission| {
         matches!(
             submission.command,
-            planwright_core::command::Command::Turn(planwright_core::command::TurnCommand::Begin { .. })
+            planwright_core::command::Command::Turn(planwright_core::command::TurnCommand::BeginDocument { .. })
         )
     };
     let process = Process::hanging(&world, &ScriptedModel::new([]), begins).await;
