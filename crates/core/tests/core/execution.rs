@@ -377,11 +377,7 @@ mod reports {
         );
         let mut off_again = approved_document(TWO_STEPS);
         off_again.person(off()).unwrap();
-        refused(
-            off_again.agent(report(None, Completed)),
-            RefusalCode::PolicyDenied,
-            "only while plan work is on",
-        );
+        refused(off_again.agent(report(None, Completed)), RefusalCode::PolicyDenied, "only while plan work is on");
     }
 
     #[test]

@@ -209,6 +209,15 @@ pub(crate) fn refused<T: std::fmt::Debug>(outcome: LedgerResult<T>, code: Refusa
     }
 }
 
+/// The lease of the submission is lost.
+#[track_caller]
+pub(crate) fn fenced<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
+    match outcome.expect_err("the lease still counted") {
+        LedgerError::Fenced(_) => {}
+        other => panic!("{other:?} is not a lost lease"),
+    }
+}
+
 /// Damage of something whose name has these words in it.
 #[track_caller]
 pub(crate) fn damaged<T: std::fmt::Debug>(outcome: LedgerResult<T>, words: &str) {

@@ -94,7 +94,7 @@ pub(crate) async fn only_whoever_holds_a_session_can_delete_it(store: &Store) {
     let before = rows(store).await;
     for lease in [&lost, &Lease { fence: held.fence, ..lost.clone() }, &Lease { fence: 7, ..held.clone() }, &elsewhere]
     {
-        refused(ledger.delete_session(lease).await, RefusalCode::Conflict);
+        fenced(ledger.delete_session(lease).await);
     }
     let nowhere = Lease { session: session("cli:nowhere1"), ..held.clone() };
     refused(ledger.delete_session(&nowhere).await, RefusalCode::NotFound);
@@ -121,7 +121,7 @@ pub(crate) async fn a_key_can_be_used_again_and_begins_anew(store: &Store) {
         other.ledger().delete_session(&held).await.unwrap();
         // Whoever still thinks that they hold it cannot write to one that comes after it.
         let late = submission(&here(), "late", open());
-        refused(engine.ledger().submit(holding(&held, late)).await, RefusalCode::Conflict);
+        fenced(engine.ledger().submit(holding(&held, late)).await);
     }
     let fresh = engines[0].open(&here(), &person()).await.unwrap().snapshot.session.unwrap();
     assert!(fresh.turn.is_none() && fresh.topic.is_none() && fresh.plans_made == 0 && !fresh.plan_mode.enabled);

@@ -83,9 +83,9 @@ pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
     // Nobody else has it yet, so it still counts.
     under(&first, "in-time", on(PlanStyle::Collect)).await.unwrap();
     let second = engine.ledger().acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
-    refused(under(&first, "too-late", record(1)).await, RefusalCode::Conflict);
+    fenced(under(&first, "too-late", record(1)).await);
     let forged = Lease { owner: second.owner.clone(), ..first.clone() };
-    refused(under(&forged, "forged", record(1)).await, RefusalCode::Conflict);
+    fenced(under(&forged, "forged", record(1)).await);
     under(&second, "mine", record(2)).await.unwrap();
     // Many at once are told apart as well.
     let (ours, theirs) = tokio::join!(
@@ -93,7 +93,7 @@ pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
         join_all((0..20).map(|n| under(&first, ["theirs-", &n.to_string()].concat().leak(), record(n)))),
     );
     ours.into_iter().for_each(|outcome| drop(outcome.unwrap()));
-    theirs.into_iter().for_each(|outcome| drop(refused(outcome, RefusalCode::Conflict)));
+    theirs.into_iter().for_each(|outcome| fenced(outcome));
     assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 21);
     assert_no_gaps(&engine, &here).await;
 }
@@ -110,7 +110,7 @@ pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store
     assert_eq!((again.events, again.seq, again.snapshot), (answer.events, answer.seq, answer.snapshot));
     // What was not carried out in time is not carried out now.
     sent.stamp.request = RequestId::new("too-late").unwrap();
-    refused(engine.ledger().submit(sent).await, RefusalCode::Conflict);
+    fenced(engine.ledger().submit(sent).await);
     assert_eq!(assert_no_gaps(&engine, &here).await, 3);
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn a_lease_counts_in_its_own_session_only(store: &Store) {
     assert_eq!(ours.fence, theirs.fence);
     for (n, (session, lease)) in [(&here, &theirs), (&there, &ours), (&nowhere, &ours)].into_iter().enumerate() {
         let submission = submission(session, &format!("wrong-{n}"), on(PlanStyle::Collect));
-        refused(engine.ledger().submit(holding(lease, submission)).await, RefusalCode::Conflict);
+        fenced(engine.ledger().submit(holding(lease, submission)).await);
     }
     // Nor does a lease on a session that is not there open it.
     let opening = holding(&Lease { session: nowhere.clone(), ..ours }, submission(&nowhere, "opening", open()));

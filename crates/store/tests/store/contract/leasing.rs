@@ -107,8 +107,8 @@ pub(crate) async fn whoever_crashed_is_followed_and_cannot_write_any_more(store:
     let kept = resumed.lease.unwrap();
     assert!(kept.fence > lost.fence);
     let late = || submission(&here, "late", note("turn", vec![replied("Hi", 0)]));
-    refused(ledger.submit(holding(&lost, late())).await, RefusalCode::Conflict);
-    refused(ledger.submit(letting_go(&lost, late())).await, RefusalCode::Conflict);
+    fenced(ledger.submit(holding(&lost, late())).await);
+    fenced(ledger.submit(letting_go(&lost, late())).await);
     // Nothing was given back in the name of somebody else.
     leased(ledger.submit(taking("first", LONG, late())).await, &here);
     other.submit(letting_go(&kept, submission(&here, "end", end("turn")))).await.unwrap();
@@ -178,7 +178,7 @@ pub(crate) async fn leases_change_hands_within_one_batch(store: &Store) {
         leased(early, &here);
         assert_eq!((reply.unwrap().lease, left.unwrap().lease), (None, None));
         assert_eq!(followed.unwrap().lease, Some(second));
-        refused(late, RefusalCode::Conflict);
+        fenced(late);
         gone.unwrap();
     }
     let engine = store.engine().await;
