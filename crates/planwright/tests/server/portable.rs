@@ -40,7 +40,9 @@ async fn from_one_kind_of_store_to_the_other_and_back() {
 
         at(&world, &postgres, &format!("restore {}", first.display())).done().says("3 sessions");
         assert_eq!(seen(&world, &postgres), before);
-        at(&world, &postgres, &format!("restore {}", first.display())).done().says("Already in the store and unchanged: 3 sessions");
+        at(&world, &postgres, &format!("restore {}", first.display()))
+            .done()
+            .says("Already in the store and unchanged: 3 sessions");
         at(&world, &postgres, "backup second.tar").done();
         let looked = at(&world, &postgres, "doctor").done().says("PostgreSQL");
         assert!(!looked.stdout.contains("not encrypted"), "it is reached by a socket: {}", looked.stdout);
