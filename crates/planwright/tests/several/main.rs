@@ -13,6 +13,7 @@ mod memory;
 mod program;
 mod provider;
 mod rehearsed;
+mod silent;
 mod stopped;
 #[path = "../../../store/tests/store/stores.rs"]
 #[allow(dead_code)]
