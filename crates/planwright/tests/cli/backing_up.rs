@@ -99,6 +99,32 @@ fn a_workbook_goes_along_with_its_files() {
     }
 }
 
+/// The file beside the session's files that names the lease under which they are written.
+const LEASE: &str = "users/cli-session-one/lease";
+
+#[test]
+fn a_lease_stays_where_it_is_and_the_restored_session_is_written_to_under_a_new_one() {
+    let world = World::new();
+    let write = ["/plan on collect", "send the report", "/plan approve", ""].join("\n");
+    world.run_with_input("chat --session cli:session-one", &write).done();
+    let before = std::fs::read_to_string(world.path(LEASE)).unwrap();
+    let words = world.run("backup all.tar").done();
+    assert!(!words.stdout.contains("left out"), "{}", words.stdout);
+    assert!(!names(&world.path("all.tar")).iter().any(|name| name.ends_with("lease")));
+    let bytes = std::fs::read(world.path("all.tar")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains(&before), "the name of the lease is in the archive");
+
+    let other = World::new();
+    // Something of an earlier session of this name.
+    put(&other, LEASE, "a process of long ago 7");
+    ran(other.command().arg("restore").arg(world.path("all.tar"))).done();
+    let again = ["/plan on collect", "send the report", "/plan approve", ""].join("\n");
+    other.run_with_input("chat --session cli:session-one", &again).done().says("Plan 2");
+    assert_eq!(other.json("plan show 2 --session cli:session-one")["status"], "COMPLETED");
+    let now = std::fs::read_to_string(other.path(LEASE)).unwrap();
+    assert!(now != before && !now.contains("long ago"), "{now}");
+}
+
 #[test]
 fn what_is_restored_elsewhere_is_the_same_and_can_be_worked_on() {
     let world = lived_in();
