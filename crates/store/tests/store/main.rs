@@ -86,6 +86,7 @@ promises! {
     }
     overview {
         plans_anywhere_are_paged,
+        a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         what_nobody_does_any_more_is_found,
         everything_is_counted,
     }
@@ -148,6 +149,7 @@ contract! {
     reading {
         a_session_that_is_not_there_is_empty_everywhere,
         sessions_are_paged_the_most_recently_active_first,
+        a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else,
         sessions_active_at_the_same_moment_are_all_listed,
         sessions_with_one_key_are_found_on_every_channel,
         plans_are_paged_the_newest_first,
@@ -225,6 +227,7 @@ contract! {
     overview {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
+        a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         damage_hides_no_plan_of_others,
         what_nobody_does_any_more_is_found,
         work_that_somebody_is_at_is_not_listed,

@@ -69,6 +69,40 @@ pub(crate) async fn sessions_are_paged_the_most_recently_active_first(store: &St
     assert_eq!(ledger.session(&nth_session(0)).await.unwrap().unwrap().last_active, at(100));
 }
 
+/// What is written between two pages moves; everything else is listed once.
+pub(crate) async fn a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else(store: &Store) {
+    let ledger = store.ledger().await;
+    for n in 0..20 {
+        ledger.submit(submission(&nth_session(n), &format!("open-{n}"), open())).await.unwrap();
+    }
+    let first = ledger.sessions(None, 5).await.unwrap();
+    // Sessions of the first page are written to, deleted, and joined by a new one.
+    for n in [18, 16] {
+        ledger.submit(submission(&nth_session(n), &format!("again-{n}"), on(PlanStyle::Document))).await.unwrap();
+    }
+    for n in [19, 17, 15] {
+        let lease = ledger
+            .acquire_lease(&nth_session(n), "somebody", std::time::Duration::from_secs(60))
+            .await
+            .unwrap()
+            .unwrap();
+        ledger.delete_session(&lease).await.unwrap();
+    }
+    ledger.submit(submission(&nth_session(20), "open-20", open())).await.unwrap();
+    let (mut found, mut after) = (first.items, first.next);
+    while after.is_some() {
+        let page = ledger.sessions(after, 5).await.unwrap();
+        assert!(page.items.len() <= 5);
+        found.extend(page.items);
+        after = page.next;
+    }
+    let found: Vec<_> = found.into_iter().map(|stored| stored.session.identity).collect();
+    assert_eq!(found, (0..20).rev().map(nth_session).collect::<Vec<_>>());
+    // Position 0 is the beginning.
+    let beginning = ledger.sessions(Some(0), 1).await.unwrap();
+    assert_eq!(beginning.items[0].session.identity, nth_session(20));
+}
+
 pub(crate) async fn sessions_active_at_the_same_moment_are_all_listed(store: &Store) {
     let ledger = store.ledger().await;
     for n in 0..9 {
