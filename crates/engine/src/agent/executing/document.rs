@@ -58,6 +58,14 @@ impl Agent {
     async fn turn_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         let mut found = self.begun_document(session, context.by(), plan).await?;
+        if is_paused(&found) {
+            // Another process carried out this request, and its turn left steps open. Only a person resumes that.
+            let answer = match Box::pin(self.document_turn_before(context)).await? {
+                Some(outcome) => outcome.into(),
+                None => Answer::words(session, String::new()),
+            };
+            return self.with_pause(answer, plan, session).await;
+        }
         // The first turn belongs to the request, so that sent again it finds the turn.
         let mut request = context.part(self.engine(), TURN).next_request();
         loop {
@@ -91,7 +99,7 @@ impl Agent {
     /// The answer says how far the document is if its execution is paused now, and how it continues.
     async fn with_pause(&self, mut answer: Answer, plan: &PlanId, session: &SessionIdentity) -> LedgerResult<Answer> {
         let Some(open) = self.active_document(session, plan).await? else { return Ok(answer) };
-        if open.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some()) {
+        if is_paused(&open) {
             let far = standing(&open);
             if !answer.reply.contains(&far) {
                 let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
@@ -138,15 +146,13 @@ impl Agent {
         self.outcome_of_turn(turn, committed.seq, context).await.map(Some)
     }
 
-    /// The document as it is carried out, which begins now if nobody has begun it.
+    /// The document as it is carried out. Its execution begins now if no process has begun it.
     async fn begun_document(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
-        if let Some(found) = self.active_document(session, plan).await?
-            && found.execution.as_ref().is_some_and(|execution| execution.paused_since().is_none())
-        {
+        if let Some(found) = self.active_document(session, plan).await? {
             return Ok(found);
         }
         match self.engine().resume(session, by, plan).await {
-            // Somebody else was faster.
+            // Another process began it first.
             Err(error @ LedgerError::Refused(_)) => self.active_document(session, plan).await?.ok_or(error),
             resumed => resumed,
         }
@@ -157,6 +163,10 @@ impl Agent {
         let active = snapshot.active().filter(|active| active.id == *plan && active.status == PlanStatus::Executing);
         Ok(active.cloned().map(Arc::new))
     }
+}
+
+fn is_paused(plan: &Plan) -> bool {
+    plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some())
 }
 
 /// Whether a person asked for the work and no turn has begun it yet. One whose turn ended is paused.

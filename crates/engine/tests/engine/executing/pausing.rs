@@ -3,12 +3,12 @@
 
 use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
+use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStatus;
-use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::TurnEnd;
 use planwright_engine::engine::Activity;
 use planwright_engine::model::ModelErrorKind;
-use planwright_engine::session::input::Approving;
+use planwright_engine::session::input::{Approving, BeginWork, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -160,13 +160,34 @@ async fn a_person_who_resumes_gives_the_agent_its_turns_again() {
     world.hear("/plan approve").await;
     assert_eq!(document_turns(&world.events().await), 2);
     let by = planwright_core::actor::Actor::system("server");
-    let refused = world.agent.carry_out(&world.session, &by, &world.plan(1).await.id, &Watcher::nobody()).await;
-    assert_eq!(refused.unwrap_err().code(), RefusalCode::LimitExceeded, "only a person's word lifts the brake");
+    let plan = world.plan(1).await.id;
+    for by in [by, person()] {
+        let answer = world.agent.carry_out(&world.session, &by, &plan, &Watcher::nobody()).await.unwrap();
+        assert!(answer.reply.contains("It is paused"), "{}", answer.reply);
+    }
     assert_eq!(document_turns(&world.events().await), 2);
     world.hear("/plan resume").await;
     assert_eq!(document_turns(&world.events().await), 4);
     assert!(is_paused(&world).await);
     world.is_sound().await;
+}
+
+#[tokio::test]
+async fn an_approval_that_is_sent_again_does_not_resume_what_is_paused() {
+    let world = drafted(Reply::text("Which colour?"), |_| {}).await;
+    let plan = world.plan(1).await;
+    let approve = async || {
+        let (plan, digest, approving) = (plan.id.clone(), plan.digest(), Approving::default());
+        let input = Input::Approve { plan, digest, approving, begin: BeginWork::Now };
+        let request = Request::new(world.place(), person()).named(Some(RequestId::new("approve-once").unwrap()));
+        world.agent.submit(input, request).outcome().await.unwrap().answer().unwrap().reply
+    };
+    let first = approve().await;
+    assert!(first.contains("It is paused"), "{first}");
+    let events = world.events().await.len();
+    assert_eq!(approve().await, first);
+    assert_eq!(world.events().await.len(), events, "nothing is written");
+    assert!(is_paused(&world).await);
 }
 
 #[tokio::test]
