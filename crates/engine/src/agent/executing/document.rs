@@ -37,9 +37,9 @@ impl Agent {
             }
             Some(_) | None => {}
         }
-        let before = self.engine().plan(session, plan).await?.status;
+        let before = self.engine().plans().get(session, plan).await?.status;
         Box::pin(self.finish_first(context)).await?;
-        let now = self.engine().plan(session, plan).await?;
+        let now = self.engine().plans().get(session, plan).await?;
         // What was interrupted was this very plan, and it has come to its end.
         if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
             return Ok(Answer::words(session, summary(&now)));
@@ -47,7 +47,7 @@ impl Agent {
         match Box::pin(self.turn_on_document(plan, context)).await {
             // Another process came to its end with it meanwhile.
             Err(error) if is_over_or_taken(&error) => {
-                let now = self.engine().plan(session, plan).await?;
+                let now = self.engine().plans().get(session, plan).await?;
                 let over = now.status != before && now.status != PlanStatus::Executing;
                 if over { Ok(Answer::words(session, summary(&now))) } else { Err(error) }
             }
@@ -67,7 +67,7 @@ impl Agent {
             return self.with_pause(answer, plan, session).await;
         }
         // The first turn belongs to the request, so that sent again it finds the turn.
-        let mut request = context.part(self.engine(), TURN).next_request();
+        let mut request = context.part(self.engine(), TURN).submitter().next_request();
         loop {
             let text = match &found.execution {
                 Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
@@ -89,7 +89,7 @@ impl Agent {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));
                     found = open;
-                    request = self.engine().next_request();
+                    request = self.engine().submitter().next_request();
                 }
                 None => return self.with_pause(outcome.into(), plan, session).await,
             }
@@ -135,7 +135,8 @@ impl Agent {
         context: &InputContext,
     ) -> LedgerResult<Option<TurnOutcome>> {
         let Some(id) = context.request.part(TURN) else { return Ok(None) };
-        let Some(committed) = self.engine().find_request(context.session(), context.by(), &id).await? else {
+        let Some(committed) = self.engine().submitter().find_request(context.session(), context.by(), &id).await?
+        else {
             return Ok(None);
         };
         let turn = committed.events.iter().find_map(|event| match event {
@@ -151,7 +152,7 @@ impl Agent {
         if let Some(found) = self.active_document(session, plan).await? {
             return Ok(found);
         }
-        match self.engine().resume(session, by, plan).await {
+        match self.engine().plans().resume(session, by, plan).await {
             // Another process began it first.
             Err(error @ LedgerError::Refused(_)) => self.active_document(session, plan).await?.ok_or(error),
             resumed => resumed,

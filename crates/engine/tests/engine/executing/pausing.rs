@@ -6,8 +6,8 @@ use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::engine::Activity;
 use planwright_engine::model::ModelErrorKind;
+use planwright_engine::plans::Activity;
 use planwright_engine::session::input::{Approving, BeginWork, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
@@ -34,7 +34,7 @@ async fn drafted(otherwise: Reply, change: impl FnOnce(&mut Setup)) -> World {
 async fn passes(world: &World, keeper: &Keeper, model: &ScriptedModel) {
     for key in ["passes-one", "passes-two"] {
         let left = session(key);
-        keeper.agent.engine().open(&left, &person()).await.unwrap();
+        keeper.agent.engine().sessions().open(&left, &person()).await.unwrap();
         let dying = ScriptedModel::new([Reply::hang()]);
         let process = Process::start(world, &dying).await;
         process.send(&left, "Hello");
@@ -47,7 +47,7 @@ async fn passes(world: &World, keeper: &Keeper, model: &ScriptedModel) {
 
 async fn is_paused(world: &World) -> bool {
     let plan = world.plan(1).await;
-    world.engine().activity(&world.session, &plan).await.unwrap() == Some(Activity::Paused)
+    world.engine().plans().activity(&world.session, &plan).await.unwrap() == Some(Activity::Paused)
 }
 
 fn document_turns(events: &[Event]) -> usize {
@@ -195,7 +195,7 @@ async fn a_resumption_that_is_on_disk_is_owed_after_a_crash() {
     let world = drafted(Reply::text("Which colour?"), |setup| setup.policy.nudges = 0).await;
     world.hear("/plan approve").await;
     let plan = world.plan(1).await;
-    world.engine().resume(&world.session, &person(), &plan.id).await.unwrap();
+    world.engine().plans().resume(&world.session, &person(), &plan.id).await.unwrap();
     let model = ScriptedModel::new([report(1), report(2), Reply::text("Done.")]);
     let keeper = Keeper::start(&world, &model).await;
     keeper.sees(&world.session, |event| matches!(event.plan_event(), Some(PlanEvent::ExecutionFinished { .. }))).await;
@@ -220,19 +220,24 @@ async fn documents_that_wait_for_a_person_keep_no_killed_turn_from_being_taken_o
     for n in 0..262 {
         let waiting = session(&format!("waiting-{n:04}"));
         let engine = world.engine();
-        engine.open(&waiting, &person()).await.unwrap();
-        engine.enable_plan_mode(&waiting, &person(), planwright_core::plan::PlanStyle::Document).await.unwrap();
+        engine.sessions().open(&waiting, &person()).await.unwrap();
+        engine
+            .sessions()
+            .enable_plan_mode(&waiting, &person(), planwright_core::plan::PlanStyle::Document)
+            .await
+            .unwrap();
         let arguments = json!({"plan_markdown": TWO}).as_object().unwrap().clone();
         let agent = planwright_core::actor::Actor::agent("scripted", "cli");
-        engine.call_tool(&waiting, &agent, "plan_set_content", arguments).await.unwrap();
-        let plan = engine.active_plan(&waiting).await.unwrap();
+        engine.tools().call(&waiting, &agent, "plan_set_content", arguments).await.unwrap();
+        let plan = engine.plans().active(&waiting).await.unwrap();
         engine
+            .plans()
             .approve(&waiting, &person(), &plan.id, plan.digest(), Approving::default().selection, None)
             .await
             .unwrap();
         // Reported on by an agent that is not ours: nothing says that it is paused, and nothing is owed to it.
         let report = json!({"step": 1, "status": "done"}).as_object().unwrap().clone();
-        engine.call_tool(&waiting, &agent, "plan_progress", report).await.unwrap();
+        engine.tools().call(&waiting, &agent, "plan_progress", report).await.unwrap();
     }
     let model = ScriptedModel::new([]).otherwise(Reply::text("I was not to be asked."));
     let keeper = Keeper::start(&world, &model).await;
@@ -248,7 +253,7 @@ async fn forty_interrupted_turns_go_on_at_once() {
     let process = Process::start(&world, &dying).await;
     for n in 0..40 {
         let left = session(&format!("left-{n:04}"));
-        world.engine().open(&left, &person()).await.unwrap();
+        world.engine().sessions().open(&left, &person()).await.unwrap();
         process.send(&left, "Hello");
     }
     dying.asked(40).await;
