@@ -20,6 +20,7 @@ pub mod plan_steps;
 pub mod server_ledger;
 pub mod session;
 pub mod step_counts;
+pub mod temp_file;
 pub mod tokens;
 mod tool_schema;
 pub mod toolbox;
