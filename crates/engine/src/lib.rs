@@ -32,6 +32,7 @@ pub mod session;
 pub mod sessions;
 pub mod step_counts;
 pub mod submitter;
+pub mod temp_file;
 pub mod tokens;
 mod tool_schema;
 pub mod toolbox;

@@ -80,7 +80,7 @@ async fn what_is_listed_is_for_whoever_is_signed_in_and_is_only_text() {
     assert!(owner.body.contains(escaped) && !owner.body.contains(HOSTILE_TITLE), "{}", owner.body);
     assert!(!owner.body.contains(&world.token));
     assert!(!owner.body.contains("{{"), "{}", owner.body);
-    world.mood.refuse();
+    world.control.refuse();
     let without = world.send(world.ask("GET /").cookie(&cookie)).await;
     assert_eq!(without.status, 200);
     assert!(without.body.contains("The store does not answer."), "{}", without.body);
