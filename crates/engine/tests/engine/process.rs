@@ -13,10 +13,11 @@ use planwright_engine::agent::Agent;
 use planwright_engine::ledger::Submission;
 use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::ScriptedModel;
+use planwright_test_support::forwarding::Forwarding;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::ledger::Hanging;
+use crate::ledger::HangingLedger;
 use crate::world::{Start, World, person};
 
 /// How long the session of a dead process stays held.
@@ -25,7 +26,7 @@ const LEASE: Duration = Duration::from_millis(200);
 pub(crate) struct Process {
     runtime: Option<Runtime>,
     pub(crate) agent: Agent,
-    ledger: Arc<Hanging>,
+    ledger: Arc<Forwarding<HangingLedger>>,
 }
 
 impl Process {
@@ -40,7 +41,7 @@ impl Process {
         model: &ScriptedModel,
         when: impl Fn(&Submission) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let ledger = Arc::new(Hanging::new(world.ledger().await, when));
+        let ledger = HangingLedger::new(world.ledger().await, when);
         let mut options = world.options.clone();
         options.owner = "the one that dies".to_owned();
         options.lease = LEASE;
@@ -93,12 +94,12 @@ impl Process {
 
     /// Waits until it is asleep.
     pub(crate) async fn hangs(&self) {
-        self.ledger.hangs().await;
+        self.ledger.0.hangs().await;
     }
 
     /// It goes on where it waited for the store, as if no time had passed.
     pub(crate) fn wake(&self) {
-        self.ledger.wake();
+        self.ledger.0.wake();
     }
 
     /// It is gone: whatever it was doing was cut off where it stood.

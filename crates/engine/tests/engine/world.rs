@@ -62,7 +62,7 @@ impl World {
             Start { folder: folder.path(), policy: &policy, options: &options, tools: &tools, clock: clock.as_ref() };
         let agent = start.agent(ledger(folder.path()).await, &model);
         let session = session("session-one");
-        agent.engine().open(&session, &person()).await.unwrap();
+        agent.engine().sessions().open(&session, &person()).await.unwrap();
         Self { folder, model, agent, session, policy, options, tools, clock }
     }
 
@@ -122,7 +122,8 @@ impl World {
     /// Approves the plan as it is, and leaves it at that.
     pub(crate) async fn approve(&self, number: u32, selection: Selection) {
         let plan = self.plan(number).await;
-        let approved = self.engine().approve(&self.session, &person(), &plan.id, plan.digest(), selection, None).await;
+        let approved =
+            self.engine().plans().approve(&self.session, &person(), &plan.id, plan.digest(), selection, None).await;
         assert_eq!(approved.unwrap().status, PlanStatus::Approved);
     }
 
@@ -157,7 +158,7 @@ impl World {
 
     pub(crate) async fn plan(&self, number: u32) -> Plan {
         let reference = number.to_string().parse().unwrap();
-        self.engine().find_plan(&self.session, Some(&reference)).await.unwrap().as_ref().clone()
+        self.engine().plans().find(&self.session, Some(&reference)).await.unwrap().as_ref().clone()
     }
 
     /// What the model was sent, message by message, in the request with this number from 1.
@@ -177,7 +178,7 @@ impl World {
 
     /// The stored journal is whole and agrees with everything beside it.
     pub(crate) async fn is_sound(&self) {
-        let report = self.engine().verify(|_| {}).await.unwrap();
+        let report = self.engine().verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "{report:?}");
     }
 }

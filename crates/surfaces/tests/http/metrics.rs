@@ -29,7 +29,7 @@ impl World {
                 Agent::new(engine, Arc::new(model), files, Toolbox::default(), AgentOptions::new("the test"));
         })
         .await;
-        world.mood.count_truly();
+        world.control.count_truly();
         (world, folder)
     }
 
@@ -135,6 +135,6 @@ async fn every_other_metric_moves() {
     drop(stream);
     world.until_metric("websocket_connections", 0).await;
 
-    world.mood.refuse();
+    world.control.refuse();
     assert_eq!(world.metric("store_up").await, 0);
 }

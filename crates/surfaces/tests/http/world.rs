@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Answer, Ask};
-use crate::store::{Mood, Moody};
+use crate::store::{ControlledLedger, StoreControl};
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ pub(crate) struct World {
     folder: TempDir,
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
-    pub(crate) mood: Mood,
+    pub(crate) control: StoreControl,
     pub(crate) shutdown: CancellationToken,
     running: JoinHandle<Result<(), ServerError>>,
 }
@@ -46,15 +46,15 @@ impl World {
 
     pub(crate) async fn with(change: impl FnOnce(&mut ServerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mood = Mood::default();
-        let mut options = options(&folder, mood.clone()).await;
+        let control = StoreControl::default();
+        let mut options = options(&folder, control.clone()).await;
         change(&mut options);
         let token = options.token.clone();
         let server = Server::bind(options).await.unwrap();
         let token = token.read().unwrap().unwrap().expose_secret().to_owned();
         let (address, shutdown) = (server.address(), CancellationToken::new());
         let running = tokio::spawn(server.run(shutdown.clone()));
-        Self { folder, address, token, mood, shutdown, running }
+        Self { folder, address, token, control, shutdown, running }
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {
@@ -101,9 +101,9 @@ impl World {
 }
 
 /// What a server starts with: a store and a token in this folder, on any port of this machine.
-pub(crate) async fn options(folder: &TempDir, mood: Mood) -> ServerOptions {
+pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOptions {
     let store = planwright_store::open(&Location::Sqlite(folder.path().join("planwright.db"))).await.unwrap();
-    let ledger: Arc<dyn ServerLedger> = Arc::new(Moody::new(store, mood));
+    let ledger: Arc<dyn ServerLedger> = ControlledLedger::new(store, control);
     let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
     let files = FileTools::new(folder.path().join("users"), FileLimits::default());
     let model = Arc::new(RehearsalModel::default());

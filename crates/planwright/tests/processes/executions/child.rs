@@ -19,10 +19,11 @@ use planwright_engine::session::outcome::Answer;
 use planwright_engine::tokens::Tokens;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_store::Location;
+use planwright_test_support::forwarding::Forwarding;
 use serde::{Deserialize, Serialize};
 
-use super::deadly::Deadly;
 use super::fate::{Fate, Fates};
+use super::ledger::StoppingLedger;
 use super::model::model;
 use super::tools::toolbox;
 
@@ -124,7 +125,7 @@ impl Job {
         let inner = planwright_store::open(&self.database.parse::<Location>().unwrap()).await.unwrap();
         let fates = self.sessions.iter().filter_map(|(session, fate)| Some((session.clone(), (*fate)?)));
         let fates = Arc::new(Fates::new(fates.collect()));
-        let ledger = Arc::new(Deadly { inner, fates: Arc::clone(&fates) });
+        let ledger = Arc::new(Forwarding(StoppingLedger { inner, fates: Arc::clone(&fates) }));
         let files = FileTools::new(self.folder.join("users"), FileLimits::default());
         let tools = toolbox(&self.folder, self.takes, &fates);
         let own = AgentOptions::of_this_process();
