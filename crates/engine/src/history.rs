@@ -205,16 +205,22 @@ impl History {
         Ok(diff(self.version_content(plan, from).await?.as_version(), newer.as_version()))
     }
 
-    /// A version of a document is one entry of the journal. In the other styles many entries lead to a version, so it is
-    /// replayed.
+    /// A version of a document is one entry of the journal. In the other styles many entries lead to a version, which is
+    /// frozen then: it is what the plan says, or what an imported plan said. Nothing is replayed unless the index of
+    /// versions is incomplete.
     async fn version_content(&self, plan: &Plan, number: u32) -> LedgerResult<VersionContent> {
         if !(1..=plan.version).contains(&number) {
             return Err(no_version(plan, number).into());
         }
-        let entry = match plan.style() {
-            PlanStyle::Document => self.ledger().version_entry(&plan.session, &plan.id, number).await?,
-            PlanStyle::Collect | PlanStyle::Build => None,
-        };
+        match plan.style() {
+            PlanStyle::Collect | PlanStyle::Build
+                if number == plan.version && plan.status != PlanStatus::Collecting =>
+            {
+                return Ok(VersionContent { title: plan.title.clone(), content: plan.content.clone() });
+            }
+            PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => {}
+        }
+        let entry = self.ledger().version_entry(&plan.session, &plan.id, number).await?;
         match entry.map(|entry| entry.event) {
             Some(Event::Plan { event: PlanEvent::ContentSet { markdown, title }, .. }) => {
                 Ok(VersionContent { title, content: PlanContent::Document(Document { markdown }) })

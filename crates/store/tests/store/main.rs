@@ -161,6 +161,8 @@ contract! {
         a_check_under_writes_leaves_no_session_out,
         the_author_and_the_last_change_are_found_without_the_earlier_versions,
         a_changed_index_of_versions_is_found,
+        a_built_or_collected_plan_is_compared_without_the_entries_that_led_to_it,
+        an_empty_plan_that_was_parked_is_used_again,
     }
     leases {
         a_lease_is_held_by_one_owner,

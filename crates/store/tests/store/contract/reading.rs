@@ -334,6 +334,47 @@ pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier
     assert!(missing.contains("has versions 1 to 20"), "{missing}");
 }
 
+/// A version of these is frozen, so nothing that led to it is read again.
+pub(crate) async fn a_built_or_collected_plan_is_compared_without_the_entries_that_led_to_it(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Collect).await;
+    draft(&engine, &here, record(1)).await;
+    let first = active(&draft(&engine, &here, finalize()).await);
+    engine.plans().revise(&here, &person(), &first.id, "one more".to_owned()).await.unwrap();
+    draft(&engine, &here, record(1)).await;
+    draft(&engine, &here, record(22)).await;
+    let second = active(&draft(&engine, &here, finalize()).await);
+    assert_eq!((first.version, second.version, second.supersedes.as_ref()), (1, 1, Some(&first.id)));
+    let early = "plan_id IS NOT NULL AND seq < (SELECT max(seq) FROM journal)";
+    assert!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await > 5);
+    for from in [None, Some(0)] {
+        let change = engine.history().diff_versions(&second, from, None).await.unwrap();
+        let said = serde_json::to_string(&change).unwrap();
+        assert!(said.contains("22"), "{said}");
+    }
+}
+
+/// Turning plan work off and on leaves one empty plan, however often.
+pub(crate) async fn an_empty_plan_that_was_parked_is_used_again(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    engine.sessions().open(&here, &person()).await.unwrap();
+    for _ in 0..6 {
+        engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+        engine.sessions().disable_plan_mode(&here, &person()).await.unwrap();
+        engine.sessions().ensure_plan_mode(&here, &person(), None).await.unwrap();
+        engine.sessions().disable_plan_mode(&here, &person()).await.unwrap();
+    }
+    let plans = engine.plans().list(&here, None, 100).await.unwrap().items;
+    assert_eq!(plans.iter().map(|plan| (plan.number, plan.status)).collect::<Vec<_>>(), [(1, PlanStatus::Collecting)]);
+    assert_whole(&engine).await;
+    // One that cannot be read is left as it is, and a new one is made.
+    assert_eq!(store.tamper("UPDATE plan SET body = 'rubbish'").await, 1);
+    engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+    assert_eq!(engine.plans().active(&here).await.unwrap().number, 2);
+}
+
 pub(crate) async fn a_changed_index_of_versions_is_found(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
