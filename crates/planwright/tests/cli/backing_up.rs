@@ -125,6 +125,29 @@ fn a_lease_stays_where_it_is_and_the_restored_session_is_written_to_under_a_new_
     assert!(now != before && !now.contains("long ago"), "{now}");
 }
 
+/// What a restore may allocate. Its longest line takes a small part of that.
+#[cfg(target_os = "linux")]
+const MEMORY: usize = 96 << 20;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_is_restored_with_less_memory_than_its_journal_takes() {
+    let world = World::new();
+    let line = "words ".repeat(150_000);
+    for version in 0..150 {
+        world.agent_drafts(SESSION, &format!("# Version {version}\n\n{line}\n"));
+    }
+    let archive = backup(&world);
+    assert!(std::fs::metadata(&archive).unwrap().len() > MEMORY as u64 + (16 << 20));
+    let other = World::new();
+    let program = other.command();
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", &format!("ulimit -d {} && exec \"$0\" \"$@\"", MEMORY >> 10)]).arg(program.get_program());
+    limited.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    ran(limited.arg("restore").arg(&archive)).done().says("Added: 1 session");
+    other.run("verify").done().says("Every journal is whole");
+}
+
 #[test]
 fn what_is_restored_elsewhere_is_the_same_and_can_be_worked_on() {
     let world = lived_in();

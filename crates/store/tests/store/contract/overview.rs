@@ -101,8 +101,8 @@ pub(crate) async fn a_write_between_two_pages_of_plans_hides_and_repeats_nothing
     let statuses = [PlanStatus::Ready];
     let first = ledger.plans_anywhere(&statuses, None, 3).await.unwrap();
     // Of the first page one is decided and one is written anew; a new one joins.
-    let rejected = engine.active_plan(&nth_session(8)).await.unwrap();
-    engine.reject(&nth_session(8), &person(), &rejected.id, None).await.unwrap();
+    let rejected = engine.plans().active(&nth_session(8)).await.unwrap();
+    engine.plans().reject(&nth_session(8), &person(), &rejected.id, None).await.unwrap();
     ready(&engine, &nth_session(6), "# Plan again").await;
     ready(&engine, &nth_session(9), "# Plan").await;
     let (mut found, mut after) = (first.items, first.next);
