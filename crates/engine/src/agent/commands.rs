@@ -75,7 +75,7 @@ impl Agent {
 
     pub(super) async fn stop_command(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let session = context.session();
-        let stopped = self.stop_session(session, context.by(), running).await?;
+        let stopped = self.stop_once(context, running).await?;
         Ok(Answer::words(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
     }
 
@@ -99,7 +99,7 @@ impl Agent {
     }
 
     /// What a request wrote that was carried out before under the same name.
-    async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
+    pub(super) async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
         match &context.request.id {
             Some(id) => self.engine().submitter().find_request(context.session(), context.by(), id).await,
             None => Ok(None),

@@ -288,7 +288,9 @@ impl Execution<'_> {
         command: Command,
     ) -> Result<(), ExecutionAbort> {
         let engine = self.agent.engine();
-        let (request, leasing) = (engine.submitter().next_request(), leasing(self.held.lease().clone()));
+        let stopped_by = if self.context.work.stop.is_cancelled() { self.context.work.take_stopped_by() } else { None };
+        let request = stopped_by.unwrap_or_else(|| engine.submitter().next_request());
+        let leasing = leasing(self.held.lease().clone());
         let asking = SubmitRequest { session: &self.session, by, id: request, leasing, turn: None };
         let committed = engine.submitter().submit_as(asking, command).await?;
         self.plan = named(&committed, &self.plan.id)?;

@@ -3,11 +3,13 @@
 use planwright_core::conversation::Conversation;
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
+use planwright_core::journal::Entry;
 use planwright_core::session::{Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Purpose, Turn};
 
 use super::Agent;
-use crate::ledger::{Committed, LedgerResult};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
 
 impl Agent {
     /// The conversation up to what was just committed, and the turn that is open in it.
@@ -58,6 +60,37 @@ impl Agent {
         .await?;
         let replayed = Turn::replay(turn, &events);
         Ok((conversation, replayed.unwrap_or_else(|| Turn::new(turn.clone(), purpose.clone()))))
+    }
+
+    /// The session as it was before a request was carried out and right after it, from its journal.
+    pub(super) async fn snapshots_around(
+        &self,
+        session: &SessionIdentity,
+        carried_out: &Committed,
+    ) -> LedgerResult<(Snapshot, Snapshot)> {
+        const PAGE: u32 = 1_000;
+        let first = carried_out.seq + 1 - carried_out.events.len() as u64;
+        let mut snapshot = Snapshot::new(session.clone());
+        let (mut before, mut read) = (snapshot.clone(), 0);
+        loop {
+            let page = self.engine().ledger().journal(session, read, PAGE).await?;
+            for sealed in &page {
+                if sealed.seq == first {
+                    before = snapshot.clone();
+                }
+                if sealed.seq > carried_out.seq {
+                    return Ok((before, snapshot));
+                }
+                let what = || format!("journal entry {}", sealed.seq);
+                let entry = serde_json::from_str::<Entry>(&sealed.body);
+                let entry = entry.map_err(|error| LedgerError::damaged(what(), error))?;
+                snapshot.apply(&entry.event, &entry.context(), entry.seq);
+            }
+            match page.last() {
+                Some(last) => read = last.seq,
+                None => return Ok((before, snapshot)),
+            }
+        }
     }
 
     /// Reads the conversation's entries from `from` up to, not including, `end`.

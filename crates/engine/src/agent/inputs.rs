@@ -9,7 +9,7 @@ use planwright_core::slash::{PlanCommand, SlashCommand};
 use super::Agent;
 use super::commands::{Leave, REVISION, refusal_as_answer};
 use crate::ledger::LedgerResult;
-use crate::session::input::Input;
+use crate::session::input::{BeginWork, Input};
 use crate::session::outcome::{Answer, Outcome};
 use crate::session::task::{InputContext, InputHandler, Interruption, Running};
 
@@ -30,9 +30,13 @@ impl InputHandler for Agent {
                 Box::pin(self.approve_plan(&plan, digest, approving, begin, context)).await?.into()
             }
             Input::Reject { plan, reason } => self.reject_plan(&plan, reason, context).await?.into(),
-            Input::Revise { plan, feedback } => Box::pin(self.revise_plan(&plan, feedback, context)).await?.into(),
+            Input::Revise { plan, feedback, begin } => {
+                Box::pin(self.revise_plan(&plan, feedback, begin, context)).await?.into()
+            }
             Input::Cancel { plan, reason } => self.cancel_plan(&plan, reason, context, &Running::NOTHING).await?.into(),
-            Input::ResumePlan { plan, choice } => Box::pin(self.resume_or_settle(&plan, choice, context)).await?.into(),
+            Input::ResumePlan { plan, choice, worker } => {
+                Box::pin(self.resume_or_settle(&plan, choice, worker, context)).await?.into()
+            }
             Input::CarryOut { plan } => Box::pin(self.carry_out_plan(&plan, context)).await?.into(),
             Input::ResumeTurn => Box::pin(self.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.resume_execution(context)).await?.into(),
@@ -63,12 +67,13 @@ impl InputHandler for Agent {
                 true => Ok(finished(self.cancel_plan(&plan, reason, context, running).await?)),
                 false => waits(Input::Cancel { plan, reason }),
             },
-            Input::Revise { plan, feedback } => match self.runs(&plan, context, running).await {
-                true => {
+            Input::Revise { plan, feedback, begin } => match (self.runs(&plan, context, running).await, begin) {
+                (true, BeginWork::Now) => {
                     let message = self.ask_for_changes(&plan, feedback, context, running).await?;
                     Ok(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
                 }
-                false => waits(Input::Revise { plan, feedback }),
+                (true, BeginWork::Later) => Ok(finished(self.note_changes(&plan, feedback, context, running).await?)),
+                (false, _) => waits(Input::Revise { plan, feedback, begin }),
             },
             Input::Command(SlashCommand::Plan(command)) => {
                 match self.interrupt_plan(&command, context, running).await {
@@ -141,7 +146,7 @@ impl Agent {
 
     async fn stop_running(&self, context: &InputContext, running: &Running) -> LedgerResult<Outcome> {
         let session = context.session();
-        let stopped = self.stop_session(session, context.by(), running).await?;
+        let stopped = self.stop_once(context, running).await?;
         Ok(stopped.then(|| Answer::words(session, "Stopped.")).into())
     }
 

@@ -74,8 +74,29 @@ impl Agent {
         if !running.holds_lease() {
             let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
             stopped |= !committed.events.is_empty();
-            stopped |= self.stop_executions(session, by).await?;
+            stopped |= self.stop_executions(self.engine(), session, by).await?;
         }
+        running.stop().await;
+        Ok(stopped)
+    }
+
+    /// The same for a request that may arrive twice: it stops what runs when it arrives first, and nothing later.
+    pub(super) async fn stop_once(&self, context: &InputContext, running: &Running) -> LedgerResult<bool> {
+        if self.find_request(context).await?.is_some() {
+            return Ok(true);
+        }
+        let (session, by) = (context.session(), context.by());
+        let mut stopped = !running.is_nothing();
+        if running.holds_lease() {
+            running.stop_for(context.request.id.as_ref()).await;
+            return Ok(stopped);
+        }
+        let named = || context.engine(self.engine());
+        let committed = named().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
+        let is_written = !committed.events.is_empty();
+        // One entry has the name of the request.
+        let engine = if is_written { self.engine().clone() } else { named() };
+        stopped |= is_written | self.stop_executions(&engine, session, by).await?;
         running.stop().await;
         Ok(stopped)
     }

@@ -59,7 +59,7 @@ async fn a_frozen_process_writes_nothing_into_a_session_that_was_deleted_and_beg
         until("the frozen process has ended", || frozen.try_wait().unwrap().is_some());
         assert_eq!((files(data.path()), journal(&store).await), before, "it wrote into the new session");
         assert_eq!(provider.asked().len(), asked, "a process that lost its session asks no model");
-        let report = store.engine().await.verify(|_| {}).await.unwrap();
+        let report = store.engine().await.verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "{report:?}");
     }
 }

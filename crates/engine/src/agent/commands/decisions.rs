@@ -13,11 +13,11 @@ use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 
-use super::standing::{line, title};
+use super::standing::{line, standing, title};
 use crate::agent::Agent;
 use crate::agent::executing::summary;
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::session::input::{Approving, BeginWork, Seen};
+use crate::session::input::{Approving, BeginWork, Seen, Worker};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::progress::{Decided, Progress};
 use crate::session::task::{InputContext, Running};
@@ -157,16 +157,35 @@ impl Agent {
         Ok(Answer::words(session, format!("{} `/plan on` begins a new one.", line(&plan))))
     }
 
-    /// Asks for changes, and has the agent make them.
+    /// Asks for changes, and has the agent make them now or when it works on the plan next.
     pub(in crate::agent) async fn revise_plan(
         &self,
         plan: &PlanId,
         feedback: String,
+        begin: BeginWork,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
+        if begin == BeginWork::Later {
+            return self.note_changes(plan, feedback, context, &Running::NOTHING).await;
+        }
         let message = self.ask_for_changes(plan, feedback, context, &Running::NOTHING).await?;
         let request = context.part(self.engine(), REVISION).submitter().next_request();
         Ok(Box::pin(self.answer_message(request, &message, context)).await?.into())
+    }
+
+    /// Asks for changes and stops what carries the plan out. The agent reads them when it works on the plan next.
+    pub(in crate::agent) async fn note_changes(
+        &self,
+        plan: &PlanId,
+        feedback: String,
+        context: &InputContext,
+        running: &Running,
+    ) -> LedgerResult<Answer> {
+        let session = context.session();
+        let revised = context.engine(self.engine()).plans().revise(session, context.by(), plan, feedback).await?;
+        running.stop_work_on(plan).await;
+        context.progress.send(Progress::decided(&revised));
+        Ok(Answer::words(session, line(&revised)))
     }
 
     /// Asks for changes and stops what carries the plan out. Gives the message that has the agent make them.
@@ -206,9 +225,18 @@ impl Agent {
         &self,
         plan: &PlanId,
         choice: Option<StuckChoice>,
+        worker: Worker,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
+        if let Some(left) = self.resume_for_drafter(plan, choice, worker, context).await? {
+            return Ok(left);
+        }
+        // The request was carried out before; what it resumed is not resumed again.
+        if let Some(answer) = Box::pin(self.document_answer_before(plan, context)).await? {
+            context.progress.send(Progress::decided(&self.engine().plans().get(session, plan).await?));
+            return Ok(answer);
+        }
         let settled = match self.find_request(context).await? {
             // The step was settled when the request was sent before.
             Some(_) => Settled::of(self.engine().plans().get(session, plan).await?),
@@ -229,6 +257,28 @@ impl Agent {
         }
         // Another process was faster and is done, or the request comes again after the work.
         Ok(Answer::words(session, summary(&plan)))
+    }
+
+    /// Continues a document for the agent of another program that drafted it; `None` if this process continues it.
+    async fn resume_for_drafter(
+        &self,
+        plan: &PlanId,
+        choice: Option<StuckChoice>,
+        worker: Worker,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
+        let session = context.session();
+        if worker == Worker::ThisProcess || choice.is_some() {
+            return Ok(None);
+        }
+        let found = self.engine().plans().get(session, plan).await?;
+        let drafter = self.engine().history().external_author(&found).await?;
+        let Some(drafter) = drafter.filter(|_| found.style() == PlanStyle::Document) else { return Ok(None) };
+        let plan = context.engine(self.engine()).plans().resume(session, context.by(), plan).await?;
+        let left = format!("The agent that drafted it, {drafter}, carries it out.");
+        let words = format!("{} {left}", standing(&plan));
+        context.progress.send(Progress::Decided(Decided { plan, left: Some(left) }));
+        Ok(Some(Answer::words(session, words)))
     }
 
     /// The plan as it is carried out. One that is not under way, or a document that is parked, is begun again now.

@@ -12,7 +12,7 @@ use super::standing::{line, standing, standing_now, title};
 use crate::agent::Agent;
 use crate::ledger::LedgerResult;
 use crate::plans::Activity;
-use crate::session::input::Approving;
+use crate::session::input::{Approving, BeginWork, Worker};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
@@ -59,7 +59,7 @@ impl Agent {
             }
             PlanCommand::Revise { plan, feedback } => {
                 let plan = self.engine().plans().find(session, plan.as_ref()).await?;
-                Box::pin(self.revise_plan(&plan.id, feedback, context)).await
+                Box::pin(self.revise_plan(&plan.id, feedback, BeginWork::Now, context)).await
             }
             PlanCommand::Cancel { plan, reason } => {
                 let plan = self.engine().plans().find(session, plan.as_ref()).await?;
@@ -67,7 +67,7 @@ impl Agent {
             }
             PlanCommand::Resume { plan, choice } => {
                 let plan = self.engine().plans().find(session, plan.as_ref()).await?;
-                Box::pin(self.resume_or_settle(&plan.id, choice, context)).await
+                Box::pin(self.resume_or_settle(&plan.id, choice, Worker::ThisProcess, context)).await
             }
         }
     }
@@ -80,6 +80,11 @@ impl Agent {
         running: &Running,
     ) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
+        if let Some(carried_out) = self.find_request(context).await? {
+            let (before, after) = self.snapshots_around(session, &carried_out).await?;
+            let left = before.active().and_then(|plan| after.plan(&plan.id));
+            return Ok(Answer::words(session, left_words(left)));
+        }
         let before = self.engine().sessions().snapshot(session).await?;
         let engine = context.engine(self.engine());
         match how {
@@ -89,11 +94,11 @@ impl Agent {
         if let (Leave::Done, Some(plan)) = (how, before.active()) {
             running.stop_work_on(&plan.id).await;
         }
-        let left = match before.active().filter(|plan| !plan.is_empty()) {
-            Some(plan) => format!(" {}", line(self.engine().plans().get(session, &plan.id).await?.as_ref())),
-            None => String::new(),
+        let left = match before.active() {
+            Some(plan) => Some(self.engine().plans().get(session, &plan.id).await?),
+            None => None,
         };
-        Ok(Answer::words(session, format!("Plan work is off.{left}")))
+        Ok(Answer::words(session, left_words(left.as_deref())))
     }
 
     async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
@@ -158,6 +163,12 @@ impl Agent {
         };
         Ok(Answer::words(session, told(&diff)))
     }
+}
+
+/// That plan work is off, and how the plan stands that it was on.
+fn left_words(left: Option<&Plan>) -> String {
+    let left = left.filter(|plan| !plan.is_empty()).map_or_else(String::new, |plan| format!(" {}", line(plan)));
+    format!("Plan work is off.{left}")
 }
 
 /// How plan mode is left.

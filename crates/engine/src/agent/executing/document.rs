@@ -21,8 +21,10 @@ use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
 
-/// The part of a request that has a document carried out.
-const TURN: &str = "turn";
+/// The part of a request that begins the nth turn on a document.
+fn turn_part(number: u32) -> String {
+    if number == 1 { "turn".to_owned() } else { format!("turn-{number}") }
+}
 
 impl Agent {
     /// Begins the work on an approved document, or continues it.
@@ -60,14 +62,14 @@ impl Agent {
         let mut found = self.begun_document(session, context.by(), plan).await?;
         if is_paused(&found) {
             // Another process carried out this request, and its turn left steps open. Only a person resumes that.
-            let answer = match Box::pin(self.document_turn_before(context)).await? {
-                Some(outcome) => outcome.into(),
-                None => Answer::words(session, String::new()),
+            return match Box::pin(self.document_answer_before(plan, context)).await? {
+                Some(answer) => Ok(answer),
+                None => self.with_pause(Answer::words(session, String::new()), plan, session).await,
             };
-            return self.with_pause(answer, plan, session).await;
         }
-        // The first turn belongs to the request, so that sent again it finds the turn.
-        let mut request = context.part(self.engine(), TURN).submitter().next_request();
+        // The turns belong to the request, so that sent again it finds them.
+        let mut turns = 1;
+        let mut request = context.part(self.engine(), &turn_part(turns)).submitter().next_request();
         loop {
             let text = match &found.execution {
                 Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
@@ -89,7 +91,8 @@ impl Agent {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));
                     found = open;
-                    request = self.engine().submitter().next_request();
+                    turns += 1;
+                    request = context.part(self.engine(), &turn_part(turns)).submitter().next_request();
                 }
                 None => return self.with_pause(outcome.into(), plan, session).await,
             }
@@ -129,16 +132,31 @@ impl Agent {
         Ok(Some(open).filter(|open| open.execution.as_ref().is_some_and(|execution| !waits(execution))))
     }
 
-    /// The outcome of the turn that this very request had the document carried out in.
+    /// The answer to this very request, if it had the document carried out before.
+    pub(in crate::agent) async fn document_answer_before(
+        &self,
+        plan: &PlanId,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
+        match Box::pin(self.document_turn_before(context)).await? {
+            Some(outcome) => self.with_pause(outcome.into(), plan, context.session()).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The outcome of the last turn that this very request had the document carried out in.
     pub(in crate::agent) async fn document_turn_before(
         &self,
         context: &InputContext,
     ) -> LedgerResult<Option<TurnOutcome>> {
-        let Some(id) = context.request.part(TURN) else { return Ok(None) };
-        let Some(committed) = self.engine().submitter().find_request(context.session(), context.by(), &id).await?
-        else {
-            return Ok(None);
-        };
+        let mut last = None;
+        for number in 1.. {
+            let Some(id) = context.request.part(&turn_part(number)) else { break };
+            let found = self.engine().submitter().find_request(context.session(), context.by(), &id).await?;
+            let Some(committed) = found else { break };
+            last = Some(committed);
+        }
+        let Some(committed) = last else { return Ok(None) };
         let turn = committed.events.iter().find_map(|event| match event {
             Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id),
             _ => None,

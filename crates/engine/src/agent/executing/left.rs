@@ -10,6 +10,7 @@ use planwright_core::turn::OpenTurn;
 use super::{document, summary, uncertain};
 use crate::agent::Agent;
 use crate::agent::lease::is_over_or_taken;
+use crate::engine::Engine;
 use crate::ledger::{Leasing, LedgerError, LedgerResult};
 use crate::session::outcome::Answer;
 use crate::session::progress::Progress;
@@ -39,7 +40,12 @@ impl Agent {
     }
 
     /// Ends executions that this process does not carry out. What they are in the middle of is uncertain then.
-    pub(in crate::agent) async fn stop_executions(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
+    pub(in crate::agent) async fn stop_executions(
+        &self,
+        engine: &Engine,
+        session: &SessionIdentity,
+        by: &Actor,
+    ) -> LedgerResult<bool> {
         let mut stopped = false;
         for plan in self.engine().plans().executing(session).await? {
             let Some(running) = &plan.execution else { continue };
@@ -49,7 +55,7 @@ impl Agent {
                 PlanStyle::Document => RunCommand::Pause { plan: id, execution },
                 PlanStyle::Collect | PlanStyle::Build => RunCommand::Finish { plan: id, execution },
             };
-            match self.engine().submit(session, by, Command::Run(command)).await {
+            match engine.submit(session, by, Command::Run(command)).await {
                 Ok(committed) => stopped |= !committed.events.is_empty(),
                 Err(error) if is_over_or_taken(&error) => {}
                 Err(error) => return Err(error),
