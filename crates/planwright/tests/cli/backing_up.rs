@@ -4,6 +4,7 @@ mod hostile;
 
 use std::path::{Path, PathBuf};
 
+use planwright_core::actor::Actor;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -134,9 +135,15 @@ const MEMORY: usize = 96 << 20;
 fn a_session_is_restored_with_less_memory_than_its_journal_takes() {
     let world = World::new();
     let line = "words ".repeat(150_000);
-    for version in 0..150 {
-        world.agent_drafts(SESSION, &format!("# Version {version}\n\n{line}\n"));
-    }
+    world.agent_drafts(SESSION, "# Version 0\n");
+    world.with_engine(async |engine| {
+        let (session, by) = (SESSION.parse().unwrap(), Actor::agent("claude", "mcp"));
+        for version in 0..150 {
+            let arguments = json!({ "plan_markdown": format!("# Version {version}\n\n{line}\n") });
+            let arguments = arguments.as_object().cloned().unwrap();
+            engine.tools().call(&session, &by, "plan_set_content", arguments).await.unwrap();
+        }
+    });
     let archive = backup(&world);
     assert!(std::fs::metadata(&archive).unwrap().len() > MEMORY as u64 + (16 << 20));
     let other = World::new();
