@@ -77,7 +77,7 @@ async fn history(folder: &Path) -> anyhow::Result<()> {
         let file = folder.join(format!("history-{messages}.db"));
         let (whole, compacted) = (agent(folder, &file, 4_000_000).await?, agent(folder, &file, 16_000).await?);
         let session = session(0)?;
-        whole.engine().open(&session, &ledger::agent()).await?;
+        whole.engine().sessions().open(&session, &ledger::agent()).await?;
         for _ in 0..messages / 2 {
             turn(&whole, &session).await?;
         }
@@ -123,7 +123,7 @@ async fn open(agent: &Agent, count: usize) -> anyhow::Result<Vec<SessionIdentity
     let mut names = Vec::with_capacity(count);
     for n in 0..count {
         let session = session(n)?;
-        agent.engine().open(&session, &ledger::agent()).await?;
+        agent.engine().sessions().open(&session, &ledger::agent()).await?;
         names.push(session);
     }
     Ok(names)

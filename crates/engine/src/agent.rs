@@ -21,7 +21,7 @@ mod executing;
 mod history;
 mod inputs;
 mod lease;
-mod process;
+
 mod recovering;
 mod sessions;
 mod tool_call;
@@ -39,6 +39,7 @@ use tokio::time::timeout;
 
 use crate::engine::Engine;
 use crate::model::Model;
+use crate::process;
 use crate::session::input::{Input, Request};
 use crate::session::progress::{Progress, ProgressStream};
 use crate::session::registry::SessionRegistry;
@@ -49,7 +50,6 @@ use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
 
 pub use commands::standing_now;
-pub(crate) use process::is_gone;
 
 /// How long abandoned work may take to release its session when the process shuts down.
 const LAST_WRITES: Duration = Duration::from_secs(5);

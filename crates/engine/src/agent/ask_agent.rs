@@ -64,7 +64,7 @@ impl TurnRunner<'_> {
             return Ok(refused(&Refusal::limit("The turn has no calls or tokens left for a question.")));
         }
         let asking = self.asking(pending)?;
-        let turn = TurnId::from(&asking.request);
+        let turn = TurnId::from(&asking.id);
         let purpose = Purpose::Question { agent: question.agent.clone(), asked_by: self.turn.id.clone() };
         let text = match self.brief(&question) {
             Ok(text) => text,
@@ -73,7 +73,7 @@ impl TurnRunner<'_> {
         let tokens = self.agent.shared.tokens.count(&text);
         let begin = Command::Turn(TurnCommand::Begin { text, tokens, purpose: purpose.clone() });
         // After a crash this very question may be open, with answers in it that are not asked for again.
-        let committed = self.agent.engine().submit_as(asking, begin).await?;
+        let committed = self.agent.engine().submitter().submit_as(asking, begin).await?;
         let (conversation, apart) = self.agent.recall_apart(&self.session, &turn, &purpose, committed.seq).await?;
         let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         if open.is_none_or(|open| open.named(&turn).is_none()) {

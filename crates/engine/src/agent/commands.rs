@@ -21,12 +21,12 @@ use planwright_core::slash::{self, SlashCommand};
 use planwright_core::turn::ShownPlan;
 
 use super::Agent;
-use crate::engine::Asking;
 use crate::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::progress::Progress;
 use crate::session::shutdown::shutting_down;
 use crate::session::task::{InputContext, Running};
+use crate::submitter::SubmitRequest;
 
 impl Agent {
     pub(super) async fn command(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -42,14 +42,14 @@ impl Agent {
             SlashCommand::Plans => self.list_plans(session).await,
             SlashCommand::New => {
                 // The key of the new session is made from the request's name, so that sent again it is the same one.
-                let new = context.engine(self.engine()).new_session(session.channel);
+                let new = context.engine(self.engine()).sessions().new_identity(session.channel);
                 let place = self.enter(&context.request.place.transport, &new, by).await?;
                 let reply = format!("New session `{}`. `/switch {}` goes back.", place.session, session.conversation);
                 Ok(Answer::words(&place.session, reply))
             }
             SlashCommand::Switch { key } => {
                 let session = SessionIdentity::new(session.channel, key);
-                self.engine().session(&session).await?;
+                self.engine().sessions().get(&session).await?;
                 let place = self.enter(&context.request.place.transport, &session, by).await?;
                 self.session_status(&place.session).await
             }
@@ -86,7 +86,7 @@ impl Agent {
             Some(before) => before,
             None => {
                 self.stop_session(session, by, running).await?;
-                context.engine(self.engine()).reset(session, by).await?
+                context.engine(self.engine()).sessions().reset(session, by).await?
             }
         };
         let is_cancellation = |event: &Event| matches!(event, Event::Plan { event: PlanEvent::Cancelled { .. }, .. });
@@ -101,7 +101,7 @@ impl Agent {
     /// What a request wrote that was carried out before under the same name.
     async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
         match &context.request.id {
-            Some(id) => self.engine().find_request(context.session(), context.by(), id).await,
+            Some(id) => self.engine().submitter().find_request(context.session(), context.by(), id).await,
             None => Ok(None),
         }
     }
@@ -124,7 +124,7 @@ impl Agent {
 
     async fn compact_held(&self, lease: &Lease, context: &InputContext) -> LedgerResult<String> {
         let (session, by, progress) = (context.session(), context.by(), &context.progress);
-        let snapshot = self.engine().snapshot(session).await?;
+        let snapshot = self.engine().sessions().snapshot(session).await?;
         let opened = snapshot.opened()?;
         let mut conversation = Conversation::default();
         let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
@@ -141,8 +141,12 @@ impl Agent {
         };
         let messages = compaction.messages;
         let command = Command::Turn(TurnCommand::Compact(compaction.clone()));
-        let (request, leasing) = (context.engine(self.engine()).next_request(), Leasing::Held(lease.clone()));
-        self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command).await?;
+        let (request, leasing) =
+            (context.engine(self.engine()).submitter().next_request(), Leasing::Held(lease.clone()));
+        self.engine()
+            .submitter()
+            .submit_as(SubmitRequest { session, by, id: request, leasing, turn: None }, command)
+            .await?;
         context.progress.send(Progress::Compacted { messages });
         conversation.take_in(u64::MAX, &SessionEvent::Compacted { compaction }.into());
         let after = conversation.tokens();

@@ -57,8 +57,7 @@ pub(super) struct Frame {
 impl Agent {
     /// The tools that may be called in this situation: exactly those the gate lets through.
     pub(super) fn advertised(&self, situation: &GateContext) -> Vec<ToolSpec> {
-        let (plan_tools, workbook) = (self.engine().plan_tools(situation), self.engine().workbook_tools(situation));
-        let plan_tools = plan_tools.into_iter().chain(workbook).map(|tool| ToolSpec {
+        let plan_tools = self.engine().tools().advertised_in(situation).into_iter().map(|tool| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description,
             input_schema: tool.input_schema,
@@ -92,7 +91,7 @@ impl Agent {
         Ok(match purpose {
             Purpose::Answer | Purpose::Document { .. } => {
                 let finished = self.finished_plans(snapshot).await?;
-                let workbook = self.engine().workbook_hint(snapshot).await;
+                let workbook = self.engine().workbook_middleware().hint(snapshot).await;
                 prompt::system(snapshot, &finished, agents.specialists(), workbook.as_deref())
             }
             Purpose::Step { agent, .. } => prompt::specialist::doing(agents.assignable(agent)?),
@@ -125,7 +124,7 @@ impl Agent {
             return Ok(Vec::new());
         }
         let active = snapshot.active().map(|plan| plan.number);
-        let page = self.engine().plans(&snapshot.identity, None, 4 * FINISHED as u32).await?;
+        let page = self.engine().plans().list(&snapshot.identity, None, 4 * FINISHED as u32).await?;
         let over = page.items.into_iter().filter(|plan| plan.status.is_final() && Some(plan.number) != active);
         let lines = over.map(|plan| PlanLine { number: plan.number, status: plan.status, title: plan.title });
         Ok(lines.take(FINISHED).collect())
@@ -134,7 +133,7 @@ impl Agent {
     /// The tokens of a message. One that takes too much of what the model can read is refused before it is stored.
     pub(super) async fn check_room(&self, session: &SessionIdentity, text: &str) -> LedgerResult<u32> {
         let tokens = self.shared.tokens.count(text);
-        let snapshot = self.engine().snapshot(session).await?;
+        let snapshot = self.engine().sessions().snapshot(session).await?;
         // What it leads to needs room as well.
         let frame = self.frame(&snapshot, &Purpose::Answer).await?;
         let (most, context) = (frame.room / 2, self.context_tokens());

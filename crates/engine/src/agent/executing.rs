@@ -33,12 +33,12 @@ use planwright_core::visible::quoted;
 
 use super::Agent;
 use crate::agent::lease::is_over_or_taken;
-use crate::engine::Asking;
 use crate::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult};
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::Answer;
 use crate::session::shutdown::shutting_down;
 use crate::session::task::InputContext;
+use crate::submitter::SubmitRequest;
 
 pub(super) use outcome::summary;
 
@@ -46,7 +46,7 @@ impl Agent {
     /// Carries the plan out, or continues it from the first step not done, and says what it came to.
     pub(super) async fn carry_out_plan(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
-        let found = self.engine().plan(session, plan).await?;
+        let found = self.engine().plans().get(session, plan).await?;
         self.check_author(&found).await?;
         match found.style() {
             PlanStyle::Document => Box::pin(self.work_on_document(plan, context)).await,
@@ -64,7 +64,7 @@ impl Agent {
 
     pub(super) async fn execute(&self, by: &Actor, plan: &PlanId, context: &InputContext) -> LedgerResult<Arc<Plan>> {
         let session = context.session();
-        let mut plan = self.engine().plan(session, plan).await?;
+        let mut plan = self.engine().plans().get(session, plan).await?;
         // Only a person has an execution begin.
         if plan.status != PlanStatus::Executing && by.kind != ActorKind::Person {
             return Ok(plan);
@@ -80,7 +80,7 @@ impl Agent {
                 return Err(error);
             }
             // Somebody else was faster. What they began and left is taken up; what they came to is the answer.
-            let now = self.engine().plan(session, &plan.id).await?;
+            let now = self.engine().plans().get(session, &plan.id).await?;
             let begun = |plan: &Plan| plan.execution.as_ref().map(|execution| execution.id.clone());
             let moved = (now.status, begun(&now)) != (plan.status, begun(&plan));
             let executing = now.status == PlanStatus::Executing;
@@ -222,7 +222,7 @@ impl Execution<'_> {
         match outcome {
             Ok(()) => Ok(Arc::clone(&self.plan)),
             Err(ExecutionAbort::Elsewhere | ExecutionAbort::Stopped) => {
-                self.agent.engine().plan(&self.session, &self.plan.id).await
+                self.agent.engine().plans().get(&self.session, &self.plan.id).await
             }
             Err(ExecutionAbort::Left) => Err(shutting_down()),
             Err(ExecutionAbort::Ledger(error)) => Err(error),
@@ -288,9 +288,9 @@ impl Execution<'_> {
         command: Command,
     ) -> Result<(), ExecutionAbort> {
         let engine = self.agent.engine();
-        let (request, leasing) = (engine.next_request(), leasing(self.held.lease().clone()));
-        let asking = Asking { session: &self.session, by, request, leasing, turn: None };
-        let committed = engine.submit_as(asking, command).await?;
+        let (request, leasing) = (engine.submitter().next_request(), leasing(self.held.lease().clone()));
+        let asking = SubmitRequest { session: &self.session, by, id: request, leasing, turn: None };
+        let committed = engine.submitter().submit_as(asking, command).await?;
         self.plan = named(&committed, &self.plan.id)?;
         Ok(())
     }

@@ -19,7 +19,7 @@ impl InputHandler for Agent {
         let session = context.session();
         Ok(match input {
             Input::Message(text) => {
-                let request = context.engine(self.engine()).next_request();
+                let request = context.engine(self.engine()).submitter().next_request();
                 Answer::from(Box::pin(self.answer_message(request, &text, context)).await?).into()
             }
             Input::Command(command) => Box::pin(self.command(command, context)).await?.into(),
@@ -102,7 +102,7 @@ impl Agent {
         let reference = match command {
             PlanCommand::Cancel { plan, .. } | PlanCommand::Revise { plan, .. } => plan.as_ref(),
             PlanCommand::Done => {
-                let active = self.engine().session(session).await?.plan_mode.active_plan;
+                let active = self.engine().sessions().get(session).await?.plan_mode.active_plan;
                 return Ok(match active {
                     Some(plan) if self.runs(&plan, context, running).await => {
                         Some(finished(self.leave_plan_mode(Leave::Done, context, running).await?))
@@ -123,7 +123,7 @@ impl Agent {
             | PlanCommand::Resume { .. } => return Ok(None),
         };
         // A plan that is not there now may be there when it is the command's turn.
-        let Ok(plan) = self.engine().find_plan(session, reference).await else { return Ok(None) };
+        let Ok(plan) = self.engine().plans().find(session, reference).await else { return Ok(None) };
         if !self.runs(&plan.id, context, running).await {
             return Ok(None);
         }
@@ -150,7 +150,7 @@ impl Agent {
         if running.carries_out(plan) {
             return true;
         }
-        let found = self.engine().plan(context.session(), plan).await;
+        let found = self.engine().plans().get(context.session(), plan).await;
         found.is_ok_and(|plan| plan.status == PlanStatus::Executing)
     }
 }

@@ -10,12 +10,12 @@ use planwright_core::session::SessionIdentity;
 use tokio::time::Instant;
 
 use super::Agent;
-use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::lease::{LeaseGuard, LeasePurpose};
 use crate::session::progress::Progress;
 use crate::session::shutdown::shutting_down;
 use crate::session::task::InputContext;
+use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
 
 /// How long to wait before asking again for a session that another process holds.
@@ -40,7 +40,7 @@ impl Agent {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<(Committed, LeaseGuard)> {
-        match self.take_as(self.engine().next_request(), session, by, command, context).await? {
+        match self.take_as(self.engine().submitter().next_request(), session, by, command, context).await? {
             Taken::Now(committed, lease) => Ok((committed, lease)),
             Taken::Before(_) => Err(LedgerError::Internal(format!("a new request was known in session {session}"))),
         }
@@ -93,7 +93,10 @@ impl Agent {
     ) -> LedgerResult<Committed> {
         let options = &self.shared.options;
         let leasing = Leasing::Take { owner: options.owner.clone(), ttl: options.lease };
-        self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command.clone()).await
+        self.engine()
+            .submitter()
+            .submit_as(SubmitRequest { session, by, id: request, leasing, turn: None }, command.clone())
+            .await
     }
 
     /// Holds the session without writing anything. A stop ends the waiting.

@@ -20,13 +20,13 @@ impl Agent {
 
     /// Begins a session and moves the transport into it.
     pub async fn new_place(&self, transport: &TransportChat, channel: Channel, by: &Actor) -> LedgerResult<Place> {
-        let session = self.engine().new_session(channel);
+        let session = self.engine().sessions().new_identity(channel);
         self.enter(transport, &session, by).await
     }
 
     /// Moves the transport into a session, which begins if it is not there yet.
     pub async fn enter(&self, transport: &TransportChat, session: &SessionIdentity, by: &Actor) -> LedgerResult<Place> {
-        self.engine().open(session, by).await?;
+        self.engine().sessions().open(session, by).await?;
         self.engine().ledger().point(transport, session).await?;
         tracing::info!(
             session_identity = %session,
@@ -41,7 +41,7 @@ impl Agent {
     pub(super) async fn delete_session(&self, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         // It is known to exist before anything is removed.
-        self.engine().session(session).await?;
+        self.engine().sessions().get(session).await?;
         self.stop_session(session, context.by(), &Running::NOTHING).await?;
         let lease = self.hold(context).await?;
         // The files go first: if the rest fails, the session is still there and can be deleted again.

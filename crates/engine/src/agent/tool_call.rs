@@ -18,11 +18,11 @@ use tokio::time::timeout;
 
 use super::turn::{TurnAbort, TurnRunner};
 use crate::catch_panic::catch_panic;
-use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
+use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
-use crate::tools::{Arguments, GivenStep};
+use crate::tools::{Arguments, AssignedStep};
 
 /// The most a model is given to read from one call.
 const MOST_TOKENS: u32 = 16_000;
@@ -102,7 +102,7 @@ impl TurnRunner<'_> {
                 Ok(not_known())
             }
             GateDecision::Record => {
-                let answer = agent.engine().record_call(self.asking(pending)?, name, arguments).await;
+                let answer = agent.engine().tools().record_call(self.asking(pending)?, name, arguments).await;
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
             }
@@ -153,7 +153,12 @@ impl TurnRunner<'_> {
     ) -> Result<ToolOutcome, TurnAbort> {
         if let Purpose::Step { plan, execution, step, .. } = self.turn.purpose.clone() {
             return self
-                .report_on_step(pending, tool, GivenStep { plan: &plan, execution: &execution, step: &step }, arguments)
+                .report_on_step(
+                    pending,
+                    tool,
+                    AssignedStep { plan: &plan, execution: &execution, step: &step },
+                    arguments,
+                )
                 .await;
         }
         // In the conversation the store asks the gate, together with everything else.
@@ -163,7 +168,7 @@ impl TurnRunner<'_> {
             return Ok(refused(&refusal));
         }
         let executing = self.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
-        let answer = self.agent.engine().call_plan_tool(self.asking(pending)?, tool, arguments).await;
+        let answer = self.agent.engine().tools().call_plan_tool(self.asking(pending)?, tool, arguments).await;
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;
@@ -183,7 +188,7 @@ impl TurnRunner<'_> {
     ) -> Result<ToolOutcome, TurnAbort> {
         let caller = self.situation().caller;
         let answer =
-            Box::pin(self.agent.engine().call_workbook_tool(self.asking(pending)?, caller, tool, arguments)).await;
+            Box::pin(self.agent.engine().workbook_tools().call(self.asking(pending)?, caller, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
@@ -193,13 +198,13 @@ impl TurnRunner<'_> {
         &mut self,
         pending: &PendingCall,
         tool: PlanTool,
-        given: GivenStep<'_>,
+        given: AssignedStep<'_>,
         arguments: Arguments,
     ) -> Result<ToolOutcome, TurnAbort> {
         if let Err(refusal) = authorize_plan_tool(&self.situation(), tool) {
             return Ok(refused(&refusal));
         }
-        let answer = self.agent.engine().report_on_step(self.asking(pending)?, given, arguments).await;
+        let answer = self.agent.engine().tools().report_on_step(self.asking(pending)?, given, arguments).await;
         let mut ended = false;
         let answer = answer.map(|(value, status, committed)| {
             ended = status.is_settled();
@@ -234,11 +239,11 @@ impl TurnRunner<'_> {
         }
     }
 
-    pub(super) fn asking(&self, pending: &PendingCall) -> LedgerResult<Asking<'_>> {
-        Ok(Asking {
+    pub(super) fn asking(&self, pending: &PendingCall) -> LedgerResult<SubmitRequest<'_>> {
+        Ok(SubmitRequest {
             session: &self.session,
             by: &self.actor,
-            request: RequestId::of_call(&self.turn.id, pending.number),
+            id: RequestId::of_call(&self.turn.id, pending.number),
             leasing: Leasing::Held(self.lease()?),
             turn: Some(self.turn.id.clone()),
         })

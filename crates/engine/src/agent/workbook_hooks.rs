@@ -14,9 +14,9 @@ use serde_json::Value;
 use super::Agent;
 use super::turn::TurnRunner;
 use crate::catch_panic::catch_panic;
-use crate::engine::Asking;
 use crate::ledger::{Leasing, LedgerResult};
 use crate::session::progress::Progress;
+use crate::submitter::SubmitRequest;
 use crate::workbook::{EndedCall, NewWorkbook};
 
 /// What becomes of a call in the workbook.
@@ -47,7 +47,7 @@ impl Agent {
     pub(super) async fn note(
         &self,
         snapshot: &Snapshot,
-        asking: Asking<'_>,
+        asking: SubmitRequest<'_>,
         remark: CallNote,
         call: EndedCall<'_>,
     ) -> Noted {
@@ -59,11 +59,12 @@ impl Agent {
         let noting = async {
             match remark {
                 CallNote::Error => {
-                    let (attempts, committed) = Box::pin(self.engine().note_error(asking, call)).await?;
+                    let (attempts, committed) =
+                        Box::pin(self.engine().workbook_middleware().note_error(asking, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts })
                 }
                 CallNote::Research(count) if every > 0 && count % every == 0 => {
-                    let committed = Box::pin(self.engine().note_finding(asking, call)).await?;
+                    let committed = Box::pin(self.engine().workbook_middleware().note_finding(asking, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts: 0 })
                 }
                 CallNote::Research(_) => Ok(Noted::default()),
@@ -96,17 +97,17 @@ impl TurnRunner<'_> {
         let Some(session) = &self.snapshot.session else { return Ok(None) };
         let mut changed = false;
         if self.agent.noted_in(&self.snapshot).is_some() {
-            changed |= !Box::pin(engine.sync_workbook(&self.session)).await?.is_empty();
+            changed |= !Box::pin(engine.workbooks().sync(&self.session)).await?.is_empty();
         }
         let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
         if let (Purpose::Answer, Some(ItemContent::Person { text })) = (&self.turn.purpose, message)
-            && engine.may_begin_by_itself(session).await?
+            && engine.workbook_middleware().may_begin_by_itself(session).await?
         {
             let by = Actor::policy("planning_files.auto_init", self.session.channel.as_str());
-            let verdict = Box::pin(engine.judge_message(self.noting(&by, 0)?, text)).await?;
+            let verdict = Box::pin(engine.workbook_middleware().assess_message(self.noting(&by, 0)?, text)).await?;
             if verdict.begin {
-                let asking = Asking { request: engine.next_request(), ..self.noting(&by, 0)? };
-                let begun = Box::pin(engine.init_workbook_as(asking, &NewWorkbook::about(text))).await?;
+                let asking = SubmitRequest { id: engine.submitter().next_request(), ..self.noting(&by, 0)? };
+                let begun = Box::pin(engine.workbooks().init_as(asking, &NewWorkbook::about(text))).await?;
                 changed |= begun.is_new;
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
                 self.context.progress.send(Progress::Said(format!(
@@ -118,7 +119,7 @@ impl TurnRunner<'_> {
         if !changed {
             return Ok(None);
         }
-        engine.snapshot(&self.session).await.map(Some)
+        engine.sessions().snapshot(&self.session).await.map(Some)
     }
 
     /// After a call: research goes into the findings, what failed into the progress. A call that fails the same way again
@@ -171,11 +172,11 @@ impl TurnRunner<'_> {
         count
     }
 
-    fn noting<'a>(&'a self, by: &'a Actor, call: u32) -> LedgerResult<Asking<'a>> {
-        Ok(Asking {
+    fn noting<'a>(&'a self, by: &'a Actor, call: u32) -> LedgerResult<SubmitRequest<'a>> {
+        Ok(SubmitRequest {
             session: &self.session,
             by,
-            request: RequestId::of_note(&self.turn.id, call),
+            id: RequestId::of_note(&self.turn.id, call),
             leasing: Leasing::Held(self.lease()?),
             turn: Some(self.turn.id.clone()),
         })

@@ -84,7 +84,7 @@ async fn the_question_is_a_turn_within_the_turn_and_is_stored_as_such() {
         })
         .collect();
     assert_eq!(begun[1].1, Purpose::Question { agent: "coder".to_owned(), asked_by: begun[0].0.clone() });
-    assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     world.is_sound().await;
 }
 
@@ -235,7 +235,7 @@ async fn a_specialist_that_comes_to_no_answer_is_a_failed_call_and_the_turn_goes
         let answer = script(&world.model.last_request())[2].clone();
         assert!(answer.starts_with("failed ask_agent:") && answer.contains("UNAVAILABLE"), "{answer}");
         assert!(answer.contains(words), "{answer}");
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.has_a_valid_history();
         world.is_sound().await;
     }

@@ -73,7 +73,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
     let mut dice = Dice(number as u64);
     let session = session(&format!("session-{number:04}"));
     let place = Place::new(TransportChat(format!("cli:person-{number}")), session.clone());
-    agents[0].engine().open(&session, &person()).await.unwrap();
+    agents[0].engine().sessions().open(&session, &person()).await.unwrap();
     let mut read = String::new();
     for step in 0..STEPS {
         let secret = marker(number);

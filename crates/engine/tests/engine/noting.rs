@@ -23,7 +23,7 @@ async fn working(replies: impl IntoIterator<Item = Reply>) -> World {
 async fn working_with(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(model, change).await;
     let beginning = NewWorkbook { title: "Move the shop".to_owned(), force_new: false };
-    world.engine().init_workbook(&world.session, &person(), &beginning).await.unwrap();
+    world.engine().workbooks().init(&world.session, &person(), &beginning).await.unwrap();
     world
 }
 
@@ -33,7 +33,7 @@ fn settings(setup: &mut AgentSetup) -> &mut PlanningFiles {
 
 impl World {
     async fn reads(&self, which: DocumentKind) -> String {
-        self.engine().document(&self.session, which).await.unwrap().text
+        self.engine().workbooks().document(&self.session, which).await.unwrap().text
     }
 
     /// Puts a file among those of the session.

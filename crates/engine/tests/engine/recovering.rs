@@ -117,7 +117,7 @@ async fn whoever_is_at_work_is_left_alone_and_so_is_what_waits_for_a_person() {
     keeper.sees(&world.session, uncertain).await;
 
     let busy = session("session-busy");
-    keeper.agent.engine().open(&busy, &crate::world::person()).await.unwrap();
+    keeper.agent.engine().sessions().open(&busy, &crate::world::person()).await.unwrap();
     let model = ScriptedModel::new([Reply::text("Slow.").after(Duration::from_millis(2_500))]);
     let slow = world.another(&model, "the slow one").await;
     let outcome = slow.send(&busy, &crate::world::person(), "Hello", &Watcher::nobody()).await.unwrap();

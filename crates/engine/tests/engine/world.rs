@@ -45,7 +45,7 @@ impl World {
         change(&mut setup);
         let agent = setup.agent(setup.ledger().await, model.clone());
         let session = session("session-one");
-        agent.engine().open(&session, &person()).await.unwrap();
+        agent.engine().sessions().open(&session, &person()).await.unwrap();
         Self { folder, model, agent, session, setup }
     }
 
@@ -99,7 +99,8 @@ impl World {
     /// Approves the plan as it is, and leaves it at that.
     pub(crate) async fn approve(&self, number: u32, selection: Selection) {
         let plan = self.plan(number).await;
-        let approved = self.engine().approve(&self.session, &person(), &plan.id, plan.digest(), selection, None).await;
+        let approved =
+            self.engine().plans().approve(&self.session, &person(), &plan.id, plan.digest(), selection, None).await;
         assert_eq!(approved.unwrap().status, PlanStatus::Approved);
     }
 
@@ -134,7 +135,7 @@ impl World {
 
     pub(crate) async fn plan(&self, number: u32) -> Plan {
         let reference = number.to_string().parse().unwrap();
-        self.engine().find_plan(&self.session, Some(&reference)).await.unwrap().as_ref().clone()
+        self.engine().plans().find(&self.session, Some(&reference)).await.unwrap().as_ref().clone()
     }
 
     /// What the model was sent, message by message, in the request with this number from 1.
@@ -154,7 +155,7 @@ impl World {
 
     /// The stored journal is whole and agrees with everything beside it.
     pub(crate) async fn is_sound(&self) {
-        let report = self.engine().verify(|_| {}).await.unwrap();
+        let report = self.engine().verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "{report:?}");
     }
 }

@@ -90,7 +90,7 @@ impl Stage {
         let mut first = slot(0);
         let (_, agent) = first.process(&world, &store);
         for number in (0..world.temper.sessions).chain([FILES]) {
-            agent.engine().open(&session(number), &person()).await.unwrap();
+            agent.engine().sessions().open(&session(number), &person()).await.unwrap();
         }
         world.calm.store(false, Relaxed);
         Self { world, store, slots, waiting: Vec::new(), users }
@@ -193,7 +193,7 @@ impl Stage {
     async fn report(mut self) -> Report {
         let mut last = self.slots.pop().unwrap();
         let (_, agent) = last.process(&self.world, &self.store);
-        let verified = agent.engine().verify(|_| {}).await;
+        let verified = agent.engine().verifier().verify_all(|_| {}).await;
         if !verified.as_ref().is_ok_and(|report| report.is_whole()) {
             self.world.wrong(format!("the journal is not whole: {verified:?}"));
         }

@@ -67,10 +67,10 @@ async fn begin_plan_work(context: &Context, place: &Place, plan: Option<PlanWork
     match plan {
         None => {}
         Some(PlanWork::On(style)) => {
-            context.engine.ensure_plan_mode(&place.session, &context.person, Some(style)).await?;
+            context.engine.sessions().ensure_plan_mode(&place.session, &context.person, Some(style)).await?;
         }
         Some(PlanWork::Off) => {
-            context.engine.disable_plan_mode(&place.session, &context.person).await?;
+            context.engine.sessions().disable_plan_mode(&place.session, &context.person).await?;
         }
     }
     Ok(())

@@ -237,7 +237,7 @@ async fn plan_reads(world: &mut World, number: u32, text: String) {
 
 #[then("there are no plans")]
 async fn no_plans(world: &mut World) {
-    let session = world.engine.session(&world.session()).await.expect("there");
+    let session = world.engine.sessions().get(&world.session()).await.expect("there");
     assert_eq!(session.plans_made, 0);
 }
 

@@ -34,7 +34,7 @@ impl App {
         text: &str,
         name: &RequestContext,
     ) -> ApiResult<ProgressStream> {
-        self.engine().session(session).await?;
+        self.engine().sessions().get(session).await?;
         Ok(self.submit(session, Input::typed(text), name))
     }
 }

@@ -87,7 +87,7 @@ impl World {
     }
 
     pub(crate) async fn open(&self, key: &str) {
-        self.engine.open(&session(key), &person()).await.unwrap();
+        self.engine.sessions().open(&session(key), &person()).await.unwrap();
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {
@@ -169,8 +169,8 @@ impl World {
 /// Turns plan work on and off, so many times: an entry or more each.
 pub(crate) async fn write(engine: &Engine, key: &str, times: usize) {
     for _ in 0..times {
-        engine.enable_plan_mode(&session(key), &person(), PlanStyle::Document).await.unwrap();
-        engine.disable_plan_mode(&session(key), &person()).await.unwrap();
+        engine.sessions().enable_plan_mode(&session(key), &person(), PlanStyle::Document).await.unwrap();
+        engine.sessions().disable_plan_mode(&session(key), &person()).await.unwrap();
     }
 }
 

@@ -33,11 +33,11 @@ impl Agent {
         if let Some(approved) = self.approved_before(context).await? {
             return Box::pin(self.carry_out_approved(approved, context)).await;
         }
-        let plan = self.engine().find_plan(session, plan).await?;
+        let plan = self.engine().plans().find(session, plan).await?;
         // What cannot be approved is refused without being sent: meanwhile it might have become what can.
         plan.permits(Action::Approve)?;
         let shown = match &context.request.place.seen {
-            Seen::KnownToSession => self.engine().session(session).await?.shown,
+            Seen::KnownToSession => self.engine().sessions().get(session).await?.shown,
             Seen::KnownHere(shown) => shown.clone(),
         };
         let shown = shown.filter(|shown| shown.plan == plan.id);
@@ -46,7 +46,7 @@ impl Agent {
         };
         match Box::pin(self.approve_plan(&plan.id, digest, approving, BeginWork::Now, context)).await {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::StaleApproval => {
-                let plan = self.engine().plan(session, &plan.id).await?;
+                let plan = self.engine().plans().get(session, &plan.id).await?;
                 self.show_first(session, by, &plan, "It has changed since you saw it.").await
             }
             outcome => outcome,
@@ -61,7 +61,7 @@ impl Agent {
             _ => None,
         });
         let Some(id) = approved else { return Ok(None) };
-        let plan = self.engine().plan(context.session(), id).await?;
+        let plan = self.engine().plans().get(context.session(), id).await?;
         Ok(Some(Approved { words: approval_words(&plan), plan, left: None }))
     }
 
@@ -111,11 +111,11 @@ impl Agent {
     ) -> LedgerResult<Approved> {
         let (session, by) = (context.session(), context.by());
         let Approving { selection, note } = approving;
-        let found = self.engine().plan(session, plan).await?;
+        let found = self.engine().plans().get(session, plan).await?;
         // A selection that does not fit is refused with the approval.
         let left_out = selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
         let resume = format!("`/plan resume {}`", found.number);
-        let left = match (begin, self.engine().drafted_elsewhere(&found).await?) {
+        let left = match (begin, self.engine().history().external_author(&found).await?) {
             (BeginWork::Later, _) => Some(format!("{resume} begins the work.")),
             (BeginWork::Now, Some(by)) => Some(format!(
                 "The agent that drafted it, {by}, carries it out. {resume} has it carried out here instead."
@@ -131,8 +131,8 @@ impl Agent {
         };
         let engine = context.engine(self.engine());
         let plan = match left {
-            Some(_) => engine.approve(session, by, plan, digest, selection, note).await?,
-            None => engine.approve_and_begin(session, by, plan, digest, selection, note).await?,
+            Some(_) => engine.plans().approve(session, by, plan, digest, selection, note).await?,
+            None => engine.plans().approve_and_begin(session, by, plan, digest, selection, note).await?,
         };
         Ok(Approved { words: approval_words(&plan), plan, left })
     }
@@ -152,7 +152,7 @@ impl Agent {
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
-        let plan = context.engine(self.engine()).reject(session, context.by(), plan, reason).await?;
+        let plan = context.engine(self.engine()).plans().reject(session, context.by(), plan, reason).await?;
         context.progress.send(Progress::decided(&plan));
         Ok(Answer::words(session, format!("{} `/plan on` begins a new one.", line(&plan))))
     }
@@ -165,7 +165,7 @@ impl Agent {
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let message = self.ask_for_changes(plan, feedback, context, &Running::NOTHING).await?;
-        let request = context.part(self.engine(), REVISION).next_request();
+        let request = context.part(self.engine(), REVISION).submitter().next_request();
         Ok(Box::pin(self.answer_message(request, &message, context)).await?.into())
     }
 
@@ -179,7 +179,8 @@ impl Agent {
     ) -> LedgerResult<String> {
         let session = context.session();
         self.check_room(session, &feedback).await?;
-        let revised = context.engine(self.engine()).revise(session, context.by(), plan, feedback.clone()).await?;
+        let revised =
+            context.engine(self.engine()).plans().revise(session, context.by(), plan, feedback.clone()).await?;
         running.stop_work_on(plan).await;
         context.progress.send(Progress::decided(&revised));
         Ok(format!("Revise plan {}: {feedback}", revised.number))
@@ -194,7 +195,7 @@ impl Agent {
         running: &Running,
     ) -> LedgerResult<Answer> {
         let session = context.session();
-        let cancelled = context.engine(self.engine()).cancel(session, context.by(), plan, reason).await?;
+        let cancelled = context.engine(self.engine()).plans().cancel(session, context.by(), plan, reason).await?;
         running.stop_work_on(plan).await;
         context.progress.send(Progress::decided(&cancelled));
         Ok(Answer::words(session, line(&cancelled)))
@@ -210,7 +211,7 @@ impl Agent {
         let session = context.session();
         let settled = match self.find_request(context).await? {
             // The step was settled when the request was sent before.
-            Some(_) => Settled::of(self.engine().plan(session, plan).await?),
+            Some(_) => Settled::of(self.engine().plans().get(session, plan).await?),
             None => self.settle_stuck(plan, choice, context).await?,
         };
         let plan = match settled {
@@ -233,15 +234,15 @@ impl Agent {
     /// The plan as it is carried out. One that is not under way, or a document that is parked, is begun again now.
     async fn begin_again(&self, plan: Arc<Plan>, context: &InputContext) -> LedgerResult<Arc<Plan>> {
         let session = context.session();
-        let active = self.engine().session(session).await?.plan_mode.active_plan;
+        let active = self.engine().sessions().get(session).await?.plan_mode.active_plan;
         let parked = plan.style() == PlanStyle::Document && active.as_ref() != Some(&plan.id);
         let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
         if plan.status == PlanStatus::Executing && !parked && !paused {
             return Ok(plan);
         }
-        match context.part(self.engine(), "resume").resume(session, context.by(), &plan.id).await {
+        match context.part(self.engine(), "resume").plans().resume(session, context.by(), &plan.id).await {
             Err(LedgerError::Refused(refusal)) => {
-                let now = self.engine().plan(session, &plan.id).await?;
+                let now = self.engine().plans().get(session, &plan.id).await?;
                 if now.status == plan.status { Err(refusal.into()) } else { Ok(now) }
             }
             resumed => resumed,
@@ -256,7 +257,7 @@ impl Agent {
         context: &InputContext,
     ) -> LedgerResult<Settled> {
         let (session, by) = (context.session(), context.by());
-        let plan = self.engine().plan(session, plan).await?;
+        let plan = self.engine().plans().get(session, plan).await?;
         if choice != Some(StuckChoice::Stop) {
             self.check_author(&plan).await?;
         }
@@ -271,12 +272,12 @@ impl Agent {
             }
             (Some(choice), Some((_, run))) => {
                 let engine = context.engine(self.engine());
-                let settled = engine.settle(session, by, &plan.id, &run.step, choice).await?;
+                let settled = engine.plans().settle(session, by, &plan.id, &run.step, choice).await?;
                 let over = choice == StuckChoice::Stop || settled.status != PlanStatus::Executing;
                 Ok(if over { Settled::Over(settled) } else { Settled::GoesOn(settled) })
             }
             (Some(StuckChoice::Stop), None) if plan.status == PlanStatus::Executing => {
-                Ok(Settled::Over(context.engine(self.engine()).finish_execution(session, by, &plan).await?))
+                Ok(Settled::Over(context.engine(self.engine()).plans().finish_execution(session, by, &plan).await?))
             }
             (Some(choice), None) => {
                 let message =

@@ -18,7 +18,7 @@ const PAGE: u32 = 64;
 
 impl Agent {
     pub(super) async fn session_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let snapshot = self.engine().snapshot(session).await?;
+        let snapshot = self.engine().sessions().snapshot(session).await?;
         let opened = snapshot.opened()?;
         let mut conversation = Conversation::default();
         let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
@@ -73,7 +73,7 @@ impl Agent {
     async fn sessions_of(&self, channel: Channel) -> LedgerResult<Page<StoredSession>> {
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
         loop {
-            let page = self.engine().sessions(found.next, PAGE).await?;
+            let page = self.engine().sessions().list(found.next, PAGE).await?;
             found.items.extend(page.items.into_iter().filter(|stored| stored.session.identity.channel == channel));
             found.damaged.extend(page.damaged);
             found.next = page.next;
@@ -84,7 +84,7 @@ impl Agent {
     }
 
     pub(super) async fn list_tools(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let snapshot = self.engine().snapshot(session).await?;
+        let snapshot = self.engine().sessions().snapshot(session).await?;
         let situation = GateContext::of(&snapshot, self.engine().policy(), Caller::Conversation);
         let mut lines = Vec::new();
         for spec in self.advertised(&situation) {

@@ -10,8 +10,8 @@ use planwright_core::snapshot::Snapshot;
 
 use super::standing::{line, standing, standing_now, title};
 use crate::agent::Agent;
-use crate::engine::Activity;
 use crate::ledger::LedgerResult;
+use crate::plans::Activity;
 use crate::session::input::Approving;
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
@@ -25,27 +25,28 @@ impl Agent {
         match command {
             PlanCommand::On { style } => {
                 let style = style.unwrap_or(PlanStyle::Document);
-                let snapshot = context.engine(self.engine()).enable_plan_mode(session, by, style).await?.snapshot;
+                let snapshot =
+                    context.engine(self.engine()).sessions().enable_plan_mode(session, by, style).await?.snapshot;
                 Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
             }
             PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
             PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
             PlanCommand::Status => self.plan_status(session).await,
             PlanCommand::Show { plan } => {
-                let card = PlanCard::from(self.engine().find_plan(session, plan.as_ref()).await?.as_ref());
+                let card = PlanCard::from(self.engine().plans().find(session, plan.as_ref()).await?.as_ref());
                 self.show(session, by, &card).await?;
                 Ok(Answer::words(session, "").with_plan(card))
             }
             PlanCommand::Diff(comparison) => self.diff(session, comparison).await,
             PlanCommand::Export { plan } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                let plan = self.engine().plans().find(session, plan.as_ref()).await?;
                 Ok(Answer::words(session, fenced("markdown", &plan.markdown())))
             }
             PlanCommand::About(text) => {
                 self.check_room(session, &text).await?;
-                context.part(self.engine(), "plan-mode").ensure_plan_mode(session, by, None).await?;
+                context.part(self.engine(), "plan-mode").sessions().ensure_plan_mode(session, by, None).await?;
                 self.begin_workbook(&text, context).await?;
-                let request = context.engine(self.engine()).next_request();
+                let request = context.engine(self.engine()).submitter().next_request();
                 Ok(Box::pin(self.answer_message(request, &text, context)).await?.into())
             }
             PlanCommand::Files(switch) => self.planning_files(switch, context).await,
@@ -53,19 +54,19 @@ impl Agent {
                 Box::pin(self.approve_shown(plan.as_ref(), Approving { selection, note }, context)).await
             }
             PlanCommand::Reject { plan, reason } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                let plan = self.engine().plans().find(session, plan.as_ref()).await?;
                 self.reject_plan(&plan.id, reason, context).await
             }
             PlanCommand::Revise { plan, feedback } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                let plan = self.engine().plans().find(session, plan.as_ref()).await?;
                 Box::pin(self.revise_plan(&plan.id, feedback, context)).await
             }
             PlanCommand::Cancel { plan, reason } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                let plan = self.engine().plans().find(session, plan.as_ref()).await?;
                 self.cancel_plan(&plan.id, reason, context, &Running::NOTHING).await
             }
             PlanCommand::Resume { plan, choice } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                let plan = self.engine().plans().find(session, plan.as_ref()).await?;
                 Box::pin(self.resume_or_settle(&plan.id, choice, context)).await
             }
         }
@@ -79,24 +80,24 @@ impl Agent {
         running: &Running,
     ) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
-        let before = self.engine().snapshot(session).await?;
+        let before = self.engine().sessions().snapshot(session).await?;
         let engine = context.engine(self.engine());
         match how {
-            Leave::Off => engine.disable_plan_mode(session, by).await?,
-            Leave::Done => engine.finish_plan_work(session, by).await?,
+            Leave::Off => engine.sessions().disable_plan_mode(session, by).await?,
+            Leave::Done => engine.sessions().finish_plan_work(session, by).await?,
         };
         if let (Leave::Done, Some(plan)) = (how, before.active()) {
             running.stop_work_on(&plan.id).await;
         }
         let left = match before.active().filter(|plan| !plan.is_empty()) {
-            Some(plan) => format!(" {}", line(self.engine().plan(session, &plan.id).await?.as_ref())),
+            Some(plan) => format!(" {}", line(self.engine().plans().get(session, &plan.id).await?.as_ref())),
             None => String::new(),
         };
         Ok(Answer::words(session, format!("Plan work is off.{left}")))
     }
 
     async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let snapshot = self.engine().snapshot(session).await?;
+        let snapshot = self.engine().sessions().snapshot(session).await?;
         snapshot.opened()?;
         let active = snapshot.active().map(|plan| plan.id.clone());
         let now = self.engine().now();
@@ -105,14 +106,16 @@ impl Agent {
             text.push_str(&format!(" {}", self.status_of(session, plan, now).await?));
         }
         // A plan may be carried out while the session works on another one, or on none.
-        for plan in self.engine().under_way(session).await?.iter().filter(|plan| Some(&plan.id) != active.as_ref()) {
+        for plan in
+            self.engine().plans().executing(session).await?.iter().filter(|plan| Some(&plan.id) != active.as_ref())
+        {
             text.push_str(&format!("\n\n{}", self.status_of(session, plan, now).await?));
         }
         Ok(Answer::words(session, text))
     }
 
     async fn status_of(&self, session: &SessionIdentity, plan: &Plan, now: Timestamp) -> LedgerResult<String> {
-        let activity = self.engine().activity(session, plan).await?;
+        let activity = self.engine().plans().activity(session, plan).await?;
         let mut text = standing_now(plan, now, activity.as_ref());
         if activity == Some(Activity::Paused) {
             let number = plan.number;
@@ -124,8 +127,8 @@ impl Agent {
     }
 
     pub(super) async fn list_plans(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let active = self.engine().session(session).await?.plan_mode.active_plan;
-        let page = self.engine().plans(session, None, PAGE).await?;
+        let active = self.engine().sessions().get(session).await?.plan_mode.active_plan;
+        let page = self.engine().plans().list(session, None, PAGE).await?;
         let mut lines: Vec<_> = page
             .items
             .iter()
@@ -143,14 +146,15 @@ impl Agent {
     }
 
     async fn diff(&self, session: &SessionIdentity, comparison: Comparison) -> LedgerResult<Answer> {
-        let find = async |plan: Option<&PlanReference>| self.engine().find_plan(session, plan).await;
+        let find = async |plan: Option<&PlanReference>| self.engine().plans().find(session, plan).await;
         let diff = match &comparison {
             Comparison::Versions { plan } => {
-                self.engine().diff_versions(find(plan.as_ref()).await?.as_ref(), None, None).await?
+                self.engine().history().diff_versions(find(plan.as_ref()).await?.as_ref(), None, None).await?
             }
-            Comparison::Plans { first, second } => {
-                self.engine().diff_plans(find(Some(first)).await?.as_ref(), find(Some(second)).await?.as_ref())?
-            }
+            Comparison::Plans { first, second } => self
+                .engine()
+                .history()
+                .diff_plans(find(Some(first)).await?.as_ref(), find(Some(second)).await?.as_ref())?,
         };
         Ok(Answer::words(session, told(&diff)))
     }

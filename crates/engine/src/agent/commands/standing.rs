@@ -7,7 +7,7 @@ use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::visible::visible;
 
 use crate::clock::{ago, between, lasted};
-use crate::engine::Activity;
+use crate::plans::Activity;
 use crate::step_counts::StepCounts;
 use crate::who;
 

@@ -15,7 +15,7 @@ impl Agent {
             OnOff::On => true,
             OnOff::Off => false,
         };
-        let snapshot = context.engine(self.engine()).switch_planning_files(session, by, on).await?.snapshot;
+        let snapshot = context.engine(self.engine()).workbooks().switch_planning_files(session, by, on).await?.snapshot;
         let current = snapshot.session.as_ref().and_then(|session| session.current_workbook());
         let words = match (switch, current) {
             (OnOff::On, None) => {
@@ -34,9 +34,9 @@ impl Agent {
     pub(super) async fn begin_workbook(&self, text: &str, context: &InputContext) -> LedgerResult<()> {
         let (session, by) = (context.session(), context.by());
         let engine = context.part(self.engine(), "workbook");
-        let begun = engine.init_workbook(session, by, &NewWorkbook::about(text)).await?;
+        let begun = engine.workbooks().init(session, by, &NewWorkbook::about(text)).await?;
         if !begun.is_new {
-            self.engine().switch_planning_files(session, by, true).await?;
+            self.engine().workbooks().switch_planning_files(session, by, true).await?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ impl Agent {
         if self.model().name() != REHEARSAL || !needs_model {
             return Ok(());
         }
-        let author = self.engine().version_author(plan).await?.map(|author| author.by);
+        let author = self.engine().history().version_author(plan).await?.map(|author| author.by);
         if author.as_ref().is_some_and(|author| author.name == REHEARSAL) {
             return Ok(());
         }

@@ -13,9 +13,9 @@ use tokio::time::Instant;
 
 use super::{Execution, ExecutionAbort, named, uncertain};
 use crate::agent::turn::TurnRunner;
-use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerResult};
 use crate::session::progress::Progress;
+use crate::submitter::SubmitRequest;
 
 impl Execution<'_> {
     /// One step after another, each as soon as those it needs are done, until nothing is left, one fails, or nobody
@@ -31,7 +31,7 @@ impl Execution<'_> {
             let mut run = self.given(position, &step, open).await?;
             let outcome = Box::pin(run.finish_turn()).await;
             let end = outcome?.end;
-            self.plan = self.agent.engine().plan(&self.session, &self.plan.id).await?;
+            self.plan = self.agent.engine().plans().get(&self.session, &self.plan.id).await?;
             let Some(ended) = self.runs().iter().find(|run| run.step == step.id).cloned() else { return Ok(()) };
             self.tell_step_ended(position, &ended.description, ended.status, ended.note.as_deref(), began);
             match (end, ended.status) {
@@ -157,9 +157,9 @@ impl Execution<'_> {
     async fn submit_turn(&self, command: TurnCommand) -> LedgerResult<Committed> {
         let engine = self.agent.engine();
         let by = Actor::system(self.session.channel.as_str());
-        let (request, leasing) = (engine.next_request(), Leasing::Held(self.held.lease().clone()));
-        let asking = Asking { session: &self.session, by: &by, request, leasing, turn: None };
-        engine.submit_as(asking, Command::Turn(command)).await
+        let (request, leasing) = (engine.submitter().next_request(), Leasing::Held(self.held.lease().clone()));
+        let asking = SubmitRequest { session: &self.session, by: &by, id: request, leasing, turn: None };
+        engine.submitter().submit_as(asking, Command::Turn(command)).await
     }
 }
 

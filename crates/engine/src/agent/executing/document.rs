@@ -37,9 +37,9 @@ impl Agent {
             }
             Some(_) | None => {}
         }
-        let before = self.engine().plan(session, plan).await?.status;
+        let before = self.engine().plans().get(session, plan).await?.status;
         Box::pin(self.finish_first(context)).await?;
-        let now = self.engine().plan(session, plan).await?;
+        let now = self.engine().plans().get(session, plan).await?;
         // What was interrupted was this very plan, and it has come to its end.
         if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
             return Ok(Answer::words(session, summary(&now)));
@@ -47,7 +47,7 @@ impl Agent {
         match Box::pin(self.turn_on_document(plan, context)).await {
             // Another process came to its end with it meanwhile.
             Err(error) if is_over_or_taken(&error) => {
-                let now = self.engine().plan(session, plan).await?;
+                let now = self.engine().plans().get(session, plan).await?;
                 let over = now.status != before && now.status != PlanStatus::Executing;
                 if over { Ok(Answer::words(session, summary(&now))) } else { Err(error) }
             }
@@ -58,8 +58,16 @@ impl Agent {
     async fn turn_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         let mut found = self.begun_document(session, context.by(), plan).await?;
+        if is_paused(&found) {
+            // Another process carried out this request, and its turn left steps open. Only a person resumes that.
+            let answer = match Box::pin(self.document_turn_before(context)).await? {
+                Some(outcome) => outcome.into(),
+                None => Answer::words(session, String::new()),
+            };
+            return self.with_pause(answer, plan, session).await;
+        }
         // The first turn belongs to the request, so that sent again it finds the turn.
-        let mut request = context.part(self.engine(), TURN).next_request();
+        let mut request = context.part(self.engine(), TURN).submitter().next_request();
         loop {
             let text = match &found.execution {
                 Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
@@ -81,7 +89,7 @@ impl Agent {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));
                     found = open;
-                    request = self.engine().next_request();
+                    request = self.engine().submitter().next_request();
                 }
                 None => return self.with_pause(outcome.into(), plan, session).await,
             }
@@ -91,7 +99,7 @@ impl Agent {
     /// The answer says how far the document is if its execution is paused now, and how it continues.
     async fn with_pause(&self, mut answer: Answer, plan: &PlanId, session: &SessionIdentity) -> LedgerResult<Answer> {
         let Some(open) = self.active_document(session, plan).await? else { return Ok(answer) };
-        if open.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some()) {
+        if is_paused(&open) {
             let far = standing(&open);
             if !answer.reply.contains(&far) {
                 let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
@@ -127,7 +135,8 @@ impl Agent {
         context: &InputContext,
     ) -> LedgerResult<Option<TurnOutcome>> {
         let Some(id) = context.request.part(TURN) else { return Ok(None) };
-        let Some(committed) = self.engine().find_request(context.session(), context.by(), &id).await? else {
+        let Some(committed) = self.engine().submitter().find_request(context.session(), context.by(), &id).await?
+        else {
             return Ok(None);
         };
         let turn = committed.events.iter().find_map(|event| match event {
@@ -138,15 +147,13 @@ impl Agent {
         self.outcome_of_turn(turn, committed.seq, context).await.map(Some)
     }
 
-    /// The document as it is carried out, which begins now if nobody has begun it.
+    /// The document as it is carried out. Its execution begins now if no process has begun it.
     async fn begun_document(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
-        if let Some(found) = self.active_document(session, plan).await?
-            && found.execution.as_ref().is_some_and(|execution| execution.paused_since().is_none())
-        {
+        if let Some(found) = self.active_document(session, plan).await? {
             return Ok(found);
         }
-        match self.engine().resume(session, by, plan).await {
-            // Somebody else was faster.
+        match self.engine().plans().resume(session, by, plan).await {
+            // Another process began it first.
             Err(error @ LedgerError::Refused(_)) => self.active_document(session, plan).await?.ok_or(error),
             resumed => resumed,
         }
@@ -157,6 +164,10 @@ impl Agent {
         let active = snapshot.active().filter(|active| active.id == *plan && active.status == PlanStatus::Executing);
         Ok(active.cloned().map(Arc::new))
     }
+}
+
+fn is_paused(plan: &Plan) -> bool {
+    plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some())
 }
 
 /// Whether a person asked for the work and no turn has begun it yet. One whose turn ended is paused.

@@ -10,18 +10,18 @@ use planwright_core::turn::OpenTurn;
 use super::{document, summary, uncertain};
 use crate::agent::Agent;
 use crate::agent::lease::is_over_or_taken;
-use crate::engine::Asking;
 use crate::ledger::{Leasing, LedgerError, LedgerResult};
 use crate::session::outcome::Answer;
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
+use crate::submitter::SubmitRequest;
 
 impl Agent {
     /// Goes on with what a process that ended was carrying out in the session, if there is such a plan.
     pub(in crate::agent) async fn resume_execution(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
         let session = context.session();
-        let active = self.engine().session(session).await?.plan_mode.active_plan;
-        for plan in self.engine().under_way(session).await? {
+        let active = self.engine().sessions().get(session).await?.plan_mode.active_plan;
+        for plan in self.engine().plans().executing(session).await? {
             let owed = match plan.style() {
                 PlanStyle::Document => active.as_ref() == Some(&plan.id) && document::is_to_begin(&plan),
                 PlanStyle::Collect | PlanStyle::Build => {
@@ -30,7 +30,7 @@ impl Agent {
                     !waits && !paused && self.check_able(&plan).is_ok()
                 }
             };
-            let ours = owed && self.engine().drafted_elsewhere(&plan).await?.is_none();
+            let ours = owed && self.engine().history().external_author(&plan).await?.is_none();
             if ours && self.check_author(&plan).await.is_ok() {
                 return Ok(Some(Box::pin(self.carry_out_plan(&plan.id, context)).await?));
             }
@@ -41,7 +41,7 @@ impl Agent {
     /// Ends executions that this process does not carry out. What they are in the middle of is uncertain then.
     pub(in crate::agent) async fn stop_executions(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
         let mut stopped = false;
-        for plan in self.engine().under_way(session).await? {
+        for plan in self.engine().plans().executing(session).await? {
             let Some(running) = &plan.execution else { continue };
             let (id, execution) = (plan.id.clone(), running.id.clone());
             let command = match plan.style() {
@@ -68,7 +68,7 @@ impl Agent {
     ) -> LedgerResult<()> {
         let session = context.session();
         let by = Actor::system(session.channel.as_str());
-        let found = self.engine().plan(session, plan).await?;
+        let found = self.engine().plans().get(session, plan).await?;
         let running = found.execution.as_ref().filter(|_| found.status == PlanStatus::Executing);
         let able = match self.check_author(&found).await {
             Err(LedgerError::Refused(refusal)) => Err(refusal),
@@ -87,10 +87,10 @@ impl Agent {
             Err(error) if is_over_or_taken(&error) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let (request, leasing) = (self.engine().next_request(), Leasing::LetGo(held.lease().clone()));
+        let (request, leasing) = (self.engine().submitter().next_request(), Leasing::LetGo(held.lease().clone()));
         held.stop_renewing();
-        let asking = Asking { session, by: &by, request, leasing, turn: None };
-        self.engine().submit_as(asking, Command::Turn(TurnCommand::Stop)).await?;
+        let asking = SubmitRequest { session, by: &by, id: request, leasing, turn: None };
+        self.engine().submitter().submit_as(asking, Command::Turn(TurnCommand::Stop)).await?;
         if let Err(unable) = able {
             let words = format!("Plan {} cannot go on here: {}", found.number, unable.message);
             context.progress.send(Progress::Said(words));

@@ -18,9 +18,9 @@ use tokio::time::{Instant, timeout};
 use super::{Execution, ExecutionAbort, calls_of, uncertain};
 use crate::agent::workbook_hooks::CallNote;
 use crate::catch_panic::catch_panic;
-use crate::engine::Asking;
 use crate::ledger::Leasing;
 use crate::session::progress::Progress;
+use crate::submitter::SubmitRequest;
 use crate::toolbox::{Tool, ToolContext};
 use crate::workbook::EndedCall;
 
@@ -204,13 +204,13 @@ impl Execution<'_> {
         if remarks.is_empty() {
             return;
         }
-        let Ok(snapshot) = self.agent.engine().snapshot(&self.session).await else { return };
+        let Ok(snapshot) = self.agent.engine().sessions().snapshot(&self.session).await else { return };
         for (came, remark) in remarks {
             let call = &came.due.call;
-            let asking = Asking {
+            let asking = SubmitRequest {
                 session: &self.session,
                 by: &self.actor,
-                request: RequestId::of_step_note(&self.id, &call.id, came.due.run.attempts.len()),
+                id: RequestId::of_step_note(&self.id, &call.id, came.due.run.attempts.len()),
                 leasing: Leasing::Held(self.held.lease().clone()),
                 turn: None,
             };

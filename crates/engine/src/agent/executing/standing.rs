@@ -25,13 +25,16 @@ impl Agent {
     ) -> LedgerResult<TurnOutcome> {
         let TurnEnd::PlanReady { plan } = &outcome.end else { return Ok(outcome) };
         let session = outcome.session.clone();
-        let plan = self.engine().plan(&session, plan).await?;
+        let plan = self.engine().plans().get(&session, plan).await?;
         if !self.rule_fits(&plan) {
             return Ok(outcome);
         }
         let rule = Actor::policy(READ_ONLY, session.channel.as_str());
-        let approved =
-            self.engine().approve_and_begin(&session, &rule, &plan.id, plan.digest(), Selection::All, None).await;
+        let approved = self
+            .engine()
+            .plans()
+            .approve_and_begin(&session, &rule, &plan.id, plan.digest(), Selection::All, None)
+            .await;
         match approved {
             Ok(_) => {}
             // A person was faster, or the plan is not what it was.

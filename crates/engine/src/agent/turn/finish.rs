@@ -176,7 +176,7 @@ impl TurnRunner<'_> {
         }
         // The turn may go on after a crash that came just behind the plan tool.
         let Some(id) = self.settled.clone().or_else(|| self.settled_before()) else { return Ok(TurnEnd::Answered) };
-        let plan = self.agent.engine().plan(&self.session, &id).await?;
+        let plan = self.agent.engine().plans().get(&self.session, &id).await?;
         let end = match plan.status {
             PlanStatus::Ready => TurnEnd::PlanReady { plan: id.clone() },
             PlanStatus::Cancelled => TurnEnd::NothingPlanned { plan: id.clone() },

@@ -79,7 +79,7 @@ impl Agent {
         let plan = match &shown {
             // What was shown then is not there any more if the plan changed since.
             Some(shown) => {
-                self.engine().plan(session, &shown.plan).await.ok().filter(|plan| plan.digest() == shown.digest)
+                self.engine().plans().get(session, &shown.plan).await.ok().filter(|plan| plan.digest() == shown.digest)
             }
             None => None,
         };

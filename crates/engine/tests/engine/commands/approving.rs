@@ -25,7 +25,7 @@ async fn waiting() -> World {
 async fn change(world: &World, other: &Agent) {
     let arguments = json!({"plan_markdown": "- [ ] something else"}).as_object().unwrap().clone();
     let agent = Actor::agent("another", "mcp");
-    other.engine().call_tool(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    other.engine().tools().call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
 }
 
 #[tokio::test]
@@ -175,15 +175,19 @@ async fn nobody_but_a_person_approves() {
     let digest = world.plan(1).await.digest();
     let id = world.plan(1).await.id;
     for by in [Actor::agent("a model", "mcp"), Actor::system("cli")] {
-        let approved =
-            world.engine().approve(&world.session, &by, &id, digest, Default::default(), None).await.unwrap_err();
+        let approved = world
+            .engine()
+            .plans()
+            .approve(&world.session, &by, &id, digest, Default::default(), None)
+            .await
+            .unwrap_err();
         assert!(approved.to_string().contains("Only a person"), "{approved}");
         let place = world.place();
         let watcher = crate::talk::Watcher::nobody();
         assert!(world.agent.hear(&place, &by, "/plan approve", &watcher).await.unwrap().refused());
     }
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
-    world.engine().approve(&world.session, &person(), &id, digest, Default::default(), None).await.unwrap();
+    world.engine().plans().approve(&world.session, &person(), &id, digest, Default::default(), None).await.unwrap();
 }
 
 #[tokio::test]

@@ -125,7 +125,7 @@ async fn a_parked_document_is_worked_on_again_when_it_is_resumed() {
     world.hear("/plan off").await;
     then(&world, [report(2), Reply::text("Done.")]);
     world.hear("/plan resume 1").await;
-    assert!(world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
     let plan = world.plan(1).await;
     assert_eq!((plan.status, plan.execution.unwrap().number), (PlanStatus::Completed, 1));
     world.is_sound().await;
@@ -194,7 +194,7 @@ async fn done_closes_it_by_what_was_done() {
         let plan = world.plan(1).await;
         assert_eq!(plan.status, status);
         assert!(plan.execution.unwrap().finished_at.is_some());
-        assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+        assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
         then(&world, (reports + 1..=2).map(report).chain([Reply::text("Now all.")]));
         world.hear("/plan resume 1").await;
         assert_eq!(world.plan(1).await.status, PlanStatus::Completed, "and it can be taken up again");

@@ -95,10 +95,10 @@ async fn an_archive_that_a_crash_kept_from_disk_is_written_later_and_one_that_wa
     world.call("init_plan", json!({ "task_title": "One" })).await;
     let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     let beginning = planwright_engine::workbook::NewWorkbook { title: "Two".to_owned(), force_new: true };
-    let begun = elsewhere.init_workbook(&world.session, &person(), &beginning).await.unwrap();
+    let begun = elsewhere.workbooks().init(&world.session, &person(), &beginning).await.unwrap();
     let archive = world.plan_folder().join("archive").join(begun.archived.unwrap());
     assert!(!archive.exists());
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     assert!(fs::read_to_string(&archive).unwrap().contains("“One”"));
     world.disk_agrees().await;
     fs::remove_file(&archive).unwrap();
@@ -119,12 +119,13 @@ async fn a_version_of_an_archived_workbook_is_not_taken_for_one_of_the_next() {
         if asked == 1 {
             let beginning = planwright_engine::workbook::NewWorkbook { title: "Two".to_owned(), force_new: true };
             let by = person();
-            let began = elsewhere.init_workbook(&session, &by, &beginning);
+            let workbooks = elsewhere.workbooks();
+            let began = workbooks.init(&session, &by, &beginning);
             std::thread::scope(|scope| scope.spawn(|| handle.block_on(began).unwrap()).join().unwrap());
         }
         Ok(format!("{text}\none more line\n"))
     };
-    engine.edit_document(&session, &super::agent(), DocumentKind::TaskPlan, WriteOrigin::Tool, edit).await.unwrap();
+    engine.workbooks().edit(&session, &super::agent(), DocumentKind::TaskPlan, WriteOrigin::Tool, edit).await.unwrap();
     assert_eq!(asked, 2, "the change was made again, from the newer text");
     assert!(world.text(DocumentKind::TaskPlan).await.contains("Two"));
 }

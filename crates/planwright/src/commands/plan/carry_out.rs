@@ -46,7 +46,7 @@ pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input
             }
         }
     };
-    let found = context.engine.plan(&plan.session, &plan.id).await?;
+    let found = context.engine.plans().get(&plan.session, &plan.id).await?;
     let answer = outcome.map_err(super::refused(context, &found))?.answer();
     if let Some(answer) = answer.as_ref().filter(|answer| answer.refused()) {
         return Err(Failure::declined(answer.reply.clone()));

@@ -37,7 +37,7 @@ pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confir
 }
 
 async fn confirm(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {
-    let words = what_is_deleted(&context.engine.session(session).await?);
+    let words = what_is_deleted(&context.engine.sessions().get(session).await?);
     if !context.screen.interactive {
         let again = context.invocation.command(["sessions", "delete", &session.to_string(), "--yes"]);
         return Err(Failure::usage(format!("there is no terminal to ask in, so session {session} was not deleted"))

@@ -38,7 +38,7 @@ impl World {
         let agent = setup.agent(ledger.clone(), model);
         let app = App::new(agent, ledger, CancellationToken::new());
         let session = "web:session-one".parse().unwrap();
-        app.engine().open(&session, &app.person()).await.unwrap();
+        app.engine().sessions().open(&session, &app.person()).await.unwrap();
         let router = api::router(&app).with_state(app.clone());
         Self { folder, app, router, session }
     }
@@ -72,10 +72,14 @@ async fn what_was_written_before_is_not_written_again() {
     let name = world.claimed_before("/api/plans/enable", &body).await;
     let person = world.app.person();
     let style = planwright_core::plan::PlanStyle::Document;
-    let before = name.engine(&world.app).enable_plan_mode(&world.session, &person, style).await.unwrap();
+    let before = name.engine(&world.app).sessions().enable_plan_mode(&world.session, &person, style).await.unwrap();
     // Meanwhile somebody worked on something else, so that doing it again would make another plan.
     let engine = world.app.engine();
-    engine.enable_plan_mode(&world.session, &person, planwright_core::plan::PlanStyle::Collect).await.unwrap();
+    engine
+        .sessions()
+        .enable_plan_mode(&world.session, &person, planwright_core::plan::PlanStyle::Collect)
+        .await
+        .unwrap();
     let seq = world.seq().await;
     let (status, ..) = world.post("/api/plans/enable", &body).await;
     assert_eq!((status, world.seq().await), (StatusCode::OK, seq));
@@ -97,8 +101,8 @@ async fn what_was_not_written_before_is_written_now() {
 async fn a_session_that_was_begun_is_the_same_one() {
     let world = World::new(ScriptedModel::new([])).await;
     let engine = world.claimed_before("/api/sessions", &json!({})).await.engine(&world.app);
-    let begun = engine.new_session(planwright_core::session::Channel::Web);
-    engine.open(&begun, &world.app.person()).await.unwrap();
+    let begun = engine.sessions().new_identity(planwright_core::session::Channel::Web);
+    engine.sessions().open(&begun, &world.app.person()).await.unwrap();
     let (_, _, answer) = world.post("/api/sessions", &json!({})).await;
     assert_eq!(answer["sessionId"], begun.conversation.as_str());
 }
@@ -159,7 +163,7 @@ async fn plan_work_that_was_asked_for_with_a_text_is_found_again() {
     world.app.submit(&world.session, Input::typed(text), &name).outcome().await.unwrap();
     // Meanwhile plan work was ended, so that doing it again would make another plan.
     let person = world.app.person();
-    world.app.engine().finish_plan_work(&world.session, &person).await.unwrap();
+    world.app.engine().sessions().finish_plan_work(&world.session, &person).await.unwrap();
     let seq = world.seq().await;
     let (status, _, answer) = world.post(path, &body).await;
     assert_eq!((status, &answer["reply"]), (StatusCode::OK, &json!("Which host?")));

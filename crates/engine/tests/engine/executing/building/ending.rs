@@ -128,7 +128,7 @@ async fn a_specialist_that_does_not_come_to_its_end_has_failed_with_words() {
         let note = only_note(&world).await;
         assert!(note.contains(words) && note.starts_with("coder: it did not come to its end"), "{end}: {note}");
         assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.is_sound().await;
     }
 }

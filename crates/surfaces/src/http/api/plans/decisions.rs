@@ -128,7 +128,7 @@ async fn decide(
 
 /// The refusal of an approval, with the plan as it is now.
 async fn stale(app: &App, plan: &Plan, problem: Problem) -> Problem {
-    match app.engine().plan(&plan.session, &plan.id).await {
+    match app.engine().plans().get(&plan.session, &plan.id).await {
         Ok(now) => problem.with("plan", json!(PlanView::from(now.as_ref()))),
         Err(_) => problem,
     }

@@ -1,5 +1,6 @@
-//! What happened to a plan: every version, decision and execution, read from the journal.
+//! The history of plans and conversations, read from the journal: versions, decisions, executions, diffs and messages.
 
+mod messages;
 mod replay;
 
 use jiff::Timestamp;
@@ -13,13 +14,21 @@ use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanContent, Plan
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
 
-use super::Engine;
-use crate::ledger::{DamagedRow, LedgerError, LedgerResult};
+use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
+use crate::lookup;
+use crate::submitter::Submitter;
 
-pub(super) use replay::Replay;
+pub use messages::{Message, MessageCall, MessageRole};
+pub(crate) use replay::Replay;
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct History {
+    submitter: Submitter,
+}
+
+/// Everything that happened to one plan.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryReport {
     pub items: Vec<HistoryItem>,
     pub versions: Vec<PlanVersion>,
     pub decisions: Vec<PlanDecision>,
@@ -132,9 +141,23 @@ impl VersionContent {
     }
 }
 
-impl Engine {
+impl History {
+    pub(crate) fn new(submitter: Submitter) -> Self {
+        Self { submitter }
+    }
+
+    /// The newest messages before the entry `before`, in order. `next` is the `before` of the page of older ones.
+    pub async fn messages(
+        &self,
+        session: &SessionIdentity,
+        before: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<Message>> {
+        messages::page(self.ledger(), session, before, limit).await
+    }
+
     /// The agent of another program that drafted the plan, and therefore does its work; `None` if it was ours.
-    pub async fn drafted_elsewhere(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
+    pub async fn external_author(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
         let author = self.version_author(plan).await?;
         Ok(author.map(|author| author.by).filter(|by| is_elsewhere(&by.through)))
     }
@@ -144,16 +167,16 @@ impl Engine {
         if plan.version == 0 {
             return Ok(None);
         }
-        if let Some(entry) = self.ledger.version_entry(&plan.session, &plan.id, plan.version).await? {
+        if let Some(entry) = self.ledger().version_entry(&plan.session, &plan.id, plan.version).await? {
             return Ok(Some(VersionAuthor { by: entry.by, at: entry.at }));
         }
         let versions = self.replay_versions(plan).await?;
         Ok(versions.into_iter().next_back().map(|version| VersionAuthor { by: version.by, at: version.at }))
     }
 
-    pub async fn history(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<History> {
+    pub async fn of_plan(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<HistoryReport> {
         let mut replay = Replay::new(session, plan);
-        for entry in self.ledger.plan_journal(session, plan).await? {
+        for entry in self.ledger().plan_journal(session, plan).await? {
             match entry {
                 Ok(entry) => replay.take_in(entry),
                 Err(damaged) => replay.note_damage(damaged),
@@ -170,7 +193,7 @@ impl Engine {
         let from = match (from, &plan.supersedes) {
             (Some(from), _) => from,
             (None, Some(earlier)) if to <= 1 => {
-                let earlier = self.plan(&plan.session, earlier).await?;
+                let earlier = lookup::plan(self.ledger(), &plan.session, earlier).await?;
                 return Ok(diff(whole(&earlier), newer.as_version()));
             }
             (None, _) => to.saturating_sub(1),
@@ -189,7 +212,7 @@ impl Engine {
             return Err(no_version(plan, number).into());
         }
         let entry = match plan.style() {
-            PlanStyle::Document => self.ledger.version_entry(&plan.session, &plan.id, number).await?,
+            PlanStyle::Document => self.ledger().version_entry(&plan.session, &plan.id, number).await?,
             PlanStyle::Collect | PlanStyle::Build => None,
         };
         match entry.map(|entry| entry.event) {
@@ -209,7 +232,7 @@ impl Engine {
     }
 
     async fn replay_versions(&self, plan: &Plan) -> LedgerResult<Vec<PlanVersion>> {
-        let history = self.history(&plan.session, &plan.id).await?;
+        let history = self.of_plan(&plan.session, &plan.id).await?;
         match history.damaged.into_iter().next() {
             Some(row) => Err(LedgerError::damaged(row.what, row.reason)),
             None => Ok(history.versions),
@@ -228,6 +251,10 @@ impl Engine {
             )));
         }
         Ok(diff(whole(from), whole(to)))
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
+        self.submitter.ledger().as_ref()
     }
 }
 

@@ -4,9 +4,10 @@ use planwright_core::actor::Actor;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 
-use super::Engine;
-use crate::agent::is_gone;
-use crate::ledger::LedgerResult;
+use crate::history::History;
+use crate::ledger::{Ledger, LedgerResult};
+use crate::lookup;
+use crate::process::is_gone;
 
 /// What happens with an execution at this moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,23 +20,28 @@ pub enum Activity {
     LeftTo(Actor),
 }
 
-impl Engine {
+impl Activity {
     /// `None` unless the plan is `EXECUTING`.
-    pub async fn activity(&self, session: &SessionIdentity, plan: &Plan) -> LedgerResult<Option<Activity>> {
+    pub(super) async fn of(
+        ledger: &dyn Ledger,
+        history: &History,
+        session: &SessionIdentity,
+        plan: &Plan,
+    ) -> LedgerResult<Option<Self>> {
         if plan.status != PlanStatus::Executing {
             return Ok(None);
         }
-        // Recorded and built plans are carried out by Planwright, whoever drafted them.
+        // Planwright carries out recorded and built plans itself, also those that an external agent drafted.
         if plan.style() == PlanStyle::Document
-            && let Some(agent) = self.drafted_elsewhere(plan).await?
+            && let Some(agent) = history.external_author(plan).await?
         {
-            return Ok(Some(Activity::LeftTo(agent)));
+            return Ok(Some(Self::LeftTo(agent)));
         }
-        let lease = self.ledger.lease(session).await?;
+        let lease = ledger.lease(session).await?;
         let live = lease.is_some_and(|lease| !is_gone(&lease.owner));
-        let turn = self.session(session).await?.turn;
+        let turn = lookup::session(ledger, session).await?.turn;
         let worked_on = turn.is_some_and(|turn| turn.purpose.plan() == Some(&plan.id));
         let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
-        Ok(Some(if live && (worked_on || !paused) { Activity::Running } else { Activity::Paused }))
+        Ok(Some(if live && (worked_on || !paused) { Self::Running } else { Self::Paused }))
     }
 }

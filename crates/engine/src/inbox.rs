@@ -8,8 +8,8 @@ use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 
-use super::Engine;
-use crate::ledger::{DamagedRow, LedgerError, LedgerResult, Page};
+use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
+use crate::lookup;
 use crate::server_ledger::{PlanAnywhere, ServerLedger};
 
 /// A plan that waits for a person's decision.
@@ -37,9 +37,18 @@ pub enum WaitingFor {
     Paused,
 }
 
-impl Engine {
+#[derive(Debug, Clone)]
+pub struct Inbox {
+    ledger: Arc<dyn Ledger>,
+}
+
+impl Inbox {
+    pub(crate) fn new(ledger: Arc<dyn Ledger>) -> Self {
+        Self { ledger }
+    }
+
     /// The plan that changed last comes first. `after` is the `next` of the page before.
-    pub async fn inbox(
+    pub async fn list(
         &self,
         everywhere: &dyn ServerLedger,
         mut after: Option<u64>,
@@ -69,7 +78,7 @@ impl Engine {
 
     async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
         let PlanAnywhere { session, plan, active } = listed;
-        let plan = match self.plan(&session, &plan.id).await {
+        let plan = match lookup::plan(self.ledger.as_ref(), &session, &plan.id).await {
             // Its session was deleted meanwhile.
             Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
             plan => plan?,

@@ -11,8 +11,8 @@ use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding};
 
-use super::Engine;
-use crate::ledger::{LedgerResult, Page};
+use crate::ledger::{Ledger, LedgerResult, Page};
+use crate::lookup;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -57,28 +57,26 @@ const BEHIND: u64 = 32;
 /// A page is not longer than this, unless a single message is.
 const PAGE_BYTES: usize = 1024 * 1024;
 
-impl Engine {
-    /// The newest messages before the entry `before`, in order. `next` is the `before` of the page of older ones.
-    pub async fn messages(
-        &self,
-        session: &SessionIdentity,
-        before: Option<u64>,
-        limit: u32,
-    ) -> LedgerResult<Page<Message>> {
-        let head = self.stored_session(session).await?.head.seq;
-        let end = before.map_or(head + 1, |before| before.min(head + 1));
-        let mut window = WINDOW;
-        loop {
-            let from = end.saturating_sub(window).max(1);
-            let entries = u32::try_from(end.saturating_sub(from) + BEHIND).unwrap_or(u32::MAX);
-            let read = Reading::of(&self.ledger.conversation(session, from, entries).await?);
-            // Nobody knows yet what belongs to a turn that begins further back.
-            let known = if from == 1 { 0 } else { read.known_from };
-            if let Some(page) = read.page(known..end, limit as usize) {
-                return Ok(page);
-            }
-            window = window.saturating_mul(4);
+/// The newest messages before the entry `before`, in order. `next` is the `before` of the page of older ones.
+pub(super) async fn page(
+    ledger: &dyn Ledger,
+    session: &SessionIdentity,
+    before: Option<u64>,
+    limit: u32,
+) -> LedgerResult<Page<Message>> {
+    let head = lookup::stored_session(ledger, session).await?.head.seq;
+    let end = before.map_or(head + 1, |before| before.min(head + 1));
+    let mut window = WINDOW;
+    loop {
+        let from = end.saturating_sub(window).max(1);
+        let entries = u32::try_from(end.saturating_sub(from) + BEHIND).unwrap_or(u32::MAX);
+        let read = Reading::of(&ledger.conversation(session, from, entries).await?);
+        // Entries of a turn that began before `from` cannot be classified yet.
+        let known = if from == 1 { 0 } else { read.known_from };
+        if let Some(page) = read.page(known..end, limit as usize) {
+            return Ok(page);
         }
+        window = window.saturating_mul(4);
     }
 }
 

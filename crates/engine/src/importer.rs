@@ -1,4 +1,4 @@
-//! Taking over the older `plans.json`. Running it again changes nothing.
+//! The import of the older `plans.json`. A second import of the same file changes nothing.
 
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
@@ -6,8 +6,8 @@ use planwright_core::ids::PlanId;
 use planwright_core::legacy::{self, Legacy};
 use planwright_core::session::SessionIdentity;
 
-use super::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::submitter::Submitter;
 
 #[derive(Debug, Clone, Default)]
 pub struct ImportReport {
@@ -33,7 +33,16 @@ pub struct SkippedItem {
     pub reason: String,
 }
 
-impl Engine {
+#[derive(Debug, Clone)]
+pub struct Importer {
+    submitter: Submitter,
+}
+
+impl Importer {
+    pub(crate) fn new(submitter: Submitter) -> Self {
+        Self { submitter }
+    }
+
     pub async fn import(&self, json: &str, by: &Actor) -> LedgerResult<ImportReport> {
         let mut report = ImportReport::default();
         for (found, index) in legacy::read(json)?.into_iter().zip(1..) {
@@ -42,11 +51,11 @@ impl Engine {
                 Legacy::Taken { session, plan, notes } => {
                     let title = plan.title.clone().unwrap_or_else(|| "Untitled plan".to_owned());
                     let item = ImportedItem { id: plan.id.clone(), session: session.clone(), title, notes };
-                    if let Some(there) = self.ledger.session_of(&plan.id).await? {
+                    if let Some(there) = self.submitter.ledger().session_of(&plan.id).await? {
                         report.already_here.push(ImportedItem { session: there, ..item });
                         continue;
                     }
-                    match self.submit(&session, by, Command::Import(plan)).await {
+                    match self.submitter.submit(&session, by, Command::Import(plan)).await {
                         Ok(_) => report.taken.push(item),
                         Err(LedgerError::Refused(refusal)) => {
                             let id = Some(item.id.to_string());

@@ -13,28 +13,28 @@ use planwright_core::snapshot::Snapshot;
 
 use crate::ledger::DamagedRow;
 
-use super::{DecisionMade, ExecutionEnd, History, HistoryItem, PlanDecision, PlanExecution, PlanVersion};
+use super::{DecisionMade, ExecutionEnd, HistoryItem, HistoryReport, PlanDecision, PlanExecution, PlanVersion};
 
 /// The plan as far as the journal was read, and what happened to it up to there.
 #[derive(Debug)]
-pub(in crate::engine) struct Replay {
-    pub(in crate::engine) snapshot: Snapshot,
-    history: History,
+pub(crate) struct Replay {
+    pub(crate) snapshot: Snapshot,
+    history: HistoryReport,
     plan: PlanId,
     positions: StepPositions,
 }
 
 impl Replay {
-    pub(in crate::engine) fn new(session: &SessionIdentity, plan: &PlanId) -> Self {
+    pub(crate) fn new(session: &SessionIdentity, plan: &PlanId) -> Self {
         Self {
             snapshot: Snapshot::new(session.clone()),
-            history: History::default(),
+            history: HistoryReport::default(),
             plan: plan.clone(),
             positions: StepPositions::default(),
         }
     }
 
-    pub(in crate::engine) fn take_in(&mut self, entry: Entry) {
+    pub(crate) fn take_in(&mut self, entry: Entry) {
         if self.history.damaged.is_empty() {
             if matches!(entry.event.plan_event(), Some(PlanEvent::ExecutionStarted { .. })) {
                 self.keep_execution();
@@ -54,16 +54,16 @@ impl Replay {
     }
 
     /// The plan after this entry is not known.
-    pub(in crate::engine) fn note_damage(&mut self, damaged: DamagedRow) {
+    pub(crate) fn note_damage(&mut self, damaged: DamagedRow) {
         self.history.damaged.push(damaged);
     }
 
     /// Who began the latest execution.
-    pub(in crate::engine) fn execution_began_by(&self) -> Option<&Actor> {
+    pub(crate) fn execution_began_by(&self) -> Option<&Actor> {
         self.history.executions.last()?.by.as_ref()
     }
 
-    pub(in crate::engine) fn finish(mut self) -> History {
+    pub(crate) fn finish(mut self) -> HistoryReport {
         self.keep_execution();
         self.history
     }
@@ -101,7 +101,7 @@ impl StepPositions {
     }
 }
 
-impl History {
+impl HistoryReport {
     /// A draft is not a version; a text that was ready for a person is one.
     fn note_version(&mut self, plan: &Plan, by: &Actor, at: Timestamp) {
         let known = u32::try_from(self.versions.len()).unwrap_or(u32::MAX);

@@ -9,8 +9,7 @@ use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 
-use super::Engine;
-use crate::ledger::{DamagedRow, LedgerError, LedgerResult, StoredSession};
+use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, StoredSession};
 use crate::version_index::{VersionIndexEntry, apply_and_index};
 
 const PAGE: u32 = 500;
@@ -58,9 +57,18 @@ impl VerifyReport {
     }
 }
 
-impl Engine {
+#[derive(Debug, Clone)]
+pub struct Verifier {
+    ledger: Arc<dyn Ledger>,
+}
+
+impl Verifier {
+    pub(crate) fn new(ledger: Arc<dyn Ledger>) -> Self {
+        Self { ledger }
+    }
+
     /// Checks every session. `progress` is called after each one.
-    pub async fn verify(&self, mut progress: impl FnMut(&ChainReport)) -> LedgerResult<VerifyReport> {
+    pub async fn verify_all(&self, mut progress: impl FnMut(&ChainReport)) -> LedgerResult<VerifyReport> {
         let total = self.ledger.count_sessions().await?;
         let mut report = VerifyReport { damaged: self.ledger.orphans().await?, ..VerifyReport::default() };
         let mut after = None;
