@@ -136,7 +136,7 @@ async fn only_reading_tools_are_there_and_pass() {
 }
 
 #[tokio::test]
-async fn a_question_that_cannot_be_asked_is_refused_and_nobody_is_asked() {
+async fn a_question_that_cannot_be_asked_is_refused_and_no_specialist_is_asked() {
     let wrong = [
         (json!({"agent": "plumber", "question": "Well?"}), "UNKNOWN_AGENT"),
         (json!({"agent": "planner", "question": "Well?"}), "UNKNOWN_AGENT"),
@@ -181,7 +181,7 @@ async fn specialists_are_asked_while_a_plan_is_built_and_at_no_other_time() {
 }
 
 #[tokio::test]
-async fn a_specialist_is_told_what_it_was_asked_before_and_nobody_else_is() {
+async fn only_the_specialist_that_was_asked_before_reads_the_earlier_question() {
     let world = planning(
         [ask("coder", "First?").and_call("ask_agent", json!({"agent": "tester", "question": "Other?"}))],
         |_| {},

@@ -1,4 +1,4 @@
-//! A session followed live: every entry once, in order, whoever writes it and however often the reader goes away.
+//! A session followed live: every entry once, in order, from any process and however often the reader reconnects.
 
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ async fn several_writers_in_two_processes_and_a_reader_who_comes_and_goes_miss_n
 }
 
 #[tokio::test]
-async fn whoever_gives_up_waiting_loses_nothing() {
+async fn dropping_the_future_loses_no_entry() {
     let stage = Stage::new().await;
     let session = stage.opened("session-one").await;
     let mut follower = stage.feed.follow(&session, 1).await.unwrap();

@@ -1,4 +1,4 @@
-//! A process that is to end leaves its work where the next one goes on with it at once.
+//! A process that shuts down leaves its work where the next one continues it at once.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::props::{Act, Prop};
 use crate::world::{World, person};
 
-/// Long enough that nobody waits for it in a test.
+/// Longer than any test waits.
 const PATIENT: Duration = Duration::from_secs(600);
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn a_turn_is_left_behind_the_answer_it_waits_for_and_goes_on_elsewhere_wit
 
     let next = ScriptedModel::new([Reply::text("Rung.")]);
     let agent = world.another(&next, "the next one").await;
-    let outcome = agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
+    let outcome = agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
     assert_eq!(outcome.reply, "Rung.");
     assert_eq!((prop.calls().len(), next.requests().len()), (1, 1), "and nothing is done twice");
     world.is_sound().await;
@@ -52,7 +52,7 @@ async fn a_model_that_does_not_answer_in_time_is_asked_again_by_the_next_process
     assert_eq!(turn.await.unwrap().unwrap_err().code(), RefusalCode::Unavailable);
     let next = ScriptedModel::new([Reply::text("Good morning.")]);
     let agent = world.another(&next, "the next one").await;
-    assert_eq!(agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap().reply, "Good morning.");
+    assert_eq!(agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap().reply, "Good morning.");
 }
 
 #[tokio::test]
@@ -85,12 +85,12 @@ async fn an_execution_is_left_between_two_steps_and_no_step_is_done_twice() {
     world.say("Plan it").await;
     world.approve(1, Selection::All).await;
     let plan = world.plan(1).await.id;
-    let left = world.agent.carry_out(&world.session, &person(), &plan, &Watcher::nobody()).await.unwrap_err();
+    let left = world.agent.carry_out(&world.session, &person(), &plan, &Watcher::none()).await.unwrap_err();
     assert_eq!(left.code(), RefusalCode::Unavailable);
     assert_eq!((world.plan(1).await.status, second.calls().len()), (PlanStatus::Executing, 0));
 
     let agent = world.another(&ScriptedModel::new([]), "the next one").await;
-    let answer = agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap().unwrap();
+    let answer = agent.resume_plan(&world.place(), &person(), &Watcher::none()).await.unwrap().unwrap();
     assert!(answer.reply.contains("2 done"), "{}", answer.reply);
     assert_eq!((first.calls().len(), second.calls().len()), (1, 1));
     world.is_sound().await;

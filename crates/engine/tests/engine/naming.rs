@@ -23,12 +23,12 @@ fn named(name: &str) -> RequestId {
 }
 
 async fn send(world: &World, name: &str, text: &str) -> TurnOutcome {
-    world.agent.send_as(Some(named(name)), &world.session, &person(), text, &Watcher::nobody()).await.unwrap()
+    world.agent.send_as(Some(named(name)), &world.session, &person(), text, &Watcher::none()).await.unwrap()
 }
 
 fn hello(agent: &Agent, world: &World) -> JoinHandle<LedgerResult<TurnOutcome>> {
     let (agent, session, id) = (agent.clone(), world.session.clone(), Some(named("request-1")));
-    tokio::spawn(async move { agent.send_as(id, &session, &person(), "Hello", &Watcher::nobody()).await })
+    tokio::spawn(async move { agent.send_as(id, &session, &person(), "Hello", &Watcher::none()).await })
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn a_name_that_was_used_for_another_text_is_refused() {
     send(&world, "request-1", "Count").await;
     let before = world.events().await;
     let id = Some(named("request-1"));
-    let other = world.agent.send_as(id, &world.session, &person(), "Sing", &Watcher::nobody()).await.unwrap_err();
+    let other = world.agent.send_as(id, &world.session, &person(), "Sing", &Watcher::none()).await.unwrap_err();
     assert_eq!(other.code(), RefusalCode::Conflict, "{other}");
     assert_eq!(world.events().await, before);
     assert_eq!(world.say("Go on").await.reply, "Two.", "the session is free");

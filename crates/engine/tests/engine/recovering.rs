@@ -56,7 +56,7 @@ impl Keeper {
 }
 
 #[tokio::test]
-async fn a_turn_that_was_left_is_finished_without_anybody_asking() {
+async fn a_turn_that_was_left_is_finished_without_a_request() {
     let world = World::new([]).await;
     let model = ScriptedModel::new([Reply::hang()]);
     let process = Process::start(&world, &model).await;
@@ -98,7 +98,7 @@ async fn an_execution_that_was_left_goes_on_and_nothing_is_done_twice() {
 }
 
 #[tokio::test]
-async fn whoever_is_at_work_is_left_alone_and_so_is_what_waits_for_a_person() {
+async fn running_work_is_left_alone_and_so_is_work_that_waits_for_a_person() {
     let prop = Prop::new("prop", ToolEffect::Changes, Act::HangOnce);
     let reply = Reply::call("prop", json!({}));
     let world = World::with(ScriptedModel::new([reply, Reply::call("plan_finalize", json!({}))]), |setup| {
@@ -111,7 +111,7 @@ async fn whoever_is_at_work_is_left_alone_and_so_is_what_waits_for_a_person() {
     process.approve(&world.session, &world.plan(1).await, Approving::default());
     prop.called(1).await;
     process.die().await;
-    // Of this call nobody knows whether it was made: a person has to say.
+    // It is unknown whether this call was made: a person has to decide.
     let keeper = Keeper::start(&world, &ScriptedModel::new([])).await;
     let uncertain = |event: &Event| matches!(event, Event::Plan { event: PlanEvent::StepEnded { .. }, .. });
     keeper.sees(&world.session, uncertain).await;
@@ -120,7 +120,7 @@ async fn whoever_is_at_work_is_left_alone_and_so_is_what_waits_for_a_person() {
     keeper.agent.engine().sessions().open(&busy, &crate::world::person()).await.unwrap();
     let model = ScriptedModel::new([Reply::text("Slow.").after(Duration::from_millis(2_500))]);
     let slow = world.another(&model, "the slow one").await;
-    let outcome = slow.send(&busy, &crate::world::person(), "Hello", &Watcher::nobody()).await.unwrap();
+    let outcome = slow.send(&busy, &crate::world::person(), "Hello", &Watcher::none()).await.unwrap();
     assert_eq!(outcome.reply, "Slow.");
     keeper.end().await;
     let events = crate::world::events(world.engine(), &busy).await;

@@ -57,7 +57,7 @@ fn proposal(steps: &[Step]) -> Vec<Reply> {
     vec![draft, Reply::call("plan_submit", json!({}))]
 }
 
-/// A conversation in which a plan of these steps waits for the person, who said a word that is nobody else's business.
+/// A conversation in which a plan of these steps waits for the person, who said a word that no specialist may read.
 pub(crate) async fn proposed(steps: &[Step], change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(staffed().script("", proposal(steps)), change).await;
     world.hear("/plan on build").await;

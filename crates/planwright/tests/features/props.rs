@@ -73,7 +73,7 @@ impl Stage {
         Toolbox::new(self.tools.iter().cloned())
     }
 
-    /// Whatever waits goes on, and from now on nothing waits.
+    /// Everything that waits continues, and from now on nothing waits.
     pub(crate) fn let_go(&self) {
         self.open.send_replace(true);
         self.gate.open();

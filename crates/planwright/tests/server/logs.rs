@@ -8,7 +8,7 @@ use crate::world::World;
 const SEVEN: [&str; 7] =
     ["session_identity", "run_id", "goal_id", "task_id", "run_kind", "transport_chat_hash", "event"];
 
-const KEY: &str = "sk-a-key-that-nobody-may-see";
+const KEY: &str = "sk-a-key-that-must-stay-secret";
 const SAID: &str = "the password of the safe is swordfish";
 
 /// A server that has been talked to, with everything on that can be logged.
@@ -113,7 +113,7 @@ fn no_secret_and_no_word_that_was_said_is_in_it() {
     }
 }
 
-/// Who was in the middle of a turn is told, and whoever goes on with it.
+/// The log names the process that died in the middle of a turn and the one that takes over.
 #[test]
 fn a_session_that_is_taken_over_is_told() {
     let world = World::new();

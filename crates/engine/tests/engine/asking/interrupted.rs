@@ -31,7 +31,7 @@ fn looking() -> Prop {
 }
 
 /// What the next one answers, whatever it is asked: it goes by what it was told and did.
-fn whoever_goes_on(world: &World) {
+fn script_of_the_next_process(world: &World) {
     let planner = |request: &ModelRequest| planner()[usize::from(script(request).len() > 1)].clone();
     let specialist = |request: &ModelRequest| specialist()[usize::from(script(request).len() > 1)].clone();
     scripted(world, "", vec![Reply::made_from(planner); 4]);
@@ -55,8 +55,8 @@ async fn every_point_of_a_crash_leaves_an_answer_that_is_asked_for_once() {
         process.send(&world.session, "Plan it");
         process.hangs().await;
         process.die().await;
-        whoever_goes_on(&world);
-        let outcome = world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
+        script_of_the_next_process(&world);
+        let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
         assert_eq!(outcome.reply, "It takes three days.", "point {point}");
         let events = world.events().await;
         let count = |wanted: fn(&Event) -> bool| events.iter().filter(|event| wanted(event)).count();
@@ -97,7 +97,7 @@ async fn a_question_in_a_turn_that_is_given_up_ends_with_it() {
         }
         process.die().await;
     }
-    let outcome = world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
+    let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
     assert_eq!(outcome.end, TurnEnd::Interrupted);
     let ended = world.event_names().await.iter().filter(|name| **name == "turn_ended").count();
     assert_eq!(ended, 2, "nothing is left open");

@@ -76,7 +76,7 @@ async fn tokens_are_counted_over_both() {
 
 #[tokio::test]
 async fn what_was_asked_before_a_restart_counts_too() {
-    // The limits of a turn are those of the whole turn, also when another process goes on with it.
+    // The limits of a turn are those of the whole turn, also when another process continues it.
     let world = planning([], |setup| setup.policy.turn.model_calls = 4).await;
     let model = crate::staff::staffed()
         .script("", [ask("coder", "Well?")])
@@ -86,10 +86,10 @@ async fn what_was_asked_before_a_restart_counts_too() {
     model.asked(4).await;
     process.die().await;
     scripted(&world, "asked coder", looks(9));
-    let outcome = world.agent.resume(&world.session, &crate::talk::Watcher::nobody()).await;
+    let outcome = world.agent.resume(&world.session, &crate::talk::Watcher::none()).await;
     assert_eq!(outcome.unwrap().unwrap().end, reached(TurnLimit::ModelCalls));
     assert_eq!(world.model.requests_of("asked coder").len(), 1);
     let sent = script(&world.model.requests_of("asked coder")[0]);
-    assert_eq!(sent.len(), 5, "it goes on where it stood: {sent:?}");
+    assert_eq!(sent.len(), 5, "it continues where it stopped: {sent:?}");
     world.is_sound().await;
 }

@@ -170,7 +170,7 @@ async fn a_document_is_approved_as_a_whole() {
 }
 
 #[tokio::test]
-async fn nobody_but_a_person_approves() {
+async fn only_a_person_approves() {
     let world = waiting().await;
     let digest = world.plan(1).await.digest();
     let id = world.plan(1).await.id;
@@ -183,7 +183,7 @@ async fn nobody_but_a_person_approves() {
             .unwrap_err();
         assert!(approved.to_string().contains("Only a person"), "{approved}");
         let place = world.place();
-        let watcher = crate::talk::Watcher::nobody();
+        let watcher = crate::talk::Watcher::none();
         assert!(world.agent.hear(&place, &by, "/plan approve", &watcher).await.unwrap().refused());
     }
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
@@ -199,15 +199,15 @@ async fn what_one_terminal_was_shown_is_not_seen_at_another() {
     let here = Place { seen: Seen::KnownHere(Some(seen)), ..world.place() };
     // Another terminal in the same session changes it and is shown what it became.
     world.hear("/plan revise #1 make it two").await;
-    let answer = world.agent.hear(&here, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
+    let answer = world.agent.hear(&here, &person(), "/plan approve", &Watcher::none()).await.unwrap();
     assert!(answer.refused() && answer.plan.is_some(), "{answer:?}");
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     let nothing = Place { seen: Seen::KnownHere(None), ..world.place() };
-    let answer = world.agent.hear(&nothing, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
+    let answer = world.agent.hear(&nothing, &person(), "/plan approve", &Watcher::none()).await.unwrap();
     assert!(answer.refused() && answer.plan.is_some(), "{answer:?}");
     let card = answer.plan.unwrap();
     let seen = ShownPlan { plan: card.plan_id, digest: card.digest };
     let here = Place { seen: Seen::KnownHere(Some(seen)), ..world.place() };
-    world.agent.hear(&here, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
+    world.agent.hear(&here, &person(), "/plan approve", &Watcher::none()).await.unwrap();
     assert!(world.plan(1).await.approval.is_some());
 }

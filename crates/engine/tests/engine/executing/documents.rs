@@ -175,7 +175,7 @@ async fn a_document_whose_every_step_is_ticked_is_complete_at_once() {
     let world = drafted("- [x] one\n- [x] two", |_| {}).await;
     let answer = world.hear("/plan approve").await;
     assert!(answer.reply.contains("**COMPLETED**") && answer.reply.contains("2 done"), "{}", answer.reply);
-    assert_eq!(world.model.requests().len(), 2, "nobody is asked to do anything");
+    assert_eq!(world.model.requests().len(), 2, "the model is not asked to do anything");
     let names = names_since(&world.events().await, "plan_approved");
     assert_eq!(names, ["plan_approved", "execution_started", "execution_finished"]);
     assert!(world.hear("/plan resume").await.refused());

@@ -90,7 +90,7 @@ async fn every_entry_about_the_plan_is_told_once_and_executions_are_told_apart()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_in_the_middle_misses_nothing_and_is_told_nothing_twice() {
+async fn a_follower_that_starts_in_the_middle_misses_nothing_and_gets_nothing_twice() {
     const STEPS: usize = 120;
     let prop = Prop::changing("prop");
     let calls: Vec<_> = (0..STEPS).map(|n| ("prop", json!({ "n": n }))).collect();
@@ -113,7 +113,7 @@ async fn whoever_comes_in_the_middle_misses_nothing_and_is_told_nothing_twice() 
         followed += 1;
     }
     working.await.unwrap().unwrap();
-    assert!(followed > 0, "somebody came in the middle");
+    assert!(followed > 0, "a follower started in the middle");
     let told = early.next_updates().await.unwrap();
     assert_eq!(told.len(), 2 * STEPS + 2, "also what does not fit into one page of the journal");
     assert!(told.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq));
@@ -190,7 +190,7 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
         status.contains("\n- step 2 is uncertain, begun 5 minutes ago: slow({}); stopped in the middle"),
         "{status}"
     );
-    // Whoever stopped it may also have ended it.
+    // The process that stopped it may also have ended it.
     if world.plan(1).await.status == PlanStatus::Executing {
         assert!(status.contains("It waits for a person: nobody knows whether step 2 was done"), "{status}");
     } else {

@@ -89,7 +89,7 @@ async fn dies(effect: ToolEffect) -> (World, Prop, Prop) {
 async fn another_process_goes_on_and_makes_again_what_may_be_made_again() {
     for effect in [ToolEffect::ReadsOnly, ToolEffect::Repeatable] {
         let (world, prop, last) = dies(effect).await;
-        let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+        let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::none()).await.unwrap();
         assert!(answer.unwrap().reply.contains("2 done"));
         assert_eq!((prop.calls().len(), last.calls().len()), (2, 1));
         assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
@@ -100,7 +100,7 @@ async fn another_process_goes_on_and_makes_again_what_may_be_made_again() {
 #[tokio::test]
 async fn what_must_not_be_made_twice_is_uncertain_after_a_crash() {
     let (world, prop, last) = dies(ToolEffect::Changes).await;
-    let again = async || world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await;
+    let again = async || world.agent.resume_plan(&world.place(), &person(), &Watcher::none()).await;
     assert!(again().await.unwrap().unwrap().reply.contains("step 1 is uncertain"));
     assert_eq!((prop.calls().len(), last.calls().len()), (1, 0));
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
@@ -118,7 +118,7 @@ async fn a_call_that_failed_before_a_crash_still_ends_it() {
     process.carry_out(&world.session, &world.plan(1).await.id);
     process.hangs().await;
     process.die().await;
-    world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    world.agent.resume_plan(&world.place(), &person(), &Watcher::none()).await.unwrap();
     assert_eq!(runs(&world).await, [StepStatus::Failed, StepStatus::Pending]);
     assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
     assert!(last.calls().is_empty());
@@ -140,7 +140,7 @@ async fn every_point_of_a_crash_leaves_each_call_made_once_or_again_because_it_m
         process.carry_out(&world.session, &world.plan(1).await.id);
         process.hangs().await;
         process.die().await;
-        world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+        world.agent.resume_plan(&world.place(), &person(), &Watcher::none()).await.unwrap();
         assert_eq!(world.plan(1).await.status, PlanStatus::Completed, "point {point}");
         for n in [1, 2] {
             let made = prop.calls().iter().filter(|call| **call == json!({"n": n})).count();

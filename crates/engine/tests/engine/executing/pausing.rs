@@ -163,7 +163,7 @@ async fn a_person_who_resumes_gives_the_agent_its_turns_again() {
     let by = planwright_core::actor::Actor::system("server");
     let plan = world.plan(1).await.id;
     for by in [by, person()] {
-        let answer = world.agent.carry_out(&world.session, &by, &plan, &Watcher::nobody()).await.unwrap();
+        let answer = world.agent.carry_out(&world.session, &by, &plan, &Watcher::none()).await.unwrap();
         assert!(answer.reply.contains("It is paused"), "{}", answer.reply);
     }
     assert_eq!(document_turns(&world.events().await), 2);

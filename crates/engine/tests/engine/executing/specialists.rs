@@ -46,7 +46,7 @@ async fn a_step_that_was_reported_before_a_crash_is_done_and_its_turn_ends() {
     process.hangs().await;
     process.die().await;
     assert_eq!(runs(&world).await, [StepStatus::Completed, StepStatus::Pending]);
-    let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::none()).await.unwrap();
     assert!(answer.unwrap().reply.contains("2 done"));
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     world.is_sound().await;

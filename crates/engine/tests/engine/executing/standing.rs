@@ -70,7 +70,7 @@ async fn with_the_rule_it_is_approved_by_the_rule_and_carried_out() {
     let plan = world.plan(1).await;
     assert_eq!(plan.status, PlanStatus::Completed);
     let approval = plan.approval.as_ref().unwrap();
-    assert_eq!(approval.by.kind, ActorKind::Policy, "nobody takes it for a person's");
+    assert_eq!(approval.by.kind, ActorKind::Policy, "it is not recorded as a person's approval");
     assert_eq!(approval.by.name, "plan.standing_approval = \"read_only\"");
     assert_eq!((approval.digest, approval.skipped.len()), (plan.digest(), 0));
     assert_eq!(look.calls(), [json!({"n": 1}), json!({"n": 2})]);
@@ -165,7 +165,7 @@ async fn a_tool_that_does_not_only_read_any_more_is_not_run_on_the_word_of_a_rul
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     let changed: Arc<dyn Tool> = Arc::new(Prop::changing("look"));
     let world = world.restart_with(|setup| setup.tools = Toolbox::new([changed])).await;
-    world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    world.agent.resume_plan(&world.place(), &person(), &Watcher::none()).await.unwrap();
     assert_eq!(runs(&world).await, [Failed, Completed]);
     let note = world.plan(1).await.execution.unwrap().steps[0].note.clone().unwrap();
     assert!(note.contains("only a rule approved it"), "{note}");

@@ -1,4 +1,4 @@
-//! Somebody swaps folders and files for links, again and again, while the tools are at work.
+//! A hostile process swaps folders and files for links, again and again, while the tools work.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, symlink};
@@ -112,7 +112,7 @@ async fn a_session_folder_that_becomes_a_link_leads_nowhere() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_file_that_becomes_a_pipe_keeps_nobody_waiting() {
+async fn a_file_that_becomes_a_pipe_does_not_block_the_call() {
     let snapshot = Snapshot::begun();
     snapshot.put("folder/secret.md", "mine");
     let (file, pipe) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("pipe"));

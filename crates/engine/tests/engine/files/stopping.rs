@@ -1,4 +1,4 @@
-//! Whoever stops waiting ends the work.
+//! Dropping the future cancels the work.
 
 use std::fs;
 use std::future::Future;
@@ -18,7 +18,7 @@ fn begin_and_drop(call: impl Future) {
 }
 
 #[test]
-fn a_search_nobody_waits_for_ends() {
+fn a_search_that_is_dropped_ends() {
     let hour = Duration::from_secs(3600);
     let snapshot = Snapshot::with(FileLimits { time: hour, scanned_bytes: u64::MAX, ..FileLimits::default() });
     snapshot.put("0000", format!("{}\n", "ab".repeat(500)).repeat(1000));

@@ -137,7 +137,7 @@ async fn a_message_that_is_sent_and_one_that_is_typed_are_judged_alike() {
     assert_eq!(sent.event_names().await, typed.event_names().await);
 }
 
-/// The process ends before the model says anything. Whoever goes on does not judge twice.
+/// The process ends before the model says anything. The process that takes over does not assess it again.
 #[tokio::test]
 async fn a_turn_that_is_taken_up_again_is_judged_once() {
     for (message, expected) in [(REAL, 1), (TRIVIAL, 0)] {
@@ -147,7 +147,7 @@ async fn a_turn_that_is_taken_up_again_is_judged_once() {
         world.agent.drain(std::time::Duration::ZERO).await;
         assert!(waiting.await.unwrap().is_err());
         let other = world.another(&ScriptedModel::new([done()]), "another").await;
-        let outcome = other.resume(&world.session, &Watcher::nobody()).await.unwrap();
+        let outcome = other.resume(&world.session, &Watcher::none()).await.unwrap();
         assert_eq!(outcome.unwrap().reply, "Done.");
         assert_eq!(judged(&world).await.len(), 1, "{message}");
         let begun = world.event_names().await.into_iter().filter(|name| *name == "workbook_begun").count();

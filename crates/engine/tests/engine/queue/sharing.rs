@@ -27,7 +27,7 @@ async fn two_processes_never_work_on_one_session_at_once() {
         sent.push(world.say_in_background(&format!("here {n}")));
         let (agent, session) = (other.clone(), world.session.clone());
         sent.push(tokio::spawn(async move {
-            agent.send(&session, &person(), &format!("there {n}"), &Watcher::nobody()).await
+            agent.send(&session, &person(), &format!("there {n}"), &Watcher::none()).await
         }));
     }
     for turn in sent {
@@ -70,7 +70,7 @@ async fn who_slept_while_another_process_took_over_writes_nothing_any_more() {
     let process = Process::hanging(&world, &model, records_an_outcome).await;
     let late = process.send(&world.session, "Read it");
     process.hangs().await;
-    let outcome = world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
+    let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
     assert_eq!(outcome.reply, "I went on.");
     let before = world.events().await;
     process.wake();

@@ -33,7 +33,7 @@ async fn a_plan_of_an_interrupted_turn_counts_as_shown_only_once_it_was_the_answ
 }
 
 #[tokio::test]
-async fn whoever_asked_for_it_has_seen_the_plan() {
+async fn the_client_that_asked_has_seen_the_plan() {
     let world = World::new([Reply::text("First.")]).await;
     world.hear("/plan on").await;
     let set = Reply::call("plan_set_content", json!({"plan_markdown": "# One"}));

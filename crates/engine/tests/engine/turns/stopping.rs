@@ -41,7 +41,7 @@ async fn a_model_that_stalls_is_stopped_and_what_was_heard_is_kept() {
 }
 
 #[tokio::test]
-async fn a_tool_is_stopped_and_the_model_reads_that_nobody_knows_its_outcome() {
+async fn a_tool_is_stopped_and_the_model_reads_that_its_outcome_is_unknown() {
     let unknown = "failed prop: Stopped in the middle: it is not known whether it was done.";
     let none = "failed prop: [No outcome: the turn ended before this call did.]";
     for (effect, first) in
@@ -165,7 +165,7 @@ async fn another_process_ends_a_turn_whose_model_says_nothing() {
     assert!(other.stop(&world.session, &person()).await.unwrap());
     assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
     world.model.abandoned(1).await;
-    let watcher = Watcher::nobody();
+    let watcher = Watcher::none();
     assert_eq!(other.send(&world.session, &person(), "Hello", &watcher).await.unwrap().reply, "I am another.");
     world.is_sound().await;
 }
@@ -181,7 +181,7 @@ async fn a_message_that_waits_for_another_process_can_be_taken_back() {
     let (waiting, session) = (other.clone(), world.session.clone());
     let second = tokio::spawn(async move { waiting.send(&session, &person(), "Two", &watcher).await });
     assert_eq!(told.recv().await, Some(Progress::WaitingForOthers));
-    // Whoever says stop means what is under way, wherever that is, and what waits behind it here.
+    // Stop ends the running work, in whichever process it runs, and the inputs that wait behind it here.
     assert!(other.stop(&world.session, &person()).await.unwrap());
     let refused = second.await.unwrap().unwrap_err();
     assert!(refused.to_string().contains("nothing was sent from here"), "{refused}");

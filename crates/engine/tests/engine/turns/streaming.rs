@@ -1,4 +1,4 @@
-//! What whoever watches is told while a turn lasts.
+//! The progress that a client gets during a turn.
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ async fn another(world: &World) -> Engine {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nobodys_line_is_lost() {
+async fn no_line_of_any_process_is_lost() {
     const EACH: usize = 12;
     let world = World::with_workbook().await;
     let (world_session, mut writers) = (world.session.clone(), JoinSet::new());

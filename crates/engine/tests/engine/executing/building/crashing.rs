@@ -1,4 +1,4 @@
-//! The program ends in the middle: a step goes on from the journal, and what was begun is not begun again unseen.
+//! The program ends in the middle: a step continues from the journal, and a call that was begun is not made again unseen.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,7 +31,7 @@ async fn approved(prop: &Prop) -> World {
 }
 
 async fn go_on(world: &World) -> String {
-    let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
+    let answer = world.agent.resume_plan(&world.place(), &person(), &Watcher::none()).await.unwrap();
     answer.map_or_else(String::new, |answer| answer.reply)
 }
 
@@ -85,7 +85,7 @@ async fn a_change_that_was_only_begun_makes_the_step_uncertain() {
 }
 
 #[tokio::test]
-async fn whoever_says_something_first_has_the_step_finished_first() {
+async fn a_message_after_a_crash_waits_until_the_step_is_finished() {
     let prop = Prop::new("prop", ToolEffect::ReadsOnly, Act::HangOnce);
     let world = approved(&prop).await;
     let process = Process::start(&world, &dying("prop")).await;
@@ -147,7 +147,7 @@ async fn one_that_is_interrupted_too_often_in_the_middle_of_a_call_says_so() {
 }
 
 #[tokio::test]
-async fn a_step_whose_plan_cannot_go_on_here_blocks_nobody() {
+async fn a_step_whose_plan_cannot_continue_here_does_not_block_the_session() {
     let world = proposed(&TWO, |_| {}).await;
     world.approve(1, Selection::All).await;
     let model = staffed().script("coder", [Reply::hang()]);
@@ -212,7 +212,7 @@ async fn every_point_of_a_crash_leaves_each_step_done_once() {
         process.carry_out(&world.session, &world.plan(1).await.id);
         process.hangs().await;
         process.die().await;
-        // Whoever goes on has the same specialists, who go by what they were told and did.
+        // The process that takes over has the same specialists, which answer by what they were sent.
         for (label, n) in [("coder", 1), ("tester", 2)] {
             let answer = move |request: &planwright_core::model::ModelRequest| match script(request).len() {
                 1 => Reply::call("prop", json!({"n": n})),

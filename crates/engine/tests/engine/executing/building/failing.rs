@@ -1,4 +1,4 @@
-//! What becomes of the rest when a step fails, and how it goes on.
+//! What happens to the other steps when a step fails, and how the plan continues.
 
 use planwright_core::agents::{AgentRegistry, Specialist};
 use planwright_core::plan::PlanStatus;
@@ -136,7 +136,7 @@ async fn steps_are_done_by_their_own_process_without_the_conversation_of_another
     let model = staffed().script("coder", [reported("done", "1")]).script("tester", [reported("done", "2")]);
     let other = world.another(&model, "the other").await;
     let plan = world.plan(1).await;
-    other.carry_out(&world.session, &crate::world::person(), &plan.id, &crate::talk::Watcher::nobody()).await.unwrap();
+    other.carry_out(&world.session, &crate::world::person(), &plan.id, &crate::talk::Watcher::none()).await.unwrap();
     assert_eq!(world.plan(1).await.status, PlanStatus::Completed);
     assert_eq!(runs(&world, 1).await.len(), 2);
     world.model.then(planwright_llm::scripted::Reply::text("Fine."));

@@ -88,7 +88,7 @@ async fn a_step_that_is_stopped_in_the_middle_of_a_change_waits_for_a_person() {
 }
 
 #[tokio::test]
-async fn a_step_nobody_knows_the_end_of_can_be_left_out_or_ends_it() {
+async fn a_step_with_an_unknown_result_can_be_skipped_or_ends_the_plan() {
     for (choice, expected) in [("skip", "2 skipped"), ("stop", "1 uncertain")] {
         let (world, _, working) = in_a_call(ToolEffect::Changes).await;
         world.hear("/stop").await;
@@ -152,7 +152,7 @@ async fn another_process_ends_it_and_it_stops_within_moments() {
         let (world, _, working) = in_a_call(ToolEffect::Changes).await;
         let model = ScriptedModel::new([Reply::text("I will.")]);
         let other = world.another(&model, "the other").await;
-        let answer = other.hear(&world.place(), &person(), command, &crate::talk::Watcher::nobody()).await;
+        let answer = other.hear(&world.place(), &person(), command, &crate::talk::Watcher::none()).await;
         assert!(!answer.unwrap().refused(), "{command}");
         working.await.unwrap();
         assert_eq!(world.plan(1).await.status, status, "{command}");

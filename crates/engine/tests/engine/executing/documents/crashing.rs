@@ -35,7 +35,7 @@ async fn another_process_goes_on_with_the_turn() {
     let (world, prop) = dies(ToolEffect::ReadsOnly).await;
     assert_eq!(run_statuses(&world, 1).await, [InProgress, Pending]);
     then(&world, [report(1), report(2), Reply::text("All is done.")]);
-    let outcome = world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
+    let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
     assert!(outcome.reply.starts_with("All is done."), "{}", outcome.reply);
     assert_eq!(prop.calls().len(), 2, "what only reads is done again");
     assert!(newest_words(&world.sent(3)).starts_with("[Plan 1 was approved.]"), "it is the same turn");
@@ -45,7 +45,7 @@ async fn another_process_goes_on_with_the_turn() {
 }
 
 #[tokio::test]
-async fn whoever_resumes_the_plan_goes_on_with_the_turn_and_hears_what_it_came_to() {
+async fn resuming_the_plan_continues_its_turn_and_returns_its_outcome() {
     let (world, _) = dies(ToolEffect::ReadsOnly).await;
     then(&world, [report(1), report(2), Reply::text("All is done.")]);
     let answer = world.hear("/plan resume").await;
@@ -64,7 +64,7 @@ async fn a_change_that_was_cut_off_makes_the_step_uncertain_and_a_person_settles
     ] {
         let (world, prop) = dies(ToolEffect::Changes).await;
         then(&world, [Reply::text("I do not know whether I carried it.")]);
-        let outcome = world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
+        let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
         assert_eq!(outcome.end, TurnEnd::Answered);
         assert_eq!(prop.calls().len(), 1, "it is not done again by itself");
         assert_eq!(run_statuses(&world, 1).await, [Uncertain, Pending]);

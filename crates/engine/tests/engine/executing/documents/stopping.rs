@@ -64,7 +64,7 @@ async fn a_stop_in_the_middle_of_a_change_makes_the_step_uncertain() {
 }
 
 #[tokio::test]
-async fn nobody_reports_on_a_step_whose_end_is_not_known() {
+async fn no_report_is_taken_on_a_step_with_an_unknown_result() {
     let (world, _, working) = in_a_call(ToolEffect::Changes).await;
     world.hear("/stop").await;
     working.await.unwrap().unwrap();
@@ -106,7 +106,7 @@ async fn what_a_person_ends_elsewhere_stops_the_turn_here() {
         let (world, prop, working) = in_a_call(ToolEffect::Changes).await;
         let model = ScriptedModel::new([Reply::text("I will.")]);
         let other = world.another(&model, "the other").await;
-        let answer = other.hear(&world.place(), &person(), command, &Watcher::nobody()).await.unwrap();
+        let answer = other.hear(&world.place(), &person(), command, &Watcher::none()).await.unwrap();
         assert!(!answer.refused(), "{command}: {}", answer.reply);
         assert_eq!(working.await.unwrap().unwrap().end, Some(TurnEnd::Stopped), "{command}");
         assert_eq!(world.plan(1).await.status, status, "{command}: no late result writes over it");
@@ -125,10 +125,10 @@ async fn a_turn_about_something_else_is_not_stopped_with_the_plan() {
     let working = world.say_in_background("Look around");
     prop.called(1).await;
     let other = world.another(&ScriptedModel::new([]), "the other").await;
-    let answer = other.hear(&world.place(), &person(), "/plan cancel 1", &Watcher::nobody()).await.unwrap();
+    let answer = other.hear(&world.place(), &person(), "/plan cancel 1", &Watcher::none()).await.unwrap();
     assert!(!answer.refused(), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Cancelled);
-    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_some(), "the turn goes on");
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_some(), "the turn continues");
     world.hear("/stop").await;
     working.await.unwrap().unwrap();
     world.is_sound().await;
