@@ -1,8 +1,8 @@
 //! Inputs of one session run one after another, from any process; and no session waits for another.
 
 mod crashes;
-mod sharing;
-mod telling;
+mod recovered_answers;
+mod two_processes;
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use planwright_core::turn::TurnEnd;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
-use crate::props::Prop;
+use crate::test_tools::Prop;
 use crate::world::{World, newest_words, person, session, turns};
 
 /// Calls a tool first, then repeats what the person said.

@@ -1,6 +1,6 @@
 //! A conversation with a scripted model over a real store, and looks at what was stored and sent.
 
-mod looking;
+mod inspect;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-pub(crate) use looking::{is_valid, newest_words, script, statuses, tool_names, turns};
+pub(crate) use inspect::{is_valid, newest_words, script, statuses, tool_names, turns};
 
 pub(crate) struct World {
     pub(crate) folder: TempDir,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::process::MORTAL;
-use crate::props::Stage;
+use crate::test_tools::Stage;
 use crate::world::{World, person, unescaped};
 
 /// A conversation with a model that answers by script.

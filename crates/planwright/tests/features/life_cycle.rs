@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::conversation::{says, types};
 use crate::process::{ends, until_asked, until_called};
-use crate::props::Act;
 use crate::steps::approve;
+use crate::test_tools::Act;
 use crate::world::{World, person};
 
 /// One thing that was tried, and the code it was refused with.

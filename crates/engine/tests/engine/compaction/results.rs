@@ -7,7 +7,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use super::{CONTEXT, everything_fits, is_summary, small_world, summaries};
-use crate::props::{Act, Prop};
+use crate::test_tools::{Act, Prop};
 use crate::world::{World, newest_words, script};
 
 fn log() -> Prop {

@@ -10,7 +10,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::process::{Process, records_an_outcome};
-use crate::props::{Act, Prop};
+use crate::test_tools::{Act, Prop};
 use crate::world::{World, script, statuses, turns};
 
 async fn resume(world: &World) -> planwright_engine::session::outcome::TurnOutcome {
