@@ -9,9 +9,10 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::agent::Agent;
 use planwright_engine::session::input::ChatLocation;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
-use crate::world::{HandClock, World, events, newest_words, person, session};
+use crate::world::{World, events, newest_words, person, session};
 
 const SESSIONS: usize = 40;
 const STEPS: usize = 7;
@@ -105,7 +106,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
 async fn no_session_sees_anything_of_another() {
     let model = ScriptedModel::answering(tell_tales);
     // All of them begin at the same moment, so that nothing but their names tells them apart.
-    let world = World::with(model, |setup| setup.clock = Some(HandClock::new())).await;
+    let world = World::with(model, |setup| setup.clock = Some(TestClock::stopped())).await;
     let other = world.another(&world.model, "the other").await;
     let lives: Vec<_> = (0..SESSIONS)
         .map(|number| (number, tokio::spawn(live([world.agent.clone(), other.clone()], number))))

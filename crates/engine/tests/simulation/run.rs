@@ -14,6 +14,7 @@ use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::session::input::ChatLocation;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_test_support::clock::NumberedIds;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -23,7 +24,7 @@ use crate::checks;
 use crate::files;
 use crate::ledger::ProcessLedger;
 use crate::model::RandomModel;
-use crate::process::{self, NumberedIds, Process};
+use crate::process::{self, Process};
 use crate::random::Dice;
 use crate::sabotage::Sabotage;
 use crate::store::Store;

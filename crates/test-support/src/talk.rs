@@ -1,7 +1,5 @@
 //! Talking to an agent in tests: each call submits one input and waits for its outcome.
 
-#![allow(dead_code, reason = "every test crate uses some of it")]
-
 use planwright_core::actor::Actor;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Digest;
@@ -15,16 +13,16 @@ use tokio::sync::mpsc;
 
 /// Where the progress of a call goes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Watcher {
+pub struct Watcher {
     to: Option<mpsc::UnboundedSender<Progress>>,
 }
 
 impl Watcher {
-    pub(crate) fn nobody() -> Self {
+    pub fn nobody() -> Self {
         Self::default()
     }
 
-    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Progress>) {
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<Progress>) {
         let (to, progress) = mpsc::unbounded_channel();
         (Self { to: Some(to) }, progress)
     }
@@ -45,7 +43,7 @@ impl Watcher {
     }
 }
 
-pub(crate) trait Talk {
+pub trait Talk {
     fn submit_and_wait(
         &self,
         input: Input,
