@@ -6,7 +6,7 @@ use planwright_core::plan::Digest;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{Approving, BeginWork, Input, Place, Request};
+use planwright_engine::session::input::{Approving, BeginWork, ChatLocation, Input, Request};
 use planwright_engine::session::outcome::{Answer, Outcome, TurnOutcome};
 use planwright_engine::session::progress::{Progress, ProgressStream, Update};
 use tokio::sync::mpsc;
@@ -85,7 +85,7 @@ pub trait Talk {
 
     fn hear(
         &self,
-        place: &Place,
+        place: &ChatLocation,
         by: &Actor,
         text: &str,
         watcher: &Watcher,
@@ -117,7 +117,7 @@ pub trait Talk {
 
     fn resume_plan(
         &self,
-        place: &Place,
+        place: &ChatLocation,
         by: &Actor,
         watcher: &Watcher,
     ) -> impl Future<Output = LedgerResult<Option<Answer>>> + Send
@@ -206,7 +206,7 @@ impl Talk for Agent {
 }
 
 fn in_session(session: &SessionIdentity, by: &Actor) -> Request {
-    Request::new(Place::new(TransportChat(format!("test:{session}")), session.clone()), by.clone())
+    Request::new(ChatLocation::new(TransportChat(format!("test:{session}")), session.clone()), by.clone())
 }
 
 fn turn(answer: Answer) -> TurnOutcome {

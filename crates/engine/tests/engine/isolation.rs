@@ -7,7 +7,7 @@ use crate::talk::{Talk as _, Watcher};
 use planwright_core::model::ModelRequest;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::agent::Agent;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::clock::TestClock;
 use serde_json::json;
@@ -72,7 +72,7 @@ fn tell_tales(request: &ModelRequest) -> Reply {
 async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
     let mut dice = Dice(number as u64);
     let session = session(&format!("session-{number:04}"));
-    let place = Place::new(TransportChat(format!("cli:person-{number}")), session.clone());
+    let place = ChatLocation::new(TransportChat(format!("cli:person-{number}")), session.clone());
     agents[0].engine().sessions().open(&session, &person()).await.unwrap();
     let mut read = String::new();
     for step in 0..STEPS {

@@ -15,7 +15,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity, Transp
 use planwright_engine::Engine;
 use planwright_engine::agent::Agent;
 use planwright_engine::ledger::{Ledger, LedgerResult};
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::session::outcome::{Answer, TurnOutcome};
 use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -116,8 +116,8 @@ impl World {
         (outcome, progress)
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place::new(TransportChat("cli:tester".to_owned()), self.session.clone())
+    pub(crate) fn place(&self) -> ChatLocation {
+        ChatLocation::new(TransportChat("cli:tester".to_owned()), self.session.clone())
     }
 
     pub(crate) fn engine(&self) -> &Engine {

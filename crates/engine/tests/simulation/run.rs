@@ -12,7 +12,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_test_support::clock::NumberedIds;
 use tokio::task::JoinHandle;
@@ -291,8 +291,8 @@ async fn go_on(world: &World, agent: &Agent, session: &SessionIdentity) {
     world.wrong(format!("{session} is gone on with again and again"));
 }
 
-fn place(session: &SessionIdentity) -> Place {
-    Place::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
+fn place(session: &SessionIdentity) -> ChatLocation {
+    ChatLocation::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
 }
 
 fn person() -> Actor {

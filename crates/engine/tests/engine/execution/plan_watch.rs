@@ -6,7 +6,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::Refusal;
-use planwright_engine::agent::standing_now;
+use planwright_engine::plan_status::plan_status;
 use planwright_engine::plan_watch::{PlanUpdateKind, PlanWatch};
 use planwright_engine::step_counts::StepCounts;
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -166,7 +166,7 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
         setup.clock = Some(clock.clone());
     })
     .await;
-    let before = standing_now(&world.plan(1).await, world.engine().now(), None);
+    let before = plan_status(&world.plan(1).await, world.engine().now(), None);
     assert!(before.starts_with("Plan 1 is **APPROVED**") && !before.contains("steps"), "{before}");
     let working = world.hear_in_background("/plan resume");
     slow.called(1).await;
