@@ -7,14 +7,16 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::ids::PlanId;
+use planwright_core::journal::Entry;
 use planwright_core::plan::content::Document;
 use planwright_core::plan::diff::{PlanDiff, Version, diff};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanContent, PlanStatus, PlanStyle};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
+use crate::ledger::{Committed, DamagedRow, Ledger, LedgerError, LedgerResult, Page};
 use crate::lookup;
 use crate::submitter::Submitter;
 
@@ -39,7 +41,7 @@ pub struct HistoryReport {
     pub damaged: Vec<DamagedRow>,
 }
 
-/// One thing that happened.
+/// One entry of the journal.
 #[derive(Debug, Clone)]
 pub struct HistoryItem {
     pub seq: u64,
@@ -48,10 +50,10 @@ pub struct HistoryItem {
     pub event: Event,
 }
 
-/// The plan as it stood after one change of what it says.
+/// The plan after one change of its content.
 #[derive(Debug, Clone)]
 pub struct PlanVersion {
-    /// From 1.
+    /// 1-based index.
     pub version: u32,
     pub at: Timestamp,
     pub by: Actor,
@@ -60,7 +62,7 @@ pub struct PlanVersion {
     pub content: PlanContent,
 }
 
-/// What a person, or a standing policy in their place, decided about the plan.
+/// A decision of a person, or of a standing policy, about the plan.
 #[derive(Debug, Clone)]
 pub struct PlanDecision {
     pub seq: u64,
@@ -71,7 +73,7 @@ pub struct PlanDecision {
 
 #[derive(Debug, Clone)]
 pub enum DecisionMade {
-    /// The positions of the steps that are to be done, from 1.
+    /// `steps` are the 1-based indexes of the approved steps.
     Approved {
         approval: Approval,
         steps: Vec<usize>,
@@ -105,31 +107,31 @@ impl DecisionMade {
     }
 }
 
-/// One execution as it stands or stood at its end.
+/// One execution, now or at its end.
 #[derive(Debug, Clone)]
 pub struct PlanExecution {
     pub execution: Execution,
-    /// Who began it; not known of a plan that was taken over.
+    /// The actor that started it; `None` for an imported plan.
     pub by: Option<Actor>,
     pub end: Option<ExecutionEnd>,
 }
 
 #[derive(Debug, Clone)]
 pub struct ExecutionEnd {
-    /// What the plan became with it.
+    /// The status of the plan after it.
     pub status: PlanStatus,
     pub at: Timestamp,
     pub by: Option<Actor>,
 }
 
-/// Who wrote the current version of a plan, and when.
+/// The author of the current version of a plan, and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionAuthor {
     pub by: Actor,
     pub at: Timestamp,
 }
 
-/// What one version of a plan says.
+/// The content of one version of a plan.
 struct VersionContent {
     title: Option<String>,
     content: PlanContent,
@@ -156,7 +158,7 @@ impl History {
         messages::page(self.ledger(), session, before, limit).await
     }
 
-    /// The agent of another program that drafted the plan, and therefore does its work; `None` if it was ours.
+    /// The agent of another program that drafted the plan, and therefore carries it out; `None` if this agent did.
     pub async fn external_author(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
         let author = self.version_author(plan).await?;
         Ok(author.map(|author| author.by).filter(|by| is_elsewhere(&by.through)))
@@ -185,8 +187,39 @@ impl History {
         Ok(replay.finish())
     }
 
+    /// The session as it was before a request was carried out and right after it, from its journal.
+    pub(crate) async fn session_around(
+        &self,
+        session: &SessionIdentity,
+        carried_out: &Committed,
+    ) -> LedgerResult<(Snapshot, Snapshot)> {
+        const PAGE: u32 = 1_000;
+        let first = carried_out.seq + 1 - carried_out.events.len() as u64;
+        let mut snapshot = Snapshot::new(session.clone());
+        let (mut before, mut read) = (snapshot.clone(), 0);
+        loop {
+            let page = self.ledger().journal(session, read, PAGE).await?;
+            for sealed in &page {
+                if sealed.seq == first {
+                    before = snapshot.clone();
+                }
+                if sealed.seq > carried_out.seq {
+                    return Ok((before, snapshot));
+                }
+                let what = || format!("journal entry {}", sealed.seq);
+                let entry = serde_json::from_str::<Entry>(&sealed.body);
+                let entry = entry.map_err(|error| LedgerError::damaged(what(), error))?;
+                snapshot.apply(&entry.event, &entry.context(), entry.seq);
+            }
+            match page.last() {
+                Some(last) => read = last.seq,
+                None => return Ok((before, snapshot)),
+            }
+        }
+    }
+
     /// The difference between two versions of one plan; by default the last two. A plan with one version is
-    /// compared with the one it took the place of.
+    /// compared with the plan that it superseded.
     pub async fn diff_versions(&self, plan: &Plan, from: Option<u32>, to: Option<u32>) -> LedgerResult<PlanDiff> {
         let to = to.unwrap_or(plan.version);
         let newer = self.version_content(plan, to).await?;
@@ -245,7 +278,7 @@ impl History {
         }
     }
 
-    /// The difference between what two plans say now.
+    /// The difference between the current contents of two plans.
     pub fn diff_plans(&self, from: &Plan, to: &Plan) -> Result<PlanDiff, Refusal> {
         if from.style() != to.style() {
             return Err(Refusal::invalid(format!(
@@ -277,7 +310,7 @@ fn no_version(plan: &Plan, number: u32) -> Refusal {
     Refusal::not_found(format!("Plan {} has no version {number}; {there}.", plan.number))
 }
 
-/// Protocols behind which other programs have agents of their own.
+/// Whether the channel belongs to other programs, which have agents of their own.
 fn is_elsewhere(through: &str) -> bool {
     [Channel::Mcp, Channel::Acp].iter().any(|channel| channel.as_str() == through)
 }

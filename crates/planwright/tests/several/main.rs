@@ -15,8 +15,7 @@ mod provider;
 mod rehearsed;
 mod silent;
 mod stopped;
-#[path = "../../../store/tests/store/stores.rs"]
-#[allow(dead_code)]
-mod stores;
 mod together;
 mod world;
+
+use planwright_test_support::stores;

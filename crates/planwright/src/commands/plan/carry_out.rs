@@ -7,7 +7,7 @@ use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::TransportChat;
 use planwright_engine::agent::Agent;
-use planwright_engine::session::input::{BeginWork, Input, Place, Request};
+use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request};
 use planwright_engine::session::progress::{Progress, Update};
 use planwright_llm::rehearsal::RehearsalModel;
 
@@ -48,7 +48,7 @@ pub(super) fn agent_without_model(context: &Context) -> Agent {
 
 /// A request of the person at the terminal in the plan's session.
 pub(super) fn request(context: &Context, plan: &Plan) -> Request {
-    let place = Place::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
+    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
     Request::new(place, context.person.clone())
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input
             },
             _ = tokio::signal::ctrl_c() => {
                 if std::mem::replace(&mut stopping, true) {
-                    return Err(Failure::declined("Left; `plan resume` goes on with it.".to_owned()));
+                    return Err(Failure::declined("Left; `plan resume` continues it.".to_owned()));
                 }
                 agent.submit(Input::StopHere, request.clone());
             }
