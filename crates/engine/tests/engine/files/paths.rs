@@ -16,7 +16,7 @@ async fn paths_that_lead_out_are_refused_by_every_tool() {
     fs::write(plan.join("task_plan.md"), SECRET).unwrap();
     let absolute = snapshot.outside().join("secret.md").display().to_string();
     let long = "x".repeat(256);
-    let deep = ["d"; 33].join("/");
+    let deep = ["d"; 65].join("/");
     let far = ["name"; 300].join("/");
     for path in [
         &absolute,
