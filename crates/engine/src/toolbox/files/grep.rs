@@ -66,6 +66,8 @@ impl GrepFiles {
         RegexMatcherBuilder::new()
             .case_insensitive(self.case_insensitive)
             .size_limit(COMPILED_BYTES)
+            .multi_line(true)
+            .line_terminator(Some(b'\n'))
             .crlf(true)
             .build(&self.pattern)
             .map_err(|error| Refusal::invalid(format!("The pattern is not a regular expression for lines: {error}")))

@@ -1,6 +1,7 @@
 //! `list_files`: what is in one folder.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 use cap_std::fs::Dir;
 use planwright_core::gate::ToolEffect;
@@ -11,11 +12,12 @@ use serde_json::{Value, json};
 use rustix::fd::{AsFd as _, OwnedFd};
 
 use super::FileLimits;
-use super::ignore_rules::{Asked, IgnoreRules};
+use super::ignore_rules::{Asked, IgnoreRules, OpenAs};
 use super::io_error;
 use super::open::Kind;
 use super::path::FilePath;
 use super::tool::{FileCall, FileCallContext};
+use super::tree::open_at;
 use crate::toolbox::ToolAnswer;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -72,12 +74,15 @@ pub(super) fn open_folder(files: &Dir, path: &FilePath, asked: Asked) -> Result<
             rules = rules.within(folder.as_fd(), way.as_str());
         }
     }
-    Ok((folder.into(), rules))
+    // The capability's own handle cannot be read from.
+    let readable = open_at(folder.as_fd(), ".", OpenAs::Folder);
+    let readable = readable.ok_or_else(|| io_error::refusal(path.as_str(), &ErrorKind::PermissionDenied.into()))?;
+    Ok((readable, rules))
 }
 
 fn not_a_folder(path: &FilePath, error: &std::io::Error) -> Refusal {
     match error.kind() {
-        std::io::ErrorKind::NotADirectory => {
+        ErrorKind::NotADirectory => {
             Refusal::invalid(format!("`{path}` is not a folder; read_file shows what is in a file."))
         }
         _ => io_error::refusal(path.as_str(), error),

@@ -261,7 +261,10 @@ impl Work<'_> {
         }
         let prefix = path.len();
         while let Some(entry) = reader.read() {
-            let Ok(entry) = entry else { break };
+            let Ok(entry) = entry else {
+                self.tree.skip();
+                break;
+            };
             let Ok(name) = entry.file_name().to_str() else {
                 self.tree.skip();
                 continue;

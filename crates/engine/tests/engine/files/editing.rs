@@ -22,7 +22,7 @@ async fn an_edit_answers_with_its_diff() {
                     @@ -1,3 +1,4 @@\n fn ring() {\n     bell();\n+    drawer();\n }\n";
         assert_eq!(
             answer.value,
-            json!({"path": "src/till.rs", "replacements": 1, "bytes": 41, "diff": diff})
+            json!({"path": "src/till.rs", "replacements": 1, "bytes": 40, "diff": diff})
         );
         let [change] = &answer.changes[..] else { panic!("{:?}", answer.changes) };
         assert_eq!((&change.path[..], &change.workspace), ("src/till.rs", &snapshot.workspace));

@@ -58,7 +58,7 @@ async fn paths_that_lead_out_are_refused_by_every_tool() {
 #[tokio::test]
 async fn a_refused_path_is_explained() {
     let refusal = Snapshot::new().try_call("read_file", json!({"path": "../plan/task_plan.md"})).await.unwrap_err();
-    assert!(refusal.message.contains("Paths are relative to the session's folder"), "{refusal}");
+    assert!(refusal.message.contains("Paths are relative to the workspace"), "{refusal}");
     assert!(refusal.message.ends_with("lead out of it."), "{refusal}");
 }
 

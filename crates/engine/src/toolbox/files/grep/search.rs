@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use grep_matcher::Matcher as _;
+use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
 
@@ -86,6 +86,7 @@ impl<'a> Search<'a> {
     pub(super) fn thread(&'a self, matcher: RegexMatcher) -> SearchThread<'a> {
         let searcher = SearcherBuilder::new()
             .line_number(true)
+            .line_terminator(LineTerminator::crlf())
             .heap_limit(Some(PIECE))
             .binary_detection(BinaryDetection::quit(0))
             .build();
