@@ -1,5 +1,6 @@
 //! The file tools, on real folders with real links, pipes and races.
 
+mod cancellation;
 mod changes;
 mod diffs;
 mod editing;
@@ -9,12 +10,11 @@ mod links;
 mod moving;
 mod paths;
 mod projects;
-mod racing;
+mod races;
 mod reading;
 mod searching;
 mod sessions;
 mod snapshots;
-mod stopping;
 mod writing;
 
 use std::fs;

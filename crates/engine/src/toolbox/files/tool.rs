@@ -162,7 +162,7 @@ impl<C: FileCall> FileTool<C> {
         };
         let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, fence);
         let work = move || {
-            // A writer whose future was dropped keeps its turn until it has really stopped.
+            // A writer whose caller is gone keeps the lock until it has stopped.
             let _write_locks = write_locks;
             let place = opening.open()?;
             match C::EFFECT {
