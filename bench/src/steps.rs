@@ -19,7 +19,7 @@ use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use planwright_store::Location;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::bare::{self, Rows};

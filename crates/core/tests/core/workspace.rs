@@ -80,8 +80,7 @@ fn sessions_of_earlier_versions_have_their_own_folder() {
 fn a_change_is_written_shortly_and_read_again() {
     let hash = ContentHash::of(b"text");
     let version = FileVersion { hash, bytes: 4, mode: Some(0o644) };
-    let change =
-        FileChange { workspace: Workspace::Own, path: "a.md".to_owned(), before: None, after: Some(version) };
+    let change = FileChange { workspace: Workspace::Own, path: "a.md".to_owned(), before: None, after: Some(version) };
     let written = serde_json::to_value(&change).unwrap();
     assert_eq!(written, json!({"path": "a.md", "after": {"hash": hash.to_string(), "bytes": 4, "mode": 0o644}}));
     assert_eq!(serde_json::from_value::<FileChange>(written).unwrap(), change);

@@ -50,7 +50,8 @@ impl Snapshot {
         let folder = tempfile::tempdir().unwrap();
         let files = FileTools::new(folder.path().join("data/users"), limits);
         let toolbox = Toolbox::new(files.tools());
-        let snapshot = Self { folder, files, toolbox, session: "cli:k3yk3y8x".parse().unwrap(), workspace: Workspace::Own };
+        let snapshot =
+            Self { folder, files, toolbox, session: "cli:k3yk3y8x".parse().unwrap(), workspace: Workspace::Own };
         fs::create_dir(snapshot.outside()).unwrap();
         fs::write(snapshot.outside().join("secret.md"), SECRET).unwrap();
         snapshot

@@ -64,7 +64,8 @@ pub(super) fn of_change(change: &FileChange, before: Option<&[u8]>, after: Optio
         diff.text.push_str("The content is no longer kept.\n");
         return diff;
     };
-    let shown = |version: Option<FileVersion>, name: String| if version.is_some() { name } else { "/dev/null".to_owned() };
+    let shown =
+        |version: Option<FileVersion>, name: String| if version.is_some() { name } else { "/dev/null".to_owned() };
     let (old_name, new_name) = (shown(change.before, old_name), shown(change.after, new_name));
     let (Encoding::Utf8(before), Encoding::Utf8(after)) = (encoding_of(before), encoding_of(after)) else {
         let _ = writeln!(diff.text, "Binary files {old_name} and {new_name} differ");
@@ -124,12 +125,7 @@ fn hunks(before: &str, after: &str, diff: &mut FileDiff) {
         let (old_start, new_start) = (first.old_range().start, first.new_range().start);
         let (old_count, new_count) = (last.old_range().end - old_start, last.new_range().end - new_start);
         let heading = heading(&old[..old_start]);
-        let _ = writeln!(
-            diff.text,
-            "@@ -{} +{} @@{heading}",
-            range(old_start, old_count),
-            range(new_start, new_count)
-        );
+        let _ = writeln!(diff.text, "@@ -{} +{} @@{heading}", range(old_start, old_count), range(new_start, new_count));
         for op in &group {
             match op {
                 DiffOp::Equal { .. } => old[op.old_range()].iter().for_each(|line| push(&mut diff.text, ' ', line)),

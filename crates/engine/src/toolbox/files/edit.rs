@@ -108,7 +108,8 @@ impl FileCall for EditFile {
         check_quota(Some(&files), Growth { entries: 0, bytes }, place)?;
         let replaced = target.replace(Some(&found), edited.text.as_bytes(), None);
         let change = replaced.map_err(|error| error.into_refusal(&self.path))?;
-        let diff = diff::of_change(&change, Some(&before), Some(edited.text.as_bytes())).shortened(place.limits.answer_bytes);
+        let diff =
+            diff::of_change(&change, Some(&before), Some(edited.text.as_bytes())).shortened(place.limits.answer_bytes);
         let mut value = json!({
             "path": self.path.as_str(),
             "replacements": edited.replacements,

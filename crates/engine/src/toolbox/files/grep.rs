@@ -53,10 +53,8 @@ pub(super) struct GrepFiles {
 impl GrepFiles {
     fn matcher(&self) -> Result<RegexMatcher, Refusal> {
         // Its errors are better, and it is what the matcher builds on.
-        let checked = RegexBuilder::new(&self.pattern)
-            .case_insensitive(self.case_insensitive)
-            .size_limit(COMPILED_BYTES)
-            .build();
+        let checked =
+            RegexBuilder::new(&self.pattern).case_insensitive(self.case_insensitive).size_limit(COMPILED_BYTES).build();
         checked.map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => Refusal::invalid(
                 "The pattern is too large; repeat less, or write `[a-z]` and `[0-9]` instead of `\\w` and `\\d`.",

@@ -6,10 +6,10 @@ use std::io::ErrorKind;
 use cap_std::fs::Dir;
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::Refusal;
+use rustix::fd::{AsFd as _, OwnedFd};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use rustix::fd::{AsFd as _, OwnedFd};
 
 use super::FileLimits;
 use super::ignore_rules::{Asked, IgnoreRules, OpenAs};

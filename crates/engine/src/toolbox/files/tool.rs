@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use super::change::hash_of;
 use super::deadline::{CancelOnDrop, Deadline};
 use super::fence::{Fence, Passed};
-use super::change::hash_of;
 use super::folder::SessionFolder;
 use super::io_error;
 use super::kept::KeptVersions;

@@ -36,7 +36,10 @@ async fn files_are_put_back_byte_for_byte() {
         // An undo is undone like any other change.
         let again = snapshot.files.undo(snapshot.context(), &report.changes).await.unwrap();
         assert_eq!(again.not_undone, []);
-        assert_eq!((snapshot.on_disk("bin/run"), snapshot.on_disk("new")), (b"echo three\r\n".to_vec(), b"new".to_vec()));
+        assert_eq!(
+            (snapshot.on_disk("bin/run"), snapshot.on_disk("new")),
+            (b"echo three\r\n".to_vec(), b"new".to_vec())
+        );
         assert!(!snapshot.inside().join("odd").exists());
     }
 }

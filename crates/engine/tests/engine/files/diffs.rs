@@ -19,7 +19,9 @@ fn by_git(snapshot: &Snapshot, before: Option<&str>, after: Option<&str>) -> Str
             fs::write(repository.join(side).join("file.rs"), text).unwrap();
         }
     }
-    let path = |side: &str, text: Option<&str>| if text.is_some() { format!("{side}/file.rs") } else { "/dev/null".to_owned() };
+    let path = |side: &str, text: Option<&str>| {
+        if text.is_some() { format!("{side}/file.rs") } else { "/dev/null".to_owned() }
+    };
     let output = Command::new("git")
         .args(["diff", "--no-index", "--no-prefix", "--no-ext-diff"])
         .args([path("a", before), path("b", after)])

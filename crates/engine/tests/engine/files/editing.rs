@@ -20,10 +20,7 @@ async fn an_edit_answers_with_its_diff() {
         assert_eq!(snapshot.on_disk("src/till.rs"), b"fn ring() {\n    bell();\n    drawer();\n}\n");
         let diff = "diff --git a/src/till.rs b/src/till.rs\n--- a/src/till.rs\n+++ b/src/till.rs\n\
                     @@ -1,3 +1,4 @@\n fn ring() {\n     bell();\n+    drawer();\n }\n";
-        assert_eq!(
-            answer.value,
-            json!({"path": "src/till.rs", "replacements": 1, "bytes": 40, "diff": diff})
-        );
+        assert_eq!(answer.value, json!({"path": "src/till.rs", "replacements": 1, "bytes": 40, "diff": diff}));
         let [change] = &answer.changes[..] else { panic!("{:?}", answer.changes) };
         assert_eq!((&change.path[..], &change.workspace), ("src/till.rs", &snapshot.workspace));
         assert_eq!(change.before.unwrap().hash, ContentHash::of(b"fn ring() {\n    bell();\n}\n"));

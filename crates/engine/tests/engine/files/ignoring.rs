@@ -88,9 +88,31 @@ async fn the_rules_mean_what_they_mean_to_git() {
     snapshot.put(".gitignore", rules);
     snapshot.put("sub/.gitignore", "*\n!*.c\n!.gitignore\n!inner/\n");
     for path in [
-        "a.o", "lib/b.o", "build/x", "lib/build/x", "docs/a.html", "docs/b/a.html", "cache/f", "lib/cache/f", "deep/x",
-        "deep/a/x", "deep/keep/x", "deep/y", "!odd", "#hash", "space ", "a.txt", "c.txt", "x.md", "xx.md", "sub/a.c",
-        "sub/a.h", "sub/inner/b.c", "sub/inner/b.h", "ü/é.o", "ü/é.c",
+        "a.o",
+        "lib/b.o",
+        "build/x",
+        "lib/build/x",
+        "docs/a.html",
+        "docs/b/a.html",
+        "cache/f",
+        "lib/cache/f",
+        "deep/x",
+        "deep/a/x",
+        "deep/keep/x",
+        "deep/y",
+        "!odd",
+        "#hash",
+        "space ",
+        "a.txt",
+        "c.txt",
+        "x.md",
+        "xx.md",
+        "sub/a.c",
+        "sub/a.h",
+        "sub/inner/b.c",
+        "sub/inner/b.h",
+        "ü/é.o",
+        "ü/é.c",
     ] {
         snapshot.put(path, "x");
     }

@@ -96,7 +96,8 @@ async fn pipes_sockets_and_devices_are_left_alone_without_blocking() {
         symlink("pipe", inside.join("to_pipe")).unwrap();
         let mut special = vec!["pipe", "socket", "to_pipe"];
         // Only who may make devices can try one.
-        if mknodat(CWD, inside.join("device"), FileType::CharacterDevice, Mode::RUSR, rustix::fs::makedev(1, 5)).is_ok() {
+        if mknodat(CWD, inside.join("device"), FileType::CharacterDevice, Mode::RUSR, rustix::fs::makedev(1, 5)).is_ok()
+        {
             special.push("device");
         }
         snapshot.put("text.md", "needle");

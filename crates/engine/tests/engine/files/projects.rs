@@ -94,7 +94,8 @@ fn a_server_takes_only_what_is_below_its_list() {
 #[tokio::test]
 async fn a_recorded_project_is_checked_again() {
     let snapshot = Snapshot::in_project();
-    let narrowed = FileTools::with_allowed_projects(snapshot.folder.path().join("data/users"), FileLimits::default(), vec![]);
+    let narrowed =
+        FileTools::with_allowed_projects(snapshot.folder.path().join("data/users"), FileLimits::default(), vec![]);
     let toolbox = Toolbox::new(narrowed.tools());
     let context = ToolContext::without_lease(&snapshot.session).in_workspace(&snapshot.workspace);
     let listed = toolbox.get("list_files").unwrap().call(context, serde_json::Map::new()).await;

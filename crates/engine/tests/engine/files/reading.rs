@@ -106,7 +106,9 @@ async fn some_lines_of_a_file_are_read() {
         (2, 9, "2\n3\n4\n5\n", None),
         (1, 5, "1\n2\n3\n4\n5\n", None),
     ] {
-        let answer = snapshot.call("read_file", json!({"path": "a.md", "offset": offset, "limit": limit, "numbers": false})).await;
+        let answer = snapshot
+            .call("read_file", json!({"path": "a.md", "offset": offset, "limit": limit, "numbers": false}))
+            .await;
         assert_eq!(answer["content"], content);
         assert_eq!((&answer["first_line"], &answer["lines"]), (&json!(offset), &json!(5)));
         assert_eq!(answer.get("next_offset"), next.map(|next: u64| json!(next)).as_ref());

@@ -54,7 +54,8 @@ async fn an_old_file_is_told_by_its_times() {
     let snapshot = Snapshot::in_project();
     snapshot.put("a", "text");
     let old = SystemTime::now() - Duration::from_secs(3600);
-    let set_old = || fs::File::options().write(true).open(snapshot.inside().join("a")).unwrap().set_modified(old).unwrap();
+    let set_old =
+        || fs::File::options().write(true).open(snapshot.inside().join("a")).unwrap().set_modified(old).unwrap();
     set_old();
     let before = snapshot.files.snapshot(snapshot.context()).await.unwrap();
     shell(&snapshot, "printf TEXT > a");

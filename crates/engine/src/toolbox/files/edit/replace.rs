@@ -23,9 +23,11 @@ pub(super) fn apply(text: &str, edits: &[Edit], shown: &str) -> Result<Edited, R
         let (old, new) = (line_ends.adapt(&edit.old), line_ends.adapt(&edit.new));
         let places: Vec<usize> = edited.text.match_indices(old.as_ref()).map(|(at, _)| at).collect();
         // Matches that overlap are ambiguous as well: `aa` is twice in `aaa`.
-        let overlaps = places.len() == 1 && edited.text[places[0]..].char_indices().nth(1).is_some_and(|(next, _)| {
-            edited.text[places[0] + next..].contains(old.as_ref())
-        });
+        let overlaps = places.len() == 1
+            && edited.text[places[0]..]
+                .char_indices()
+                .nth(1)
+                .is_some_and(|(next, _)| edited.text[places[0] + next..].contains(old.as_ref()));
         match places.len() {
             0 => return Err(refused(index, shown, &not_found(&edited.text, &old))),
             1 if !overlaps || edit.all => {}
@@ -57,7 +59,8 @@ fn not_found(text: &str, old: &str) -> String {
 fn found_often(text: &str, places: &[usize]) -> String {
     let lines: Vec<_> = places.iter().take(NAMED_LINES).map(|at| line_of(text, *at).to_string()).collect();
     let more = if places.len() > NAMED_LINES { " …" } else { "" };
-    let times = if places.len() == 1 { "more than once, overlapping".to_owned() } else { format!("{} times", places.len()) };
+    let times =
+        if places.len() == 1 { "more than once, overlapping".to_owned() } else { format!("{} times", places.len()) };
     format!(
         "`old` is in the file {times} (line {}{more}). Give more of the text around it, or set `all`.",
         lines.join(", ")
