@@ -16,10 +16,10 @@ use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
 use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use planwright_store::Location;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::bare::{self, Rows};
@@ -101,7 +101,7 @@ impl Tool for Nothing {
         Ok(())
     }
 
-    async fn call(&self, _: ToolContext<'_>, _: Arguments) -> Result<Value, Refusal> {
-        Ok(json!({}))
+    async fn call(&self, _: ToolContext<'_>, _: Arguments) -> Result<ToolAnswer, Refusal> {
+        Ok(json!({}).into())
     }
 }

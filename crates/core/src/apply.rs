@@ -15,6 +15,7 @@ use crate::plan::{Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
+use crate::workspace::Workspace;
 
 impl Snapshot {
     /// `seq` is the sequence number of the event's entry in the journal.
@@ -52,7 +53,8 @@ impl Snapshot {
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::Compacted { .. }
-            | SessionEvent::PlanShown { .. } => {}
+            | SessionEvent::PlanShown { .. }
+            | SessionEvent::WorkspaceChosen { .. } => {}
         }
         if let Some(session) = &mut self.session {
             session.apply(event, context.at);
@@ -86,6 +88,7 @@ impl Session {
                 self.kept_from = compaction.kept_from;
             }
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
+            SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
             // The entries stay in the journal; the model does not read them any more.
             SessionEvent::ConversationReset { history_from } => {
                 self.history_from = *history_from;

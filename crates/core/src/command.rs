@@ -10,6 +10,7 @@ use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
+use crate::workspace::Workspace;
 
 pub use crate::plan::content::MetadataChange;
 pub use crate::plan::creation::ImportedPlan;
@@ -42,6 +43,8 @@ pub enum SessionCommand {
     FinishPlanWork,
     /// `/reset`. Entries before `history_from` are known to belong to the conversation that ends.
     Reset { history_from: u64 },
+    /// `/project`. Only a person chooses.
+    ChooseWorkspace(Workspace),
 }
 
 /// About the conversation and its open turn.

@@ -117,7 +117,8 @@ impl Event {
                 | SessionEvent::PlanModeEnabled { .. }
                 | SessionEvent::PlanModeDisabled { .. }
                 | SessionEvent::Compacted { .. }
-                | SessionEvent::PlanShown { .. },
+                | SessionEvent::PlanShown { .. }
+                | SessionEvent::WorkspaceChosen { .. },
             )
             | Self::Turn { .. }
             | Self::Workbook(_) => None,

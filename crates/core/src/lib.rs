@@ -7,6 +7,7 @@
 //! - [`gate`]: which tools are advertised and may run
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
+//! - [`workspace`]: the folder of the file tools, and what they change in it
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
@@ -40,5 +41,6 @@ pub mod turn;
 pub mod visible;
 mod wire;
 pub mod workbook;
+pub mod workspace;
 
 pub use decide::decide;

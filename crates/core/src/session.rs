@@ -10,6 +10,7 @@ use crate::ids::PlanId;
 use crate::mode::PlanModeState;
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
+use crate::workspace::Workspace;
 
 pub use crate::identity::{Channel, ConversationKey, SessionIdentity, TransportChat};
 pub use compaction::{Compaction, Summarizer};
@@ -39,6 +40,9 @@ pub struct Session {
     /// The planning files; `None` until they are switched on or off, or a workbook begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workbook: Option<WorkbookState>,
+    /// The folder that the file tools work in.
+    #[serde(default, skip_serializing_if = "Workspace::is_own")]
+    pub workspace: Workspace,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -64,6 +68,7 @@ impl Session {
             kept_from: 0,
             shown: None,
             workbook: None,
+            workspace: Workspace::Own,
         }
     }
 

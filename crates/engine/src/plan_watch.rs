@@ -198,7 +198,8 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::ConversationReset { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::Compacted { .. }
-            | SessionEvent::PlanShown { .. } => None,
+            | SessionEvent::PlanShown { .. }
+            | SessionEvent::WorkspaceChosen { .. } => None,
         },
         Event::Turn { .. } | Event::Workbook(_) => None,
         Event::Plan { event, .. } => match event {

@@ -21,7 +21,15 @@ pub struct TempFile<'a> {
 impl<'a> TempFile<'a> {
     /// `write` fills the new file, which is then flushed to disk. If it fails, nothing is left behind.
     pub fn create(folder: &'a Dir, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<Self> {
-        let name = Uuid::now_v7().to_string();
+        Self::create_named(folder, Uuid::now_v7().to_string(), write)
+    }
+
+    /// The same under a name that the caller chooses; it must be new.
+    pub fn create_named(
+        folder: &'a Dir,
+        name: String,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<Self> {
         let mut file = folder.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
         let temp = Self { folder, name };
         write(&mut file)?;

@@ -10,6 +10,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::{FileChange, Workspace};
 use serde_json::Value;
 
 use crate::ledger::{Ledger, LedgerResult};
@@ -26,24 +27,51 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal>;
 
     /// Does it, in the session that asks and in no other. Dropping the future ends it, as far as it can be ended.
-    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal>;
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal>;
+}
+
+/// The result of a call: what the model reads, and the files that the call changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolAnswer {
+    pub value: Value,
+    pub changes: Vec<FileChange>,
+}
+
+impl From<Value> for ToolAnswer {
+    fn from(value: Value) -> Self {
+        Self { value, changes: Vec::new() }
+    }
 }
 
 /// The session that calls a tool, and the lease that it works under.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolContext<'a> {
     pub session: &'a SessionIdentity,
+    /// The folder that file tools work in.
+    pub workspace: &'a Workspace,
+    /// The name of the call. A call that is made again under its name after a crash is not done twice.
+    pub call: Option<&'a str>,
     lease: Option<(&'a LeaseGuard, &'a dyn Ledger)>,
 }
 
 impl<'a> ToolContext<'a> {
     /// For calls that no lease protects: those of a program that has the session for itself.
     pub fn without_lease(session: &'a SessionIdentity) -> Self {
-        Self { session, lease: None }
+        Self { session, workspace: &Workspace::Own, call: None, lease: None }
     }
 
     pub(crate) fn leased(session: &'a SessionIdentity, lease: &'a LeaseGuard, ledger: &'a dyn Ledger) -> Self {
-        Self { session, lease: Some((lease, ledger)) }
+        Self { session, workspace: &Workspace::Own, call: None, lease: Some((lease, ledger)) }
+    }
+
+    #[must_use]
+    pub fn in_workspace(self, workspace: &'a Workspace) -> Self {
+        Self { workspace, ..self }
+    }
+
+    #[must_use]
+    pub fn named(self, call: &'a str) -> Self {
+        Self { call: Some(call), ..self }
     }
 
     /// A name for the lease that no other lease has.

@@ -158,7 +158,8 @@ impl Conversation {
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::PlanShown { .. }
             | SessionEvent::PlanCreated { .. }
-            | SessionEvent::PlanImported { .. } => {}
+            | SessionEvent::PlanImported { .. }
+            | SessionEvent::WorkspaceChosen { .. } => {}
         }
     }
 

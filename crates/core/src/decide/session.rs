@@ -1,5 +1,6 @@
 //! Opening a session, and turning its plan mode on and off.
 
+use crate::actor::ActorKind;
 use crate::command::SessionCommand;
 use crate::decide::Decider;
 use crate::event::{Event, PlanEvent, SessionEvent};
@@ -9,6 +10,7 @@ use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 use crate::session::ConversationKey;
+use crate::workspace::Workspace;
 
 impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
@@ -19,6 +21,7 @@ impl Decider<'_> {
             SessionCommand::DisablePlanMode => self.leave(ModeEnd::Off),
             SessionCommand::FinishPlanWork => self.finish_plan_work(),
             SessionCommand::Reset { history_from } => self.reset(*history_from),
+            SessionCommand::ChooseWorkspace(workspace) => self.choose_workspace(workspace),
         }
     }
 
@@ -96,6 +99,27 @@ impl Decider<'_> {
         let history_from = history_from.max(self.snapshot.opened()?.history_from);
         events.push(Event::Session(SessionEvent::ConversationReset { history_from }));
         Ok(events)
+    }
+
+    /// An open turn works in the workspace it began in, so the next one may only be chosen when the turn has ended.
+    fn choose_workspace(&self, workspace: &Workspace) -> Result<Vec<Event>, Refusal> {
+        match self.context.by.kind {
+            ActorKind::Person => {}
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
+                return Err(Refusal::policy_denied("Only a person chooses the folder that a session works in."));
+            }
+        }
+        workspace.check()?;
+        let session = self.snapshot.opened()?;
+        if session.workspace == *workspace {
+            return Ok(Vec::new());
+        }
+        if session.turn.is_some() {
+            return Err(Refusal::wrong_status(
+                "A turn is open and works in the folder chosen before; stop it or wait until it has ended.",
+            ));
+        }
+        Ok(vec![Event::Session(SessionEvent::WorkspaceChosen { path: workspace.project().map(str::to_owned) })])
     }
 }
 

@@ -33,6 +33,8 @@ events! {
             creation: Box<Creation>,
         },
         "plan_imported" PlanImported { number: u32, plan: Box<ImportedPlan> },
+        /// The file tools work in this project folder from now on, or in the session's own folder for `None`.
+        "workspace_chosen" WorkspaceChosen { path: Option<String> },
     }
 }
 
@@ -44,7 +46,8 @@ impl SessionEvent {
             | Self::ConversationReset { .. }
             | Self::PlanModeDisabled { .. }
             | Self::Compacted { .. }
-            | Self::PlanShown { .. } => None,
+            | Self::PlanShown { .. }
+            | Self::WorkspaceChosen { .. } => None,
             Self::PlanModeEnabled { plan, .. } => Some(plan),
             Self::PlanCreated { creation } => Some(&creation.plan),
             Self::PlanImported { plan, .. } => Some(&plan.id),
@@ -61,7 +64,8 @@ impl SessionEvent {
             | Self::PlanModeEnabled { .. }
             | Self::PlanModeDisabled { .. }
             | Self::Compacted { .. }
-            | Self::PlanShown { .. } => None,
+            | Self::PlanShown { .. }
+            | Self::WorkspaceChosen { .. } => None,
         }
     }
 }

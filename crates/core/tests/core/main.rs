@@ -29,3 +29,4 @@ mod slash;
 mod stored_entries;
 mod turns;
 mod workbook;
+mod workspace;

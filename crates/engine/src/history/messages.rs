@@ -274,7 +274,8 @@ fn noted(event: &SessionEvent) -> Option<String> {
         | SessionEvent::PlanModeDisabled { .. }
         | SessionEvent::PlanShown { .. }
         | SessionEvent::PlanCreated { .. }
-        | SessionEvent::PlanImported { .. } => None,
+        | SessionEvent::PlanImported { .. }
+        | SessionEvent::WorkspaceChosen { .. } => None,
     }
 }
 

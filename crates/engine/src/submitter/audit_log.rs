@@ -31,6 +31,7 @@ const fn words(event: &Event) -> Option<&'static str> {
             SessionEvent::Opened => Some("a session began"),
             SessionEvent::PlanModeEnabled { .. } => Some("plan work was turned on"),
             SessionEvent::PlanModeDisabled { .. } => Some("plan work was turned off"),
+            SessionEvent::WorkspaceChosen { .. } => Some("a workspace was chosen"),
             SessionEvent::ConversationReset { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }

@@ -1,39 +1,56 @@
-//! Files in the session's own folder.
+//! Files in a workspace: the session's own folder, or a project folder that a person named.
 //!
-//! A session's files are in `{root}/{folder name}/files`, opened as a capability: what is reached through that handle
+//! A session's own files are in `{root}/{folder name}/files`. Either folder is opened as a capability: what is reached through that handle
 //! lies beneath it, whatever a path says and whatever is moved meanwhile. What else belongs to the session lies beside
 //! `files`, where no path leads.
 //!
 //! - [`path`] and [`wildcard`]: what may be said in an argument
-//! - [`folder`]: the session's folder, opened, made and removed
-//! - [`fence`]: which lease may write there
+//! - [`folder`], [`project`], [`workspace`]: the session's folder, a project's, and the one that a call works in
+//! - [`fence`]: which lease may write
 //! - [`open`], [`walk`], [`text`]: one file, a tree of them, and their lines
-//! - [`list`], [`glob`], [`grep`], [`read`], [`write`]: the tools
+//! - [`tree`], [`ignore_rules`]: a search through a tree of any size, without what the project ignores
+//! - [`change`], [`kept`]: one file changed at once, and its content before and after
+//! - [`changes`], [`diff`], [`snapshot`]: what was changed, shown and undone, and what commands changed
+//! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
+mod change;
+mod changes;
 mod deadline;
+mod delete;
+mod diff;
+mod edit;
 mod fence;
 pub(crate) mod folder;
 mod glob;
 mod grep;
+mod ignore_rules;
 mod io_error;
+mod kept;
 mod limits;
 mod list;
+mod move_file;
 mod open;
 mod path;
+mod project;
 mod quota;
-mod read;
+pub(crate) mod read;
+mod snapshot;
 mod text;
 mod tool;
+mod tree;
 mod walk;
 mod wildcard;
+mod workspace;
 mod write;
 
-use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::Workspace;
 use serde_json::Value;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -41,11 +58,16 @@ use super::{Tool, ToolContext};
 use crate::ledger::LedgerError;
 use fence::Fence;
 use folder::SessionFolder;
+use kept::KeptVersions;
+use project::{ProjectFolder, ProjectRules};
 use tool::FileTool;
 
+pub use changes::{NotUndone, UndoReport};
+pub use diff::FileDiff;
 pub use limits::FileLimits;
+pub use snapshot::{ChangedPaths, WorkspaceSnapshot};
 
-/// The five file tools and the folders they work in; clones share them.
+/// The file tools and the folders they work in; clones share them.
 #[derive(Debug, Clone)]
 pub struct FileTools {
     shared: Arc<Shared>,
@@ -57,9 +79,16 @@ struct Shared {
     limits: FileLimits,
     /// Writers of one session wait for each other, so that what was asked last is what stays, and so that two of them
     /// do not each find room for one. Sessions may share a place; then they wait a little longer.
-    write_locks: [Arc<Mutex<()>>; 64],
+    session_locks: WriteLocks,
+    /// Sessions that work in one project wait for each other too. This lock comes after the session's.
+    project_locks: WriteLocks,
+    projects: ProjectRules,
+    /// How many bytes are kept, for the sessions that this process keeps versions for.
+    kept_bytes: std::sync::Mutex<HashMap<String, u64>>,
     threads: Threads,
 }
+
+type WriteLocks = [Arc<Mutex<()>>; 64];
 
 /// Where the work is done that may block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,17 +101,33 @@ enum Threads {
 impl FileTools {
     /// `root` is the folder of all sessions' folders; it is made when something is written.
     pub fn new(root: PathBuf, limits: FileLimits) -> Self {
-        Self::on(root, limits, Threads::Blocking)
+        Self::on(root, limits, None, Threads::Blocking)
+    }
+
+    /// The same for a server, which takes only project folders below these.
+    pub fn with_allowed_projects(root: PathBuf, limits: FileLimits, allow: Vec<PathBuf>) -> Self {
+        Self::on(root, limits, Some(allow), Threads::Blocking)
     }
 
     /// The same for simulations: everything is done on the thread that asks.
     pub fn on_one_thread(root: PathBuf, limits: FileLimits) -> Self {
-        Self::on(root, limits, Threads::Current)
+        Self::on(root, limits, None, Threads::Current)
     }
 
-    fn on(root: PathBuf, limits: FileLimits, threads: Threads) -> Self {
-        let write_locks = std::array::from_fn(|_| Arc::default());
-        Self { shared: Arc::new(Shared { root, limits, write_locks, threads }) }
+    fn on(root: PathBuf, limits: FileLimits, allow: Option<Vec<PathBuf>>, threads: Threads) -> Self {
+        let locks = || std::array::from_fn(|_| Arc::default());
+        let data = root.parent().unwrap_or(&root).to_owned();
+        let projects = ProjectRules { allow, data };
+        let kept_bytes = std::sync::Mutex::default();
+        let (session_locks, project_locks) = (locks(), locks());
+        Self { shared: Arc::new(Shared { root, limits, session_locks, project_locks, projects, kept_bytes, threads }) }
+    }
+
+    /// Checks a folder that a person names as a project, and gives it as it is recorded: absolute, without links.
+    pub fn project(&self, path: &Path) -> Result<Workspace, Refusal> {
+        let project = ProjectFolder::choose(path, &self.shared.projects)?;
+        // A path that is not UTF-8 was refused before.
+        Ok(Workspace::Project { path: project.path.to_string_lossy().into_owned() })
     }
 
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -92,6 +137,9 @@ impl FileTools {
             Arc::new(FileTool::<grep::GrepFiles>::new(&self.shared)),
             Arc::new(FileTool::<read::ReadFile>::new(&self.shared)),
             Arc::new(FileTool::<write::WriteFile>::new(&self.shared)),
+            Arc::new(FileTool::<edit::EditFile>::new(&self.shared)),
+            Arc::new(FileTool::<delete::DeleteFile>::new(&self.shared)),
+            Arc::new(FileTool::<move_file::MoveFile>::new(&self.shared)),
         ]
     }
 
@@ -114,7 +162,8 @@ impl FileTools {
     ) -> Result<Value, Refusal> {
         let file = write::WriteFile::only_new(path, content)?;
         let context = ToolContext::without_lease(session);
-        FileTool::<write::WriteFile>::new(&self.shared).carry_out(context, file).await
+        let answer = FileTool::<write::WriteFile>::new(&self.shared).carry_out(context, file).await?;
+        Ok(answer.value)
     }
 
     /// Names the lease of a process that takes a session over as the one that may write, so that the process before it
@@ -128,7 +177,7 @@ impl FileTools {
     /// Removes the session's folder with everything in it, also what is not reached by the tools. Links in it are
     /// removed, never followed.
     pub async fn remove_all(&self, session: &SessionIdentity) -> Result<(), Refusal> {
-        let write_lock = self.shared.write_lock(session).await;
+        let write_lock = self.shared.write_locks(session, &Workspace::Own).await;
         let folder = self.shared.folder(session);
         let removing = move || {
             let _write_lock = write_lock;
@@ -167,11 +216,50 @@ impl Shared {
         Ok(Some(fence))
     }
 
-    async fn write_lock(&self, session: &SessionIdentity) -> OwnedMutexGuard<()> {
-        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
-        let place = usize::try_from(hash % self.write_locks.len() as u64).unwrap_or_default();
-        Arc::clone(&self.write_locks[place]).lock_owned().await
+    async fn write_locks(
+        &self,
+        session: &SessionIdentity,
+        workspace: &Workspace,
+    ) -> (OwnedMutexGuard<()>, Option<OwnedMutexGuard<()>>) {
+        let session = lock(&self.session_locks, session).await;
+        let project = match workspace {
+            Workspace::Own => None,
+            Workspace::Project { path } => Some(lock(&self.project_locks, path).await),
+        };
+        (session, project)
     }
+
+    /// How many threads a search may use.
+    fn search_threads(&self) -> usize {
+        match self.threads {
+            Threads::Blocking => std::thread::available_parallelism().map_or(1, usize::from).min(8),
+            Threads::Current => 1,
+        }
+    }
+
+    /// Counts bytes that were kept for a session, and clears its kept versions when they are too many.
+    fn count_kept(&self, session: &str, kept: &KeptVersions, added: u64) {
+        let mut all = self.kept_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let total = all.get(session).map(|total| total.saturating_add(added));
+        let total = match total {
+            Some(total) if total <= self.limits.kept_bytes => total,
+            // Other processes keep versions too, so the first call of this process counts what is there.
+            Some(_) | None => match kept.clear(&self.limits) {
+                Ok(left) => left,
+                Err(error) => {
+                    tracing::warn!(session, %error, "kept versions could not be cleared");
+                    return;
+                }
+            },
+        };
+        all.insert(session.to_owned(), total);
+    }
+}
+
+async fn lock(locks: &WriteLocks, key: &impl Hash) -> OwnedMutexGuard<()> {
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
+    let place = usize::try_from(hash % locks.len() as u64).unwrap_or_default();
+    Arc::clone(&locks[place]).lock_owned().await
 }
 
 fn broke_off(what: &str) -> Refusal {

@@ -16,6 +16,7 @@ use super::edit::NewWorkbook;
 use super::sync::DISK;
 use crate::ledger::{Committed, LedgerResult};
 use crate::submitter::{SubmitRequest, Submitter};
+use crate::toolbox::files::read::without_numbers;
 
 /// A call that has ended.
 #[derive(Debug, Clone, Copy)]
@@ -141,6 +142,7 @@ impl EndedCall<'_> {
         let Ok(value) = serde_json::from_str::<Value>(self.answer) else { return self.answer.to_owned() };
         let inside = ["content", "text"].iter().find_map(|name| value.get(name)?.as_str());
         match inside {
+            Some(text) if self.tool == "read_file" => without_numbers(text),
             Some(text) => text.to_owned(),
             None => serde_json::to_string_pretty(&value).unwrap_or_else(|_| self.answer.to_owned()),
         }

@@ -1,13 +1,20 @@
 //! The file tools, on real folders with real links, pipes and races.
 
 mod cancellation;
+mod changes;
+mod diffs;
+mod editing;
+mod ignoring;
 mod limits;
 mod links;
+mod moving;
 mod paths;
+mod projects;
 mod races;
 mod reading;
 mod searching;
 mod sessions;
+mod snapshots;
 mod writing;
 
 use std::fs;
@@ -17,8 +24,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::{FileChange, Workspace};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -28,6 +36,7 @@ struct Snapshot {
     files: FileTools,
     toolbox: Toolbox,
     session: SessionIdentity,
+    workspace: Workspace,
 }
 
 const SECRET: &str = "the secret outside";
@@ -41,7 +50,8 @@ impl Snapshot {
         let folder = tempfile::tempdir().unwrap();
         let files = FileTools::new(folder.path().join("data/users"), limits);
         let toolbox = Toolbox::new(files.tools());
-        let snapshot = Self { folder, files, toolbox, session: "cli:k3yk3y8x".parse().unwrap() };
+        let snapshot =
+            Self { folder, files, toolbox, session: "cli:k3yk3y8x".parse().unwrap(), workspace: Workspace::Own };
         fs::create_dir(snapshot.outside()).unwrap();
         fs::write(snapshot.outside().join("secret.md"), SECRET).unwrap();
         snapshot
@@ -54,8 +64,34 @@ impl Snapshot {
         snapshot
     }
 
+    /// In a project folder.
+    fn in_project() -> Self {
+        Self::in_project_with(FileLimits::default())
+    }
+
+    fn in_project_with(limits: FileLimits) -> Self {
+        let mut snapshot = Self::with(limits);
+        // As deep as a session's own files.
+        let project = snapshot.folder.path().join("home/ada/code/till");
+        fs::create_dir_all(&project).unwrap();
+        snapshot.workspace = snapshot.files.project(&project).unwrap();
+        snapshot
+    }
+
+    /// One in its own folder and one in a project.
+    fn both() -> [Self; 2] {
+        [Self::begun(), Self::in_project()]
+    }
+
     fn inside(&self) -> PathBuf {
-        self.files.folder(&self.session)
+        match &self.workspace {
+            Workspace::Own => self.files.folder(&self.session),
+            Workspace::Project { path } => PathBuf::from(path),
+        }
+    }
+
+    fn context(&self) -> ToolContext<'_> {
+        ToolContext::without_lease(&self.session).in_workspace(&self.workspace)
     }
 
     fn outside(&self) -> PathBuf {
@@ -73,8 +109,26 @@ impl Snapshot {
         self.toolbox.get(name).unwrap().as_ref()
     }
 
+    async fn answer(&self, name: &str, arguments: Value) -> Result<ToolAnswer, Refusal> {
+        self.tool(name).call(self.context(), arguments.as_object().unwrap().clone()).await
+    }
+
+    /// What the call changed.
+    async fn change(&self, name: &str, arguments: Value) -> Vec<FileChange> {
+        self.answer(name, arguments).await.unwrap().changes
+    }
+
+    async fn edit(&self, path: &str, old: &str, new: &str) -> Result<ToolAnswer, Refusal> {
+        self.answer("edit_file", json!({"path": path, "edits": [{"old": old, "new": new}]})).await
+    }
+
+    /// A file as it is on disk.
+    fn on_disk(&self, path: &str) -> Vec<u8> {
+        fs::read(self.inside().join(path)).unwrap()
+    }
+
     async fn try_call(&self, name: &str, arguments: Value) -> Result<Value, Refusal> {
-        self.tool(name).call(ToolContext::without_lease(&self.session), arguments.as_object().unwrap().clone()).await
+        self.answer(name, arguments).await.map(|answer| answer.value)
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Value {
@@ -90,7 +144,7 @@ impl Snapshot {
     }
 
     async fn read(&self, path: &str) -> String {
-        self.call("read_file", json!({"path": path})).await["content"].as_str().unwrap().to_owned()
+        self.call("read_file", json!({"path": path, "numbers": false})).await["content"].as_str().unwrap().to_owned()
     }
 
     /// Nothing was written outside and nothing was changed there.
@@ -131,6 +185,9 @@ fn the_tools_say_what_they_are() {
             ("grep_files", ToolEffect::ReadsOnly),
             ("read_file", ToolEffect::ReadsOnly),
             ("write_file", ToolEffect::Repeatable),
+            ("edit_file", ToolEffect::Changes),
+            ("delete_file", ToolEffect::Changes),
+            ("move_file", ToolEffect::Changes),
         ]
     );
     for tool in snapshot.toolbox.iter() {
@@ -160,6 +217,14 @@ fn unfit_arguments_are_found_without_doing_anything() {
         ("write_file", json!({"path": "a"}), false),
         ("write_file", json!({"path": "", "content": ""}), false),
         ("write_file", json!({"path": "a", "content": "x".repeat(1024 * 1024 + 1)}), false),
+        ("edit_file", json!({"path": "a", "edits": [{"old": "x", "new": "y"}]}), true),
+        ("edit_file", json!({"path": "a", "edits": []}), false),
+        ("edit_file", json!({"path": "a", "edits": [{"old": "", "new": "y"}]}), false),
+        ("edit_file", json!({"path": "a", "edits": [{"old": "x", "new": "x"}]}), false),
+        ("edit_file", json!({"path": "a", "edits": [{"old": "x"}]}), false),
+        ("delete_file", json!({"path": "."}), false),
+        ("move_file", json!({"path": "a", "to": "a"}), false),
+        ("move_file", json!({"path": "a", "to": "../b"}), false),
         ("glob_files", json!({"pattern": "**/*.md"}), true),
         ("glob_files", json!({"pattern": "[a"}), false),
         ("grep_files", json!({"pattern": "a+"}), true),

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
-use planwright_engine::toolbox::{Tool, ToolContext};
+use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext};
 use planwright_engine::tools::Arguments;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -82,19 +82,19 @@ impl Tool for Prop {
         Ok(())
     }
 
-    async fn call(&self, _: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, _: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         self.calls.send_modify(|calls| calls.push(Value::Object(arguments)));
         match &self.act {
-            Act::Answer(value) => Ok(value.clone()),
+            Act::Answer(value) => Ok(value.clone().into()),
             Act::Refuse(refusal) => Err(refusal.clone()),
             Act::Hang => std::future::pending().await,
             Act::HangOnce if self.calls.borrow().len() == 1 => std::future::pending().await,
-            Act::HangOnce => Ok(json!({ "answered": true })),
+            Act::HangOnce => Ok(json!({ "answered": true }).into()),
             Act::Panic | Act::PanicWhileChecking => panic!("the tool broke"),
             Act::Set(going) => {
                 going();
                 tokio::task::yield_now().await;
-                Ok(json!({ "set": true }))
+                Ok(json!({ "set": true }).into())
             }
         }
     }

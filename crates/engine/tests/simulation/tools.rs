@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ impl Tool for Instrument {
         if fits { Ok(()) } else { Err(Refusal::invalid("A number and a mark are needed, and nothing else.")) }
     }
 
-    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let session = context.session;
         let (process, world) = (&self.process, &self.process.world);
         process.breathe().await;
@@ -101,6 +101,6 @@ impl Tool for Instrument {
             return Err(failed());
         }
         process.spend(random.millis(1, 200)).await;
-        Ok(answer)
+        Ok(answer.into())
     }
 }

@@ -8,6 +8,7 @@ use planwright_core::ids::StepId;
 use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::visible::quoted;
 use planwright_engine::history::{HistoryItem, HistoryReport};
 use planwright_engine::who;
 
@@ -74,6 +75,8 @@ fn describe_session(event: &SessionEvent) -> String {
             None => format!("plan {} began ({})", creation.number, creation.style),
             Some(predecessor) => format!("plan {} began in place of {}", creation.number, predecessor.of.short()),
         },
+        SessionEvent::WorkspaceChosen { path: Some(path) } => format!("the workspace is {}", quoted(path)),
+        SessionEvent::WorkspaceChosen { path: None } => "the workspace is the session's own folder".to_owned(),
         SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
     }
 }

@@ -9,7 +9,7 @@ use cucumber::{given, then, when};
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::{Refusal, RefusalCode};
-use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use planwright_llm::scripted::Gate;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ impl Tool for Prop {
         Ok(())
     }
 
-    async fn call(&self, _: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, _: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let name = &self.spec.name;
         let first = times(&self.calls.borrow(), name) == 0;
         self.calls.send_modify(|calls| calls.push((name.clone(), Value::Object(arguments))));
@@ -126,7 +126,7 @@ impl Tool for Prop {
             }
             Act::Answers | Act::HangsFirst | Act::FailsFirst => {}
         }
-        Ok(json!({ "answer": format!("{name} worked") }))
+        Ok(json!({ "answer": format!("{name} worked") }).into())
     }
 }
 

@@ -165,7 +165,7 @@ impl ExecutionRunner<'_> {
         tokio::select! {
             biased;
             ended = timeout(limit, catch_panic(name, due.tool.call(self.tool_context(), arguments))) => match ended {
-                Ok(Some(Ok(value))) => (outcome(StepStatus::Completed, &value.to_string()), None),
+                Ok(Some(Ok(answer))) => (outcome(StepStatus::Completed, &answer.value.to_string()), None),
                 Ok(Some(Err(refusal))) => failed(&refusal),
                 Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
                 Err(_) => {

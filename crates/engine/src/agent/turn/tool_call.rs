@@ -117,7 +117,10 @@ impl TurnRunner<'_> {
                     abort = self.interrupted() => return Err(abort.in_the_middle_of(pending, tool.effect())),
                 };
                 Ok(match outcome {
-                    Ok(answer) => outcome_of(answer.unwrap_or_else(|| Err(broke_down(name))), ToolStatus::Done),
+                    Ok(answer) => {
+                        let answer = answer.unwrap_or_else(|| Err(broke_down(name))).map(|answer| answer.value);
+                        outcome_of(answer, ToolStatus::Done)
+                    }
                     Err(_) => ToolOutcome {
                         status: ToolStatus::TimedOut,
                         text: format!("It did not end within {} seconds and was given up.", limit.as_secs_f32()),

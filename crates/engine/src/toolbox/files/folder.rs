@@ -14,18 +14,19 @@ use super::path::FilePath;
 const FILES: &str = "files";
 pub(crate) const UNFINISHED: &str = "unfinished";
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct SessionFolder {
     root: PathBuf,
     name: String,
 }
 
-/// What a writer needs.
-#[derive(Debug)]
-pub(super) struct WritableFolder {
-    pub(super) files: Dir,
-    /// Where a file is until it is whole: on the same file system, and out of every reader's sight.
-    pub(super) unfinished: Dir,
+/// Who may look into a folder that is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FolderMode {
+    /// Only the person that Planwright runs for.
+    Private,
+    /// As the process's umask says, like any other folder of the project.
+    Usual,
 }
 
 impl SessionFolder {
@@ -67,12 +68,19 @@ impl SessionFolder {
         make().map_err(|error| self.refusal(&error))
     }
 
-    pub(super) fn make(&self) -> Result<WritableFolder, Refusal> {
-        let make = || -> io::Result<WritableFolder> {
+    /// The session's files, and the folder where a file is until it is whole: on the same file system, and out of
+    /// every reader's sight.
+    pub(super) fn make(&self) -> Result<(Dir, Dir), Refusal> {
+        let make = || -> io::Result<(Dir, Dir)> {
             let own = make_folder(&self.make_root()?, &self.name)?;
-            Ok(WritableFolder { files: make_folder(&own, FILES)?, unfinished: make_folder(&own, UNFINISHED)? })
+            Ok((make_folder(&own, FILES)?, make_folder(&own, UNFINISHED)?))
         };
         make().map_err(|error| self.refusal(&error))
+    }
+
+    /// The name of the session's folder, which no other session has.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Removes everything of the session; a link is removed itself.
@@ -116,9 +124,13 @@ impl SessionFolder {
 }
 
 /// Makes the folders on the way to `path`, each on disk before the next.
-pub(super) fn make_folders(files: &Dir, path: &FilePath) -> io::Result<()> {
+pub(super) fn make_folders(files: &Dir, path: &FilePath, mode: FolderMode) -> io::Result<()> {
+    let builder = match mode {
+        FolderMode::Private => private(),
+        FolderMode::Usual => DirBuilder::new(),
+    };
     for folder in path.ancestors_and_self() {
-        match files.create_dir_with(folder.as_str(), &private()) {
+        match files.create_dir_with(folder.as_str(), &builder) {
             Ok(()) => {
                 let parent = folder.parent_and_name().map(|(parent, _)| parent).unwrap_or_default();
                 sync(&files.open_dir(parent.beneath())?)?;

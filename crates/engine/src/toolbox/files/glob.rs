@@ -1,26 +1,29 @@
 //! `glob_files`: files whose path fits a pattern.
 
-use std::ops::ControlFlow;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::FileLimits;
-use super::io_error;
-use super::open::Kind;
-use super::path::FilePath;
+use super::ignore_rules::Asked;
+use super::list;
+use super::path::{self, FilePath};
 use super::tool::{FileCall, FileCallContext};
-use super::walk::Walk;
+use super::tree::{Tree, TreeFile, TreeVisitor};
 use super::wildcard::Wildcard;
+use crate::toolbox::ToolAnswer;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GlobFiles {
     /// `*` within a name, `**` for any folders, `{md,txt}` for one of several, `?` and `[ab]` for one ASCII character.
-    /// Without a `/` it is looked for in every folder: `*.md`; with one, from the session's folder on:
+    /// Without a `/` it is looked for in every folder: `*.md`; with one, from the workspace's root on:
     /// `notes/**/*.md`.
     #[schemars(with = "String")]
     pattern: Wildcard,
@@ -28,6 +31,12 @@ pub(super) struct GlobFiles {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     after: Option<FilePath>,
+    /// Whether files in `.git` are found too.
+    #[serde(default)]
+    hidden: bool,
+    /// Whether files that `.gitignore` or `.planwrightignore` names are found too.
+    #[serde(default)]
+    no_ignore: bool,
 }
 
 impl FileCall for GlobFiles {
@@ -39,41 +48,80 @@ impl FileCall for GlobFiles {
         Ok(())
     }
 
-    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal> {
-        let Some(files) = place.folder.open()? else {
-            return Ok(json!({"paths": []}));
+    fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
+        let Some(files) = place.workspace.files()? else {
+            return Ok(json!({"paths": []}).into());
         };
+        let root = FilePath::default();
+        let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
+        let (folder, rules) = list::open_folder(&files, &root, asked)?;
+        let tree = Tree::new(&place.deadline, place.limits.walked_entries);
+        let page = Page {
+            call: &self,
+            // One more than is shown, to know whether there are more.
+            most: place.limits.listed + 1,
+            paths: Mutex::default(),
+            full: AtomicBool::new(false),
+        };
+        let mut threads: Vec<_> = (0..place.shared.search_threads()).map(|_| &page).collect();
+        tree.search(folder, &root, rules, &mut threads);
+        let found = std::mem::take(&mut *page.paths());
         let mut paths: Vec<String> = Vec::new();
         let mut room = place.limits.answer_bytes;
         let mut more = false;
-        let mut walk = Walk::new(&place.deadline, place.limits.walked_entries);
-        let walked = walk.through(&files, &FilePath::default(), &mut |met| {
-            let seen = self.after.as_ref().is_some_and(|after| met.path <= *after);
-            let fits = match met.kind {
-                Kind::File { .. } => !seen && self.pattern.matches(&met.path),
-                Kind::Folder | Kind::Link | Kind::Special => false,
-            };
-            if !fits {
-                return ControlFlow::Continue(());
-            }
-            let path = met.path.as_str();
-            if paths.len() == place.limits.listed || path.len() > room {
+        for path in &found {
+            if paths.len() == place.limits.listed || path.as_str().len() > room {
                 more = true;
-                return ControlFlow::Break(());
+                break;
             }
-            room -= path.len();
-            paths.push(path.to_owned());
-            ControlFlow::Continue(())
-        });
-        walked.map_err(|error| io_error::refusal(".", &error))?;
+            room -= path.as_str().len();
+            paths.push(path.to_string());
+        }
         let mut answer = json!({"paths": paths});
-        if more {
-            answer["truncated"] = true.into();
-            answer["after"] = paths.last().map(String::as_str).into();
-        } else if walk.stopped_early {
+        if tree.stopped_early() {
+            // A page with gaps has no next one.
             answer["truncated"] = true.into();
             answer["why"] = "There are too many files to look at all of them; list_files shows one folder.".into();
+        } else if more {
+            answer["truncated"] = true.into();
+            answer["after"] = paths.last().map(String::as_str).into();
         }
-        Ok(answer)
+        Ok(answer.into())
+    }
+}
+
+/// The first paths that fit, in the order of paths, whatever order threads find them in.
+#[derive(Debug)]
+struct Page<'a> {
+    call: &'a GlobFiles,
+    most: usize,
+    paths: Mutex<BTreeSet<FilePath>>,
+    full: AtomicBool,
+}
+
+impl Page<'_> {
+    fn paths(&self) -> MutexGuard<'_, BTreeSet<FilePath>> {
+        self.paths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TreeVisitor for &Page<'_> {
+    fn is_past(&self, path: &str) -> bool {
+        self.full.load(Ordering::Relaxed)
+            && self.paths().last().is_some_and(|last| path::compare(path, last.as_str()).is_gt())
+    }
+
+    fn visit(&mut self, file: &TreeFile<'_>) {
+        let seen = self.call.after.as_ref().is_some_and(|after| path::compare(file.path, after.as_str()).is_le());
+        if seen || !self.call.pattern.matches(file.path) {
+            return;
+        }
+        let Ok(path) = FilePath::parse(file.path) else { return };
+        let mut paths = self.paths();
+        paths.insert(path);
+        if paths.len() > self.most {
+            paths.pop_last();
+        }
+        self.full.store(paths.len() >= self.most, Ordering::Relaxed);
     }
 }

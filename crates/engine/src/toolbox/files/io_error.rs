@@ -28,7 +28,7 @@ pub(super) fn refusal(path: &str, error: &io::Error) -> Refusal {
 }
 
 pub(super) fn leads_out(path: &str) -> Refusal {
-    Refusal::policy_denied(format!("{} is a link that leads out of the session's folder.", quoted(path)))
+    Refusal::policy_denied(format!("{} is a link that leads out of the workspace.", quoted(path)))
 }
 
 pub(super) fn is_folder(path: &str) -> Refusal {

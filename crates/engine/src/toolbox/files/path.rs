@@ -1,4 +1,4 @@
-//! A path inside the session's folder.
+//! A path inside the workspace.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,11 +8,10 @@ use planwright_core::visible::quoted;
 use serde::Deserialize;
 
 /// Folders within folders, no deeper than this.
-pub(super) const DEEPEST: usize = 32;
+pub(super) const DEEPEST: usize = 64;
 const LONGEST_NAME: usize = 255;
-const LONGEST: usize = 1024;
 
-/// Names with `/` between them and nothing else; without any, it is the session's folder as a whole.
+/// Names with `/` between them and nothing else; without any, it is the workspace as a whole.
 ///
 /// That nothing leads out is the capability's doing. This type says no early, in words that help.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -20,10 +19,13 @@ const LONGEST: usize = 1024;
 pub(super) struct FilePath(String);
 
 impl FilePath {
+    /// In bytes.
+    pub(super) const LONGEST: usize = 1024;
+
     pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
         if text.starts_with('/') || text.split('/').any(|name| name == "..") {
             return Err(Refusal::invalid(
-                "Paths are relative to the session's folder; `..` and absolute paths lead out of it",
+                "Paths are relative to the workspace; `..` and absolute paths lead out of it",
             ));
         }
         let mut path = Self::default();
@@ -36,8 +38,9 @@ impl FilePath {
     pub(super) fn join(&self, name: &str) -> Result<Self, Refusal> {
         check_name(name)?;
         let joined = if self.is_whole_folder() { name.to_owned() } else { format!("{}/{name}", self.0) };
-        if joined.len() > LONGEST {
-            return Err(Refusal::invalid(format!("{} has more than {LONGEST} bytes", quoted(&joined))));
+        if joined.len() > Self::LONGEST {
+            let (shown, most) = (quoted(&joined), Self::LONGEST);
+            return Err(Refusal::invalid(format!("{shown} has more than {most} bytes")));
         }
         let joined = Self(joined);
         if joined.depth() > DEEPEST {
@@ -65,6 +68,11 @@ impl FilePath {
         ends.into_iter().filter(|end| *end > 0).map(|end| Self(self.0[..end].to_owned()))
     }
 
+    /// Whether a file of this name can be named in a path.
+    pub(super) fn may_be_name(name: &str) -> bool {
+        check_name(name).is_ok()
+    }
+
     fn depth(&self) -> usize {
         self.0.split('/').count()
     }
@@ -82,8 +90,13 @@ impl FilePath {
 /// A folder comes directly before what is in it, as on a walk.
 impl Ord for FilePath {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.split('/').cmp(other.0.split('/'))
+        compare(&self.0, &other.0)
     }
+}
+
+/// The order of paths.
+pub(super) fn compare(one: &str, other: &str) -> Ordering {
+    one.split('/').cmp(other.split('/'))
 }
 
 impl PartialOrd for FilePath {

@@ -1,4 +1,4 @@
-//! The quota of a session's folder.
+//! The quota of a session's own folder. A project folder has none.
 //!
 //! It is counted at every write, because a person may add and remove files. A write that adds nothing is not counted, so
 //! a full folder can always be made smaller.
@@ -21,11 +21,19 @@ pub(super) struct Growth {
     pub(super) bytes: u64,
 }
 
+impl Growth {
+    /// How many folders and files on the way to a path, and at it, are not there yet.
+    pub(super) fn new_entries(files: Option<&Dir>, path: &FilePath) -> usize {
+        let is_new = |path: &FilePath| files.is_none_or(|files| files.symlink_metadata(path.as_str()).is_err());
+        path.ancestors_and_self().filter(is_new).count()
+    }
+}
+
 /// `files` is `None` while the session has none.
 pub(super) fn check_quota(files: Option<&Dir>, growth: Growth, place: &FileCallContext) -> Result<(), Refusal> {
     let limits = &place.limits;
     let (mut entries, mut bytes) = (growth.entries, growth.bytes);
-    if entries == 0 && bytes == 0 {
+    if !place.workspace.is_own() || (entries == 0 && bytes == 0) {
         return Ok(());
     }
     let mut uncounted = false;
@@ -33,9 +41,9 @@ pub(super) fn check_quota(files: Option<&Dir>, growth: Growth, place: &FileCallC
     if let Some(files) = files {
         // One more than may be there is enough to know.
         let mut walk = Walk::new(&place.deadline, limits.session_entries.saturating_add(1));
-        let walked = walk.through(files, &FilePath::default(), &mut |met| {
+        let walked = walk.through(files, &FilePath::default(), &mut |kind| {
             entries += 1;
-            if let Kind::File { bytes: more } = met.kind {
+            if let Kind::File { bytes: more } = kind {
                 bytes = bytes.saturating_add(more);
             }
             if fits(entries, bytes) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -1,5 +1,6 @@
 //! `read_file`: a file's text, or some of its lines.
 
+use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
 use planwright_core::gate::ToolEffect;
@@ -12,8 +13,11 @@ use super::FileLimits;
 use super::io_error;
 use super::open::{OpenFile, open_named};
 use super::path::FilePath;
-use super::text::{TextError, TextLines};
+use super::text::{Encoding, TextError, TextLines, has_utf16_mark};
 use super::tool::{FileCall, FileCallContext};
+use crate::toolbox::ToolAnswer;
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,6 +31,14 @@ pub(super) struct ReadFile {
     /// How many lines are wanted; without it, as many as fit.
     #[serde(default)]
     limit: Option<NonZeroUsize>,
+    /// Whether each line begins with its number and a tab; true unless set to false. With false, the text is exactly as
+    /// it is in the file.
+    #[serde(default = "yes")]
+    numbers: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl FileCall for ReadFile {
@@ -38,52 +50,97 @@ impl FileCall for ReadFile {
         if self.path.is_whole_folder() { Err(io_error::is_folder(".")) } else { Ok(()) }
     }
 
-    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal> {
+    fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let missing = || Refusal::not_found(format!("There is no `{}`.", self.path));
-        let files = place.folder.open()?.ok_or_else(missing)?;
-        let opened = open_named(&files, &self.path)?;
-        if opened.bytes > place.limits.scanned_bytes {
+        let files = place.workspace.files()?.ok_or_else(missing)?;
+        let mut opened = open_named(&files, &self.path)?;
+        if opened.bytes > place.limits.read_bytes {
             return Err(Refusal::limit(format!(
                 "`{}` has {} bytes, more than the {} that can be read; grep_files finds lines in it.",
-                self.path, opened.bytes, place.limits.scanned_bytes
+                self.path, opened.bytes, place.limits.read_bytes
             )));
         }
         let bytes = opened.bytes;
-        match self.lines(opened, place) {
-            Ok(excerpt) => excerpt.answer(&self.path, bytes),
-            Err(TextError::Binary) => Ok(json!({"path": self.path.as_str(), "bytes": bytes, "binary": true})),
+        if is_utf16(&mut opened).map_err(|error| io_error::refusal(self.path.as_str(), &error))? {
+            return Ok(self.not_text(bytes, Encoding::Utf16));
+        }
+        let mut excerpt = Excerpt { first: self.offset.map_or(1, NonZeroUsize::get), ..Excerpt::default() };
+        match self.lines(&mut excerpt, opened, place) {
+            Ok(()) => Ok(excerpt.answer(&self.path, bytes)?.into()),
+            Err(TextError::Binary) => Ok(self.not_text(bytes, Encoding::Binary)),
+            Err(TextError::NotUtf8) => Ok(self.not_text(bytes, Encoding::NotUtf8 { line: excerpt.total + 1 })),
             Err(TextError::OutOfTime) => Err(io_error::took_too_long()),
             Err(TextError::Failed(error)) => Err(io_error::refusal(self.path.as_str(), &error)),
         }
     }
 }
 
+/// The text of an answer without the numbers of its lines.
+pub(crate) fn without_numbers(content: &str) -> String {
+    let text = |line: &'_ str| -> String {
+        match line.split_once('\t') {
+            Some((number, text)) if number.trim_start().parse::<usize>().is_ok() => text.to_owned(),
+            Some(_) | None => line.to_owned(),
+        }
+    };
+    content.split_inclusive('\n').map(text).collect()
+}
+
+fn is_utf16(opened: &mut OpenFile) -> std::io::Result<bool> {
+    use std::io::{Read as _, Seek as _};
+    let mut mark = Vec::new();
+    (&mut opened.file).take(2).read_to_end(&mut mark)?;
+    opened.file.rewind()?;
+    Ok(has_utf16_mark(&mark))
+}
+
 impl ReadFile {
-    fn lines(&self, opened: OpenFile, place: &FileCallContext) -> Result<Excerpt, TextError> {
+    fn not_text(&self, bytes: u64, encoding: Encoding<'_>) -> ToolAnswer {
+        let why = format!("`{}` {}", self.path, encoding.why());
+        json!({"path": self.path.as_str(), "bytes": bytes, "binary": true, "why": why}).into()
+    }
+
+    fn lines(&self, excerpt: &mut Excerpt, opened: OpenFile, place: &FileCallContext) -> Result<(), TextError> {
         let room = place.limits.answer_bytes;
-        let first = self.offset.map_or(1, NonZeroUsize::get);
         let wanted = self.limit.map_or(usize::MAX, NonZeroUsize::get);
-        let mut excerpt = Excerpt { first, taken: 0, total: 0, text: String::new(), cut: false };
         let mut full = false;
-        let mut lines = TextLines::new(opened.file, place.limits.scanned_bytes, room, &place.deadline);
+        let mut shown = String::new();
+        let mut lines = TextLines::new(opened.file, place.limits.read_bytes, room, &place.deadline);
         while let Some(line) = lines.next()? {
             excerpt.total += 1;
-            if excerpt.total < first || full {
+            excerpt.count_end(line.text, line.cut);
+            excerpt.mark |= excerpt.total == 1 && line.text.starts_with(BYTE_ORDER_MARK);
+            if excerpt.total < excerpt.first || full {
                 continue;
             }
-            full = excerpt.taken == wanted || (excerpt.taken > 0 && excerpt.text.len() + line.text.len() > room);
+            shown.clear();
+            self.show(excerpt.total, line.text, &mut shown);
+            full = excerpt.taken == wanted || (excerpt.taken > 0 && excerpt.text.len() + shown.len() > room);
             if !full {
-                excerpt.text.push_str(line.text);
+                excerpt.text.push_str(&shown);
                 excerpt.taken += 1;
                 excerpt.cut |= line.cut;
             }
         }
-        Ok(excerpt)
+        Ok(())
+    }
+
+    fn show(&self, number: usize, line: &str, shown: &mut String) {
+        if !self.numbers {
+            return shown.push_str(line);
+        }
+        let line = if number == 1 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
+        // How lines end is said once, beside the text.
+        let text = line.strip_suffix('\n').map_or(line, |text| text.strip_suffix('\r').unwrap_or(text));
+        let _ = write!(shown, "{number:>6}\t{text}");
+        if line.ends_with('\n') {
+            shown.push('\n');
+        }
     }
 }
 
-/// Some lines of a file, exactly as they are in it.
-#[derive(Debug)]
+/// Some lines of a file.
+#[derive(Debug, Default)]
 struct Excerpt {
     first: usize,
     taken: usize,
@@ -91,9 +148,23 @@ struct Excerpt {
     text: String,
     /// A line was too long to be shown whole.
     cut: bool,
+    /// The file begins with a byte order mark.
+    mark: bool,
+    crlf: usize,
+    lf: usize,
+    no_final_newline: bool,
 }
 
 impl Excerpt {
+    fn count_end(&mut self, line: &str, cut: bool) {
+        self.no_final_newline = !cut && !line.ends_with('\n');
+        if line.ends_with("\r\n") {
+            self.crlf += 1;
+        } else if line.ends_with('\n') {
+            self.lf += 1;
+        }
+    }
+
     fn answer(self, path: &FilePath, bytes: u64) -> Result<Value, Refusal> {
         if self.first > 1 && self.taken == 0 {
             return Err(Refusal::invalid(format!("`{path}` has only {} lines.", self.total)));
@@ -105,6 +176,17 @@ impl Excerpt {
             "lines": self.total,
             "bytes": bytes,
         });
+        match (self.crlf, self.lf) {
+            (0, _) => {}
+            (_, 0) => answer["line_ends"] = "crlf".into(),
+            (_, _) => answer["line_ends"] = "mixed".into(),
+        }
+        if self.mark {
+            answer["byte_order_mark"] = true.into();
+        }
+        if self.total > 0 && self.no_final_newline {
+            answer["no_final_newline"] = true.into();
+        }
         let next = self.first + self.taken;
         if next <= self.total {
             answer["truncated"] = true.into();

@@ -28,6 +28,7 @@ pub(super) struct Line<'a> {
 #[derive(Debug)]
 pub(super) enum TextError {
     Binary,
+    NotUtf8,
     OutOfTime,
     Failed(io::Error),
 }
@@ -80,12 +81,55 @@ impl<'a, R: Read> TextLines<'a, R> {
             Err(error) if partial && error.error_len().is_none() => {
                 std::str::from_utf8(&self.line[..error.valid_up_to()]).unwrap_or_default()
             }
-            Err(_) => return Err(TextError::Binary),
+            Err(_) => return Err(TextError::NotUtf8),
         };
         Ok(Some(Line { text, cut }))
     }
+}
 
-    pub(super) fn bytes_read(&self) -> u64 {
-        self.bytes_read
+/// What the bytes of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding<'a> {
+    Utf8(&'a str),
+    Utf16,
+    Binary,
+    /// Text in an older encoding, or damaged.
+    NotUtf8 {
+        line: usize,
+    },
+}
+
+impl Encoding<'_> {
+    pub(super) fn why(self) -> String {
+        match self {
+            Self::Utf8(_) => "is UTF-8 text.".to_owned(),
+            Self::Utf16 => "is text in UTF-16, and file tools take UTF-8 only.".to_owned(),
+            Self::Binary => "is not text: it has NUL bytes.".to_owned(),
+            Self::NotUtf8 { line } => {
+                format!("is not UTF-8 (line {line}); it may be text in another encoding.")
+            }
+        }
     }
+}
+
+pub(super) fn encoding_of(content: &[u8]) -> Encoding<'_> {
+    if has_utf16_mark(content) {
+        return Encoding::Utf16;
+    }
+    let checked = usize::try_from(BINARY_CHECK_BYTES).unwrap_or(usize::MAX).min(content.len());
+    if content[..checked].contains(&0) {
+        return Encoding::Binary;
+    }
+    match std::str::from_utf8(content) {
+        Ok(text) => Encoding::Utf8(text),
+        Err(error) => {
+            let line = content[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+            Encoding::NotUtf8 { line }
+        }
+    }
+}
+
+/// The byte order mark of UTF-16, in either order.
+pub(super) fn has_utf16_mark(content: &[u8]) -> bool {
+    content.starts_with(&[0xff, 0xfe]) || content.starts_with(&[0xfe, 0xff])
 }

@@ -1,4 +1,4 @@
-//! What the five tools have in common: arguments are taken apart, and the work is done where it may block.
+//! What the file tools have in common: arguments are taken apart, and the work is done where it may block.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -7,16 +7,23 @@ use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
+use planwright_core::workspace::{FileChange, Workspace};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::json;
 
-use super::deadline::Deadline;
+use super::change::hash_of;
+use super::deadline::{CancelOnDrop, Deadline};
 use super::fence::{Fence, Passed};
 use super::folder::SessionFolder;
+use super::io_error;
+use super::kept::KeptVersions;
+use super::open::open_named;
+use super::path::FilePath;
+use super::workspace::WorkspaceFolder;
 use super::{FileLimits, Shared};
 use crate::tool_schema::{self, Arguments};
-use crate::toolbox::{Tool, ToolContext};
+use crate::toolbox::{Tool, ToolAnswer, ToolContext};
 
 /// The arguments of one tool, and their execution.
 pub(super) trait FileCall: DeserializeOwned + JsonSchema + std::fmt::Debug + Send + 'static {
@@ -28,22 +35,96 @@ pub(super) trait FileCall: DeserializeOwned + JsonSchema + std::fmt::Debug + Sen
     fn check(&self, limits: &FileLimits) -> Result<(), Refusal>;
 
     /// Carries the call out; it may block.
-    fn carry_out(self, place: &FileCallContext) -> Result<Value, Refusal>;
+    fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal>;
 }
 
 /// The folder a call works in, its limits and its deadline.
 #[derive(Debug)]
 pub(super) struct FileCallContext {
-    pub(super) folder: SessionFolder,
+    /// The session's own folder, which holds the fence and the kept versions of any workspace.
+    pub(super) own: SessionFolder,
+    pub(super) chosen: Workspace,
+    pub(super) workspace: WorkspaceFolder,
     pub(super) limits: FileLimits,
     pub(super) deadline: Deadline,
     pub(super) fence: Option<Fence>,
+    /// The name of the call, if it has one.
+    pub(super) call: Option<String>,
+    pub(super) shared: Arc<Shared>,
+}
+
+/// All that a call needs before it may block.
+#[derive(Debug)]
+pub(super) struct OpeningContext {
+    own: SessionFolder,
+    chosen: Workspace,
+    deadline: Deadline,
+    fence: Option<Fence>,
+    call: Option<String>,
+    shared: Arc<Shared>,
+}
+
+impl OpeningContext {
+    /// Opens the workspace; this may block.
+    pub(super) fn open(self) -> Result<FileCallContext, Refusal> {
+        let Self { own, chosen, deadline, fence, call, shared } = self;
+        let workspace = WorkspaceFolder::open(&chosen, own.clone(), &shared.projects)?;
+        let limits = shared.limits.clone();
+        Ok(FileCallContext { own, chosen, workspace, limits, deadline, fence, call, shared })
+    }
 }
 
 impl FileCallContext {
+    pub(super) fn opening(
+        shared: &Arc<Shared>,
+        context: ToolContext<'_>,
+        fence: Option<Fence>,
+    ) -> (OpeningContext, CancelOnDrop) {
+        let (deadline, cancel_on_drop) = Deadline::begin(shared.limits.time);
+        let opening = OpeningContext {
+            own: shared.folder(context.session),
+            chosen: context.workspace.clone(),
+            deadline,
+            fence,
+            call: context.call.map(str::to_owned),
+            shared: Arc::clone(shared),
+        };
+        (opening, cancel_on_drop)
+    }
+
     /// Asked right before a file is put in its place, and kept until it is.
     pub(super) fn pass_fence(&self) -> Result<Option<Passed>, Refusal> {
-        self.fence.as_ref().map(|fence| fence.pass(&self.folder)).transpose()
+        self.fence.as_ref().map(|fence| fence.pass(&self.own)).transpose()
+    }
+
+    /// Counts what was kept for these changes, and makes room if it is too much.
+    pub(super) fn count_kept(&self, kept: &KeptVersions, changes: &[&FileChange]) {
+        let versions = changes.iter().flat_map(|change| [change.before, change.after]);
+        self.shared.count_kept(self.own.name(), kept, versions.flatten().map(|version| version.bytes).sum());
+    }
+
+    /// What an earlier call of the same name did, if it did all of it.
+    fn done_before(&self) -> Result<Option<ToolAnswer>, Refusal> {
+        let Some(call) = &self.call else { return Ok(None) };
+        let Some(kept) = KeptVersions::open(&self.own)? else { return Ok(None) };
+        let noted = kept.noted_call(call).map_err(|error| io_error::refusal("the folder of kept versions", &error))?;
+        let Some(changes) = noted else { return Ok(None) };
+        for change in &changes {
+            if change.workspace != self.chosen || !self.is_done(change)? {
+                return Ok(None);
+            }
+        }
+        let paths: Vec<_> = changes.iter().map(|change| change.path.as_str()).collect();
+        let value = json!({"paths": paths, "done_before": "This call was carried out before a restart."});
+        Ok(Some(ToolAnswer { value, changes }))
+    }
+
+    fn is_done(&self, change: &FileChange) -> Result<bool, Refusal> {
+        let Some(files) = self.workspace.files()? else { return Ok(false) };
+        let path = FilePath::parse(&change.path)?;
+        let Some(after) = &change.after else { return Ok(files.symlink_metadata(path.beneath()).is_err()) };
+        let Ok(opened) = open_named(&files, &path) else { return Ok(false) };
+        Ok(hash_of(opened.file).is_ok_and(|hash| hash == after.hash))
     }
 }
 
@@ -70,23 +151,27 @@ impl<C: FileCall> FileTool<C> {
         Ok(call)
     }
 
-    pub(super) async fn carry_out(&self, context: ToolContext<'_>, call: C) -> Result<Value, Refusal> {
+    pub(super) async fn carry_out(&self, context: ToolContext<'_>, call: C) -> Result<ToolAnswer, Refusal> {
         call.check(&self.shared.limits)?;
-        let session = context.session;
-        let (write_lock, fence) = match C::EFFECT {
+        let (write_locks, fence) = match C::EFFECT {
             ToolEffect::ReadsOnly => (None, None),
             ToolEffect::Repeatable | ToolEffect::Changes => {
-                let write_lock = self.shared.write_lock(session).await;
-                (Some(write_lock), self.shared.claim(context).await?)
+                let write_locks = self.shared.write_locks(context.session, context.workspace).await;
+                (Some(write_locks), self.shared.claim(context).await?)
             }
         };
-        let limits = self.shared.limits.clone();
-        let (deadline, _cancel_on_drop) = Deadline::begin(limits.time);
-        let place = FileCallContext { folder: self.shared.folder(session), limits, deadline, fence };
+        let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, fence);
         let work = move || {
             // A writer whose caller is gone keeps the lock until it has stopped.
-            let _write_lock = write_lock;
-            call.carry_out(&place)
+            let _write_locks = write_locks;
+            let place = opening.open()?;
+            match C::EFFECT {
+                ToolEffect::ReadsOnly => call.carry_out(&place),
+                ToolEffect::Repeatable | ToolEffect::Changes => match place.done_before()? {
+                    Some(answer) => Ok(answer),
+                    None => call.carry_out(&place),
+                },
+            }
         };
         self.shared.blocking(C::NAME, work).await
     }
@@ -106,7 +191,7 @@ impl<C: FileCall> Tool for FileTool<C> {
         self.parse_call(arguments.clone()).map(drop)
     }
 
-    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         self.carry_out(context, tool_schema::parse(C::NAME, arguments)?).await
     }
 }

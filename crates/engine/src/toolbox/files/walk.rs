@@ -10,15 +10,6 @@ use super::deadline::Deadline;
 use super::open::Kind;
 use super::path::FilePath;
 
-/// An entry that a walk finds.
-#[derive(Debug)]
-pub(super) struct WalkEntry<'a> {
-    pub(super) folder: &'a Dir,
-    pub(super) name: &'a str,
-    pub(super) path: FilePath,
-    pub(super) kind: Kind,
-}
-
 /// Links are reported and never followed, so a walk has no cycles and finds every file once.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
@@ -40,7 +31,7 @@ impl<'a> Walk<'a> {
         &mut self,
         folder: &Dir,
         path: &FilePath,
-        visit: &mut dyn FnMut(&WalkEntry<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(Kind) -> ControlFlow<()>,
     ) -> io::Result<()> {
         self.visit_folder(folder, path, visit).map(drop)
     }
@@ -49,7 +40,7 @@ impl<'a> Walk<'a> {
         &mut self,
         folder: &Dir,
         path: &FilePath,
-        visit: &mut dyn FnMut(&WalkEntry<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(Kind) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         for (name, kind) in self.entries(folder)? {
             if self.is_over() {
@@ -59,13 +50,11 @@ impl<'a> Walk<'a> {
                 self.skipped += 1;
                 continue;
             };
-            let entry = WalkEntry { folder, name: &name, path, kind };
-            if visit(&entry).is_break() {
+            if visit(kind).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             if kind == Kind::Folder {
-                let inner =
-                    folder.open_dir_nofollow(&name).and_then(|inner| self.visit_folder(&inner, &entry.path, visit));
+                let inner = folder.open_dir_nofollow(&name).and_then(|inner| self.visit_folder(&inner, &path, visit));
                 match inner {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),

@@ -6,8 +6,6 @@ use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use serde::Deserialize;
 
-use super::path::FilePath;
-
 const LONGEST: usize = 1024;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -19,9 +17,9 @@ pub(super) struct Wildcard {
 }
 
 impl Wildcard {
-    pub(super) fn matches(&self, path: &FilePath) -> bool {
-        let name = path.parent_and_name().map_or("", |(_, name)| name);
-        self.matcher.is_match(if self.names_only { name } else { path.as_str() })
+    pub(super) fn matches(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        self.matcher.is_match(if self.names_only { name } else { path })
     }
 }
 
@@ -34,7 +32,7 @@ impl TryFrom<String> for Wildcard {
             return Err(Refusal::invalid(format!("a pattern for paths has 1 to {LONGEST} bytes")));
         }
         if pattern.starts_with('/') || pattern.split('/').any(|name| name == "..") {
-            return Err(Refusal::invalid("patterns are relative to the session's folder, without `..`"));
+            return Err(Refusal::invalid("patterns are relative to the workspace, without `..`"));
         }
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)
@@ -66,7 +64,7 @@ mod tests {
             ("*", ".hidden", true),
         ] {
             let wildcard = Wildcard::try_from(pattern.to_owned()).unwrap();
-            assert_eq!(wildcard.matches(&FilePath::parse(path).unwrap()), expected, "{pattern} {path}");
+            assert_eq!(wildcard.matches(path), expected, "{pattern} {path}");
         }
     }
 

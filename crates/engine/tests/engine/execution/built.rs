@@ -116,7 +116,17 @@ async fn only_reading_and_changing_tools_and_the_report_are_there_and_pass() {
     let earlier = statuses(&world.events().await).len();
     world.hear("/plan approve").await;
     let requests = world.model.requests_of("coder");
-    let expected = ["plan_progress", "glob_files", "grep_files", "list_files", "read_file", "write_file"];
+    let expected = [
+        "plan_progress",
+        "delete_file",
+        "edit_file",
+        "glob_files",
+        "grep_files",
+        "list_files",
+        "move_file",
+        "read_file",
+        "write_file",
+    ];
     let mut advertised = tool_names(&requests[0]);
     advertised[1..].sort_unstable();
     assert_eq!(advertised, expected);

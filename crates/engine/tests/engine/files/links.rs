@@ -12,40 +12,47 @@ use super::{SECRET, Snapshot, globbed};
 
 #[tokio::test]
 async fn links_that_lead_out_lead_nowhere() {
-    let snapshot = Snapshot::begun();
-    let inside = snapshot.inside();
-    symlink(snapshot.outside(), inside.join("folder")).unwrap();
-    symlink(snapshot.outside().join("secret.md"), inside.join("file")).unwrap();
-    symlink("../../../../outside/secret.md", inside.join("relative")).unwrap();
-    symlink("folder/secret.md", inside.join("twice")).unwrap();
-    symlink("/proc/self/root", inside.join("magic")).unwrap();
-    symlink("../plan", inside.join("plan")).unwrap();
-    fs::create_dir(inside.parent().unwrap().join("plan")).unwrap();
+    for snapshot in Snapshot::both() {
+        let inside = snapshot.inside();
+        symlink(snapshot.outside(), inside.join("folder")).unwrap();
+        symlink(snapshot.outside().join("secret.md"), inside.join("file")).unwrap();
+        symlink("../../../../outside/secret.md", inside.join("relative")).unwrap();
+        symlink("folder/secret.md", inside.join("twice")).unwrap();
+        symlink("/proc/self/root", inside.join("magic")).unwrap();
+        symlink("../plan", inside.join("plan")).unwrap();
+        fs::create_dir(inside.parent().unwrap().join("plan")).unwrap();
 
-    for path in ["folder/secret.md", "file", "relative", "twice", "magic/etc/passwd", "plan/task_plan.md"] {
-        for tool in ["read_file", "list_files"] {
-            let refusal = snapshot.try_call(tool, json!({"path": path})).await.unwrap_err();
-            assert_eq!(refusal.code, RefusalCode::PolicyDenied, "{tool} {path}: {refusal}");
+        for path in ["folder/secret.md", "file", "relative", "twice", "magic/etc/passwd", "plan/task_plan.md"] {
+            for tool in ["read_file", "list_files"] {
+                let refusal = snapshot.try_call(tool, json!({"path": path})).await.unwrap_err();
+                assert_eq!(refusal.code, RefusalCode::PolicyDenied, "{tool} {path}: {refusal}");
+            }
+            let grep = json!({"pattern": "", "path": path});
+            assert_eq!(snapshot.refused("grep_files", grep).await, RefusalCode::PolicyDenied, "{path}");
+            let write = json!({"path": path, "content": "overwritten"});
+            assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::PolicyDenied, "{path}");
+            let edit = json!({"path": path, "edits": [{"old": "the", "new": "b"}]});
+            assert_eq!(snapshot.refused("edit_file", edit).await, RefusalCode::PolicyDenied, "{path}");
+            let delete = json!({"path": path});
+            assert_eq!(snapshot.refused("delete_file", delete).await, RefusalCode::PolicyDenied, "{path}");
+            let away = json!({"path": path, "to": "elsewhere"});
+            assert_eq!(snapshot.refused("move_file", away).await, RefusalCode::PolicyDenied, "{path}");
         }
-        let grep = json!({"pattern": "", "path": path});
-        assert_eq!(snapshot.refused("grep_files", grep).await, RefusalCode::PolicyDenied, "{path}");
-        let write = json!({"path": path, "content": "overwritten"});
-        assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::PolicyDenied, "{path}");
+        for folder in ["folder", "magic", "plan"] {
+            assert_eq!(
+                snapshot.refused("list_files", json!({"path": folder})).await,
+                RefusalCode::PolicyDenied,
+                "{folder}"
+            );
+            let write = json!({"path": format!("{folder}/deep/new.md"), "content": "x"});
+            assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::PolicyDenied, "{folder}");
+        }
+        assert!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await).is_empty());
+        assert_eq!(snapshot.call("grep_files", json!({"pattern": "secret"})).await["matches"], json!([]));
+        assert_eq!(snapshot.call("list_files", json!({})).await["entries"][0], json!({"path": "file", "kind": "link"}));
+        assert_eq!(fs::read_dir(inside.parent().unwrap().join("plan")).unwrap().count(), 0);
+        snapshot.check_outside();
     }
-    for folder in ["folder", "magic", "plan"] {
-        assert_eq!(
-            snapshot.refused("list_files", json!({"path": folder})).await,
-            RefusalCode::PolicyDenied,
-            "{folder}"
-        );
-        let write = json!({"path": format!("{folder}/deep/new.md"), "content": "x"});
-        assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::PolicyDenied, "{folder}");
-    }
-    assert!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await).is_empty());
-    assert_eq!(snapshot.call("grep_files", json!({"pattern": "secret"})).await["matches"], json!([]));
-    assert_eq!(snapshot.call("list_files", json!({})).await["entries"][0], json!({"path": "file", "kind": "link"}));
-    assert_eq!(fs::read_dir(inside.parent().unwrap().join("plan")).unwrap().count(), 0);
-    snapshot.check_outside();
 }
 
 #[tokio::test]
@@ -82,29 +89,39 @@ async fn links_that_go_round_or_nowhere_are_refused() {
 
 #[tokio::test]
 async fn pipes_sockets_and_devices_are_left_alone_without_blocking() {
-    let snapshot = Snapshot::begun();
-    let inside = snapshot.inside();
-    mknodat(CWD, inside.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    let _socket = UnixListener::bind(inside.join("socket")).unwrap();
-    symlink("pipe", inside.join("to_pipe")).unwrap();
-    let mut special = vec!["pipe", "socket", "to_pipe"];
-    // Only who may make devices can try one.
-    if mknodat(CWD, inside.join("device"), FileType::CharacterDevice, Mode::RUSR, rustix::fs::makedev(1, 5)).is_ok() {
-        special.push("device");
+    for snapshot in Snapshot::both() {
+        let inside = snapshot.inside();
+        mknodat(CWD, inside.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let _socket = UnixListener::bind(inside.join("socket")).unwrap();
+        symlink("pipe", inside.join("to_pipe")).unwrap();
+        let mut special = vec!["pipe", "socket", "to_pipe"];
+        // Only who may make devices can try one.
+        if mknodat(CWD, inside.join("device"), FileType::CharacterDevice, Mode::RUSR, rustix::fs::makedev(1, 5)).is_ok()
+        {
+            special.push("device");
+        }
+        snapshot.put("text.md", "needle");
+        for path in special {
+            let read = snapshot.try_call("read_file", json!({"path": path})).await.unwrap_err();
+            assert_eq!(read.code, RefusalCode::PolicyDenied, "{path}: {read}");
+            let grep = json!({"pattern": "", "path": path});
+            assert_eq!(snapshot.refused("grep_files", grep).await, RefusalCode::PolicyDenied, "{path}");
+            let write = json!({"path": path, "content": "x"});
+            assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::PolicyDenied, "{path}");
+            let edit = json!({"path": path, "edits": [{"old": "a", "new": "b"}]});
+            assert_eq!(snapshot.refused("edit_file", edit).await, RefusalCode::PolicyDenied, "{path}");
+            let delete = json!({"path": path});
+            assert_eq!(snapshot.refused("delete_file", delete).await, RefusalCode::PolicyDenied, "{path}");
+            let away = json!({"path": path, "to": "elsewhere"});
+            assert_eq!(snapshot.refused("move_file", away).await, RefusalCode::PolicyDenied, "{path}");
+            let onto = json!({"path": "text.md", "to": path});
+            assert_eq!(snapshot.refused("move_file", onto).await, RefusalCode::Conflict, "{path}");
+            snapshot.try_call("list_files", json!({"path": path})).await.unwrap_err();
+            assert!(fs::symlink_metadata(inside.join(path)).is_ok_and(|metadata| !metadata.is_file()));
+        }
+        let found = snapshot.call("grep_files", json!({"pattern": "."})).await;
+        assert_eq!(found["matches"], json!([{"path": "text.md", "line": 1, "text": "needle"}]));
     }
-    snapshot.put("text.md", "needle");
-    for path in special {
-        let read = snapshot.try_call("read_file", json!({"path": path})).await.unwrap_err();
-        assert_eq!(read.code, RefusalCode::PolicyDenied, "{path}: {read}");
-        let grep = json!({"pattern": "", "path": path});
-        assert_eq!(snapshot.refused("grep_files", grep).await, RefusalCode::PolicyDenied, "{path}");
-        let write = json!({"path": path, "content": "x"});
-        assert_eq!(snapshot.refused("write_file", write).await, RefusalCode::PolicyDenied, "{path}");
-        snapshot.try_call("list_files", json!({"path": path})).await.unwrap_err();
-        assert!(fs::symlink_metadata(inside.join(path)).is_ok_and(|metadata| !metadata.is_file()));
-    }
-    let found = snapshot.call("grep_files", json!({"pattern": "."})).await;
-    assert_eq!(found["matches"], json!([{"path": "text.md", "line": 1, "text": "needle"}]));
 }
 
 #[tokio::test]

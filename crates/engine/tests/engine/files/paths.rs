@@ -16,7 +16,7 @@ async fn paths_that_lead_out_are_refused_by_every_tool() {
     fs::write(plan.join("task_plan.md"), SECRET).unwrap();
     let absolute = snapshot.outside().join("secret.md").display().to_string();
     let long = "x".repeat(256);
-    let deep = ["d"; 33].join("/");
+    let deep = ["d"; 65].join("/");
     let far = ["name"; 300].join("/");
     for path in [
         &absolute,
@@ -58,7 +58,7 @@ async fn paths_that_lead_out_are_refused_by_every_tool() {
 #[tokio::test]
 async fn a_refused_path_is_explained() {
     let refusal = Snapshot::new().try_call("read_file", json!({"path": "../plan/task_plan.md"})).await.unwrap_err();
-    assert!(refusal.message.contains("Paths are relative to the session's folder"), "{refusal}");
+    assert!(refusal.message.contains("Paths are relative to the workspace"), "{refusal}");
     assert!(refusal.message.ends_with("lead out of it."), "{refusal}");
 }
 

@@ -23,12 +23,17 @@ fn reading(path: &str) -> Vec<(&'static str, Value)> {
         ("grep_files", json!({"pattern": "."})),
         ("grep_files", json!({"pattern": ".", "path": path})),
         ("list_files", json!({"path": "folder"})),
-        ("glob_files", json!({"pattern": "**"})),
+        ("glob_files", json!({"pattern": "**", "hidden": true, "no_ignore": true})),
     ]
 }
 
 fn reading_and_writing(path: &str) -> Vec<(&'static str, Value)> {
-    [reading(path), vec![("write_file", json!({"path": path, "content": "mine"}))]].concat()
+    let writing = vec![
+        ("write_file", json!({"path": path, "content": "mine"})),
+        ("edit_file", json!({"path": path, "edits": [{"old": "mine", "new": "mine too"}]})),
+        ("edit_file", json!({"path": path, "edits": [{"old": "secret", "new": "stolen"}]})),
+    ];
+    [reading(path), writing].concat()
 }
 
 /// Makes calls while `swap` runs again and again, and looks for the secret in every answer.
@@ -68,37 +73,46 @@ async fn race(snapshot: &Snapshot, calls: &[(&str, Value)], swap: impl Fn() + Sy
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_folder_that_becomes_a_link_leads_nowhere() {
-    let snapshot = Snapshot::begun();
-    snapshot.put("folder/secret.md", "mine");
-    let (folder, link) = (snapshot.inside().join("folder"), snapshot.folder.path().join("link"));
-    symlink(snapshot.outside(), &link).unwrap();
-    race(&snapshot, &reading_and_writing("folder/secret.md"), || exchange(&folder, &link)).await;
+    for snapshot in Snapshot::both() {
+        snapshot.put("folder/secret.md", "mine");
+        let (folder, link) = (snapshot.inside().join("folder"), snapshot.folder.path().join("link"));
+        symlink(snapshot.outside(), &link).unwrap();
+        let moving = vec![
+            ("move_file", json!({"path": "folder/secret.md", "to": "folder/moved.md"})),
+            ("move_file", json!({"path": "folder/moved.md", "to": "folder/secret.md"})),
+            ("delete_file", json!({"path": "folder/secret.md"})),
+        ];
+        let calls = [reading_and_writing("folder/secret.md"), moving].concat();
+        race(&snapshot, &calls, || exchange(&folder, &link)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_link_leads_nowhere() {
-    let snapshot = Snapshot::begun();
-    snapshot.put("folder/secret.md", "mine");
-    let (file, link) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("link"));
-    symlink(snapshot.outside().join("secret.md"), &link).unwrap();
-    race(&snapshot, &reading("folder/secret.md"), || exchange(&file, &link)).await;
+    for snapshot in Snapshot::both() {
+        snapshot.put("folder/secret.md", "mine");
+        let (file, link) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("link"));
+        symlink(snapshot.outside().join("secret.md"), &link).unwrap();
+        race(&snapshot, &reading("folder/secret.md"), || exchange(&file, &link)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_link_is_not_written_through() {
-    let snapshot = Snapshot::begun();
-    snapshot.put("folder/secret.md", "mine");
-    let (file, link) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("link"));
-    let swap = || {
-        // Who writes at the right moment puts a file in the place of the link, so it is put there anew.
-        if !link.is_symlink() {
-            let _ = fs::remove_file(&link);
-            symlink(snapshot.outside().join("secret.md"), &link).unwrap();
-        }
-        exchange(&file, &link);
-        exchange(&file, &link);
-    };
-    race(&snapshot, &reading_and_writing("folder/secret.md"), swap).await;
+    for snapshot in Snapshot::both() {
+        snapshot.put("folder/secret.md", "mine");
+        let (file, link) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("link"));
+        let swap = || {
+            // Who writes at the right moment puts a file in the place of the link, so it is put there anew.
+            if !link.is_symlink() {
+                let _ = fs::remove_file(&link);
+                symlink(snapshot.outside().join("secret.md"), &link).unwrap();
+            }
+            exchange(&file, &link);
+            exchange(&file, &link);
+        };
+        race(&snapshot, &reading_and_writing("folder/secret.md"), swap).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -113,18 +127,19 @@ async fn a_session_folder_that_becomes_a_link_leads_nowhere() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_file_that_becomes_a_pipe_does_not_block_the_call() {
-    let snapshot = Snapshot::begun();
-    snapshot.put("folder/secret.md", "mine");
-    let (file, pipe) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("pipe"));
-    let swap = || {
-        if !fs::symlink_metadata(&pipe).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
-            let _ = fs::remove_file(&pipe);
-            mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-        }
-        exchange(&file, &pipe);
-        exchange(&file, &pipe);
-    };
-    race(&snapshot, &reading_and_writing("folder/secret.md"), swap).await;
+    for snapshot in Snapshot::both() {
+        snapshot.put("folder/secret.md", "mine");
+        let (file, pipe) = (snapshot.inside().join("folder/secret.md"), snapshot.folder.path().join("pipe"));
+        let swap = || {
+            if !fs::symlink_metadata(&pipe).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+                let _ = fs::remove_file(&pipe);
+                mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            }
+            exchange(&file, &pipe);
+            exchange(&file, &pipe);
+        };
+        race(&snapshot, &reading_and_writing("folder/secret.md"), swap).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

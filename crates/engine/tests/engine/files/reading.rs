@@ -79,8 +79,13 @@ async fn a_file_is_read_as_it_is() {
     let snapshot = Snapshot::begun();
     let text = "\u{feff}one\r\ntwo\n\n  four\u{2028}still four";
     snapshot.put("a.md", text);
-    let answer = snapshot.call("read_file", json!({"path": "a.md"})).await;
-    assert_eq!(answer, json!({"path": "a.md", "content": text, "first_line": 1, "lines": 4, "bytes": text.len()}));
+    let answer = snapshot.call("read_file", json!({"path": "a.md", "numbers": false})).await;
+    let about = json!({"line_ends": "mixed", "byte_order_mark": true, "no_final_newline": true});
+    let mut expected = json!({"path": "a.md", "content": text, "first_line": 1, "lines": 4, "bytes": text.len()});
+    expected.as_object_mut().unwrap().extend(about.as_object().unwrap().clone());
+    assert_eq!(answer, expected);
+    expected["content"] = "     1\tone\n     2\ttwo\n     3\t\n     4\t  four\u{2028}still four".into();
+    assert_eq!(snapshot.call("read_file", json!({"path": "a.md"})).await, expected);
     snapshot.put("empty", "");
     let answer = snapshot.call("read_file", json!({"path": "empty"})).await;
     assert_eq!(answer, json!({"path": "empty", "content": "", "first_line": 1, "lines": 0, "bytes": 0}));
@@ -101,7 +106,9 @@ async fn some_lines_of_a_file_are_read() {
         (2, 9, "2\n3\n4\n5\n", None),
         (1, 5, "1\n2\n3\n4\n5\n", None),
     ] {
-        let answer = snapshot.call("read_file", json!({"path": "a.md", "offset": offset, "limit": limit})).await;
+        let answer = snapshot
+            .call("read_file", json!({"path": "a.md", "offset": offset, "limit": limit, "numbers": false}))
+            .await;
         assert_eq!(answer["content"], content);
         assert_eq!((&answer["first_line"], &answer["lines"]), (&json!(offset), &json!(5)));
         assert_eq!(answer.get("next_offset"), next.map(|next: u64| json!(next)).as_ref());
@@ -117,7 +124,8 @@ async fn a_long_file_is_read_page_by_page() {
     snapshot.put("a.md", &text);
     let (mut read, mut offset) = (String::new(), 1);
     loop {
-        let answer = snapshot.call("read_file", json!({"path": "a.md", "offset": offset})).await;
+        let read_on = json!({"path": "a.md", "offset": offset, "numbers": false});
+        let answer = snapshot.call("read_file", read_on).await;
         let content = answer["content"].as_str().unwrap();
         assert!(content.len() <= 1000);
         read.push_str(content);
@@ -133,21 +141,27 @@ async fn a_long_file_is_read_page_by_page() {
 async fn a_line_that_is_too_long_is_cut_between_characters() {
     let snapshot = Snapshot::with(FileLimits { answer_bytes: 1000, ..FileLimits::default() });
     snapshot.put("a.md", format!("{}\nnext", "漢".repeat(100_000)));
-    let answer = snapshot.call("read_file", json!({"path": "a.md"})).await;
+    let answer = snapshot.call("read_file", json!({"path": "a.md", "numbers": false})).await;
     assert_eq!(answer["content"], "漢".repeat(333));
     assert!(answer["cut"].is_string());
     assert_eq!(answer["next_offset"], 2);
-    assert_eq!(snapshot.call("read_file", json!({"path": "a.md", "offset": 2})).await["content"], "next");
+    assert_eq!(snapshot.call("read_file", json!({"path": "a.md", "offset": 2})).await["content"], "     2\tnext");
 }
 
 #[tokio::test]
 async fn what_is_not_text_is_not_shown() {
     let snapshot = Snapshot::begun();
     let late = [vec![b'x'; 200_000], vec![0xff, b'\n']].concat();
-    for (name, content) in [("nul", b"text\0text".to_vec()), ("latin", b"caf\xe9\n".to_vec()), ("late", late)] {
+    for (name, content, why) in [
+        ("nul", b"text\0text".to_vec(), "is not text: it has NUL bytes."),
+        ("latin", b"one\ncaf\xe9\n".to_vec(), "is not UTF-8 (line 2); it may be text in another encoding."),
+        ("late", late, "is not UTF-8 (line 1); it may be text in another encoding."),
+        ("utf16", b"\xff\xfet\0\n\0".to_vec(), "is text in UTF-16, and file tools take UTF-8 only."),
+    ] {
         snapshot.put(name, &content);
         let answer = snapshot.call("read_file", json!({"path": name})).await;
-        assert_eq!(answer, json!({"path": name, "bytes": content.len(), "binary": true}));
+        let why = format!("`{name}` {why}");
+        assert_eq!(answer, json!({"path": name, "bytes": content.len(), "binary": true, "why": why}));
     }
     // Half a character at the end is not text either.
     snapshot.put("half", "漢".as_bytes().split_last().unwrap().1);

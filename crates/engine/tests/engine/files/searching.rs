@@ -74,10 +74,16 @@ async fn what_is_not_text_is_skipped_and_counted() {
     let snapshot = snapshot();
     snapshot.put("picture", b"milk\0milk");
     // It looks like text for long.
-    snapshot.put("late", [b"milk\n".to_vec(), b"bread\n".repeat(20_000), vec![0xff]].concat());
+    snapshot.put("late", [b"milk\n".to_vec(), b"bread\n".repeat(20_000), vec![0]].concat());
     let answer = snapshot.call("grep_files", json!({"pattern": "milk"})).await;
     assert_eq!(found(&answer), ["notes/a.md:2", "todo.md:1"]);
     assert_eq!((&answer["binary_files_skipped"], &answer["files_searched"]), (&json!(2), &json!(6)));
+    // Text in another encoding is searched all the same.
+    snapshot.put("latin", b"caf\xe9 with milk\n");
+    snapshot.put("utf16", b"\xff\xfem\0i\0l\0k\0");
+    let answer = snapshot.call("grep_files", json!({"pattern": "milk"})).await;
+    assert_eq!(found(&answer), ["latin:1", "notes/a.md:2", "todo.md:1", "utf16:1"]);
+    assert_eq!(answer["matches"][0]["text"], "caf\u{fffd} with milk");
 }
 
 #[tokio::test]
@@ -122,8 +128,8 @@ async fn long_lines_are_cut_around_the_match() {
 #[tokio::test]
 async fn folders_that_are_too_deep_are_passed_by() {
     let snapshot = Snapshot::begun();
-    snapshot.put(&format!("{}/a.md", ["d"; 31].join("/")), "milk");
-    snapshot.put(&format!("{}/a.md", ["e"; 60].join("/")), "milk");
+    snapshot.put(&format!("{}/a.md", ["d"; 63].join("/")), "milk");
+    snapshot.put(&format!("{}/a.md", ["e"; 90].join("/")), "milk");
     let answer = snapshot.call("grep_files", json!({"pattern": "milk"})).await;
     assert_eq!(found(&answer).len(), 1);
     assert_eq!(answer["not_readable"], 1);

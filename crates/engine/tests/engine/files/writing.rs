@@ -69,7 +69,8 @@ async fn what_a_crash_left_is_cleared_away_and_never_seen() {
     snapshot.write("a.md", "text").await;
     let unfinished = snapshot.inside().parent().unwrap().join("unfinished");
     assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 0);
-    let (old, new) = (unfinished.join("old"), unfinished.join("new"));
+    let temporary = |number: u8| unfinished.join(format!("018f0000-0000-7000-8000-0000000000{number:02}"));
+    let (old, new) = (temporary(1), temporary(2));
     fs::write(&old, "half").unwrap();
     fs::write(&new, "half").unwrap();
     let yesterday = SystemTime::now() - Duration::from_secs(86_400);

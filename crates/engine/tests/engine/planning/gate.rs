@@ -39,7 +39,7 @@ fn tools(groups: &[&[&str]]) -> Vec<String> {
     names
 }
 
-const WRITE: &[&str] = &["write_file"];
+const WRITE: &[&str] = &["delete_file", "edit_file", "move_file", "write_file"];
 
 #[tokio::test]
 async fn every_style_and_status_has_its_own_tools() {

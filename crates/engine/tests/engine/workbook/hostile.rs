@@ -19,7 +19,7 @@ async fn file_tool(world: &World, name: &str, arguments: Value) -> String {
     let files = FileTools::new(world.folder.path().join("users"), FileLimits::default());
     let tool = files.tools().into_iter().find(|tool| tool.spec().name == name).unwrap();
     match tool.call(ToolContext::without_lease(&world.session), arguments.as_object().unwrap().clone()).await {
-        Ok(answer) => answer.to_string(),
+        Ok(answer) => answer.value.to_string(),
         Err(refusal) => refusal.to_string(),
     }
 }

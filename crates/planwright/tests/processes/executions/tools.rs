@@ -12,7 +12,7 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
+use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ impl Tool for Recorder {
         if fits { Ok(()) } else { Err(Refusal::invalid("A number is needed.")) }
     }
 
-    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<Value, Refusal> {
+    async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let session = context.session;
         let call = self.fates.call(session);
         let number = arguments["number"].as_u64().unwrap();
@@ -104,6 +104,6 @@ impl Tool for Recorder {
         tokio::time::sleep(self.takes).await;
         self.note(session, number, Moment::Ended);
         self.fates.meets(session, Fate::BehindCall(call)).await;
-        Ok(json!({ "noted": number }))
+        Ok(json!({ "noted": number }).into())
     }
 }

@@ -1,0 +1,148 @@
+//! The folder that a session's file tools work in, and what they change there, as both stand in the journal.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hex::FromHex as _;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::refusal::Refusal;
+use crate::visible::quoted;
+
+/// Longer than the path of any folder that an operating system opens.
+const LONGEST_PATH: usize = 4096;
+
+/// A session works in its own folder until a person names a project folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Workspace {
+    #[default]
+    Own,
+    /// The path is absolute and has no links in it.
+    Project { path: String },
+}
+
+impl Workspace {
+    /// The session's own folder for `None`.
+    pub fn at(path: Option<String>) -> Self {
+        path.map_or(Self::Own, |path| Self::Project { path })
+    }
+
+    /// The path of the project folder.
+    pub fn project(&self) -> Option<&str> {
+        match self {
+            Self::Own => None,
+            Self::Project { path } => Some(path),
+        }
+    }
+
+    pub fn is_own(&self) -> bool {
+        match self {
+            Self::Own => true,
+            Self::Project { .. } => false,
+        }
+    }
+
+    /// Whether it can stand in the journal. The folder itself is checked by the process that opens it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Own => Ok(()),
+            Self::Project { path } if path.trim().is_empty() => {
+                Err(Refusal::invalid("The path of a project folder is empty."))
+            }
+            Self::Project { path } if path.len() > LONGEST_PATH => Err(Refusal::limit(format!(
+                "The path of a project folder has at most {LONGEST_PATH} bytes; this one has {}.",
+                path.len()
+            ))),
+            Self::Project { path } if path.contains(char::is_control) => Err(Refusal::invalid(format!(
+                "{} has control characters, so it cannot be a project folder.",
+                quoted(path)
+            ))),
+            Self::Project { .. } => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => f.write_str("the session's own folder"),
+            Self::Project { path } => f.write_str(&quoted(path)),
+        }
+    }
+}
+
+/// SHA-256 of a file's bytes. Kept versions are found by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    pub fn of(content: &[u8]) -> Self {
+        Self(Sha256::digest(content).into())
+    }
+
+    /// For content that is hashed piece by piece.
+    pub const fn from_sha256(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ContentHash({self})")
+    }
+}
+
+impl FromStr for ContentHash {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        <[u8; 32]>::from_hex(text)
+            .map(Self)
+            .map_err(|_| Refusal::invalid(format!("{} is not the hash of a file", quoted(text))))
+    }
+}
+
+impl TryFrom<String> for ContentHash {
+    type Error = Refusal;
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        text.parse()
+    }
+}
+
+impl From<ContentHash> for String {
+    fn from(hash: ContentHash) -> String {
+        hash.to_string()
+    }
+}
+
+/// A file as it was at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileVersion {
+    pub hash: ContentHash,
+    pub bytes: u64,
+    /// The permission bits, where the operating system has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+}
+
+/// What a tool call did to one file. `before` is `None` for a new file, `after` for one that is deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    #[serde(default, skip_serializing_if = "Workspace::is_own")]
+    pub workspace: Workspace,
+    /// Relative to the workspace, with `/` between names.
+    pub path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<FileVersion>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<FileVersion>,
+}
