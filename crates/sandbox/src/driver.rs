@@ -33,7 +33,7 @@ pub(crate) struct Driver {
     reason: Option<CommandEnd>,
     phase: Phase,
     /// Removed when the command has ended.
-    scratch: Scratch,
+    scratch: Option<Scratch>,
 }
 
 /// What happens when the time of the phase has passed.
@@ -61,7 +61,7 @@ impl Phase {
 impl Driver {
     pub(crate) fn new(
         started: Started,
-        scratch: Scratch,
+        scratch: Option<Scratch>,
         capture: Arc<Mutex<Capture>>,
         chunks: mpsc::Sender<OutputChunk>,
         wake: PipeReader,

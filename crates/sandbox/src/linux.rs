@@ -58,14 +58,11 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
         .transpose()
         .map_err(failed)?;
     let seccomp = (restricted && layers.seccomp).then(seccomp::program).transpose().map_err(failed)?;
-    let namespaces = (restricted && layers.namespaces).then(|| {
+    let namespaces = request.scratch.filter(|_| restricted && layers.namespaces).map(|scratch| {
         let (user, group) = sys::user();
         let map = |id: u32| CString::new(format!("{id} {id} 1")).unwrap_or_default();
-        let places = Places {
-            root: &request.scratch.root(),
-            empty_folder: &request.scratch.empty_folder(),
-            empty_file: &request.scratch.empty_file(),
-        };
+        let places =
+            Places { root: &scratch.root(), empty_folder: &scratch.empty_folder(), empty_file: &scratch.empty_file() };
         let layout = layout::steps(request.view, &places, request.limits.processes);
         Namespaces { user_map: map(user), group_map: map(group), layout }
     });

@@ -52,17 +52,17 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
 
 /// The private folders stand for the home folder and for `/tmp`, which cannot be replaced here.
 fn private_value(request: &Request<'_>, name: &OsString, value: &OsString) -> OsString {
-    match name.to_str() {
-        Some("HOME") if request.level.is_restricted() => request.scratch.home().into(),
-        Some("TMPDIR") if request.level.is_restricted() => request.scratch.temporary().into(),
-        Some(_) | None => value.clone(),
+    match (name.to_str(), request.scratch) {
+        (Some("HOME"), Some(scratch)) => scratch.home().into(),
+        (Some("TMPDIR"), Some(scratch)) => scratch.temporary().into(),
+        (_, _) => value.clone(),
     }
 }
 
 fn shell(request: &Request<'_>) -> Command {
     #[cfg(target_os = "macos")]
-    if request.level.is_restricted() {
-        let profile = crate::macos::profile(request.view, &request.scratch.temporary(), &request.scratch.home());
+    if let Some(scratch) = request.scratch {
+        let profile = crate::macos::profile(request.view, &scratch.temporary(), &scratch.home());
         let mut command = Command::new("/usr/bin/sandbox-exec");
         command.arg("-p").arg(profile).args(["/bin/sh", "-c", request.line]);
         return command;

@@ -58,12 +58,14 @@ struct Shared {
 
 /// A command as the platform starts it.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have fewer limits and layers"))]
 pub(crate) struct Request<'a> {
     pub(crate) line: &'a str,
     pub(crate) level: SandboxLevel,
     pub(crate) layers: Layers,
     pub(crate) view: &'a View,
-    pub(crate) scratch: &'a Scratch,
+    /// A restricted command has one.
+    pub(crate) scratch: Option<&'a Scratch>,
     pub(crate) folder: &'a Path,
     pub(crate) variables: &'a [(OsString, OsString)],
     pub(crate) limits: &'a CommandLimits,
@@ -142,22 +144,24 @@ impl Shared {
         self.options.scratch.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    fn launch(&self, command: &ShellCommand) -> Result<(platform::Started, Scratch), SandboxError> {
-        let scratch = Scratch::new(&self.scratch_parent()).map_err(SandboxError::Scratch)?;
+    fn launch(&self, command: &ShellCommand) -> Result<(platform::Started, Option<Scratch>), SandboxError> {
         let own: Vec<_> = std::env::vars_os().collect();
-        let (temporary, private_home) = (scratch.temporary(), scratch.home());
-        let view = match command.level {
-            SandboxLevel::ReadOnly | SandboxLevel::Workspace => View::new(&ViewRequest {
-                level: command.level,
-                workspace: &command.workspace,
-                home: self.options.home.as_deref(),
-                readable: &self.options.readable,
-                hidden: &self.options.hidden,
-                variables: &own,
-                temporary: &temporary,
-                private_home: &private_home,
-            })?,
-            SandboxLevel::Open => View::unrestricted(&command.workspace, self.options.home.as_deref())?,
+        let (view, scratch) = match command.level {
+            SandboxLevel::ReadOnly | SandboxLevel::Workspace => {
+                let scratch = Scratch::new(&self.scratch_parent()).map_err(SandboxError::Scratch)?;
+                let view = View::new(&ViewRequest {
+                    level: command.level,
+                    workspace: &command.workspace,
+                    home: self.options.home.as_deref(),
+                    readable: &self.options.readable,
+                    hidden: &self.options.hidden,
+                    variables: &own,
+                    temporary: &scratch.temporary(),
+                    private_home: &scratch.home(),
+                })?;
+                (view, Some(scratch))
+            }
+            SandboxLevel::Open => (View::unrestricted(&command.workspace, self.options.home.as_deref())?, None),
         };
         let folder = working_folder(&view.workspace, &command.cwd)?;
         let environment = Environment {
@@ -172,7 +176,7 @@ impl Shared {
             level: command.level,
             layers: self.options.layers,
             view: &view,
-            scratch: &scratch,
+            scratch: scratch.as_ref(),
             folder: &folder,
             variables: &environment.variables(),
             limits: &command.limits,

@@ -26,6 +26,7 @@ impl Scratch {
     }
 
     /// Where the command's root folder is put together. It stays empty on the disk.
+    #[cfg(target_os = "linux")]
     pub(crate) fn root(&self) -> PathBuf {
         self.path.join("root")
     }
@@ -38,10 +39,12 @@ impl Scratch {
         self.path.join("home")
     }
 
+    #[cfg(target_os = "linux")]
     pub(crate) fn empty_folder(&self) -> PathBuf {
         self.path.join("empty")
     }
 
+    #[cfg(target_os = "linux")]
     pub(crate) fn empty_file(&self) -> PathBuf {
         self.path.join("nothing")
     }

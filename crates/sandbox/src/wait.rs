@@ -6,9 +6,9 @@ use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::time::Duration;
 
 /// Waits until one of the descriptors is readable or closed. All are false when the time has passed.
+#[cfg(target_os = "linux")]
 pub(crate) fn readable<const N: usize>(descriptors: [BorrowedFd<'_>; N], time: Option<Duration>) -> [bool; N] {
-    let fds = descriptors.map(|descriptor| Some(descriptor));
-    readable_of(fds, time)
+    readable_of(descriptors.map(Some), time)
 }
 
 /// The same, with places that are not waited for.

@@ -1,6 +1,7 @@
 //! The filter of system calls: what a command has no use for, and what would lead out of the other layers.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Op, SeccompCondition, SeccompFilter,
@@ -92,7 +93,13 @@ const TERMINAL_INPUT: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 /// processes only. Others, such as the one to the host of a virtual machine, know no namespaces.
 const FAMILIES: [i32; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-pub(super) fn program() -> Result<BpfProgram, String> {
+/// Compiled once for all commands.
+pub(super) fn program() -> Result<&'static BpfProgram, String> {
+    static PROGRAM: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
+    PROGRAM.get_or_init(compile).as_ref().map_err(String::clone)
+}
+
+fn compile() -> Result<BpfProgram, String> {
     let arch: TargetArch =
         std::env::consts::ARCH.try_into().map_err(|_| format!("no filter for {}", std::env::consts::ARCH))?;
     let refuse = SeccompAction::Errno(libc::EPERM as u32);

@@ -23,7 +23,7 @@ pub(super) struct Launch {
     /// The steps that build the root folder, if there are namespaces.
     pub(super) namespaces: Option<Namespaces>,
     pub(super) landlock: Option<Rules>,
-    pub(super) seccomp: Option<BpfProgram>,
+    pub(super) seccomp: Option<&'static BpfProgram>,
     /// Whether programs with more rights than their caller get them.
     pub(super) no_new_privileges: bool,
     pub(super) folder: CString,
@@ -109,7 +109,7 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
     }
     // The copied memory has secrets of this program. No other process may read it.
     let _ = sys::set_process_option(libc::PR_SET_DUMPABLE, 0);
-    sys::set_limit(libc::RLIMIT_CORE as u32, 0);
+    sys::set_limit(libc::RLIMIT_CORE, 0);
     if launch.no_new_privileges {
         sys::drop_capabilities().at(Step::Capabilities)?;
         sys::set_process_option(libc::PR_SET_NO_NEW_PRIVS, 1).at(Step::NoNewPrivileges)?;
@@ -166,10 +166,10 @@ fn become_command(
         let _ = sys::duplicate_to(from, to);
     }
     if let Some(processes) = launch.processes {
-        sys::set_limit(libc::RLIMIT_NPROC as u32, u64::from(processes));
+        sys::set_limit(libc::RLIMIT_NPROC, u64::from(processes));
     }
     if let Some(bytes) = launch.address_space {
-        sys::set_limit(libc::RLIMIT_AS as u32, bytes);
+        sys::set_limit(libc::RLIMIT_AS, bytes);
     }
     if let Some(rules) = &launch.landlock {
         rules.enforce(launch.namespaces.is_some()).at(Step::Landlock)?;

@@ -259,10 +259,10 @@ pub(super) fn set_process_option(option: c_int, value: c_ulong) -> Result<c_int>
     checked(unsafe { libc::prctl(option, value, 0 as c_ulong, 0 as c_ulong, 0 as c_ulong) })
 }
 
-pub(super) fn set_limit(resource: u32, value: u64) {
+pub(super) fn set_limit(resource: libc::__rlimit_resource_t, value: u64) {
     let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
     // SAFETY: the structure is valid for the call.
-    unsafe { libc::setrlimit(resource as _, &limit) };
+    unsafe { libc::setrlimit(resource, &limit) };
 }
 
 /// Gives up every capability, and the way to get one back by running a program.

@@ -16,11 +16,11 @@ pub(crate) fn text(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).unwrap()
 }
 
-/// Any call, with up to five numbers.
+/// Any call, with up to six numbers.
 pub(crate) fn call(number: i64, arguments: &[u64]) -> Result<i64> {
     let at = |index: usize| arguments.get(index).copied().unwrap_or(0);
     // SAFETY: the callers pass numbers, or pointers that live until the call returns.
-    checked(unsafe { libc::syscall(number, at(0), at(1), at(2), at(3), at(4)) })
+    checked(unsafe { libc::syscall(number, at(0), at(1), at(2), at(3), at(4), at(5)) })
 }
 
 pub(crate) fn descriptor(number: i64, arguments: &[u64]) -> Result<OwnedFd> {

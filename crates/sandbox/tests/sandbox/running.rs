@@ -167,3 +167,25 @@ fn inheritable(file: &std::fs::File) -> std::os::fd::OwnedFd {
     // SAFETY: the new descriptor is owned by nothing else.
     unsafe { std::os::fd::OwnedFd::from_raw_fd(libc::dup(file.as_raw_fd())) }
 }
+
+#[tokio::test]
+async fn zz_time() {
+    let world = World::new();
+    world.sandbox.support();
+    for layers in [(true, true, true), (true, false, false), (false, true, true), (false, false, false)] {
+        let w2 = World::with(|o| {
+            o.layers = planwright_sandbox::Layers { namespaces: layers.0, landlock: layers.1, seccomp: layers.2 }
+        });
+        w2.sandbox.support();
+        for level in [SandboxLevel::Workspace, SandboxLevel::Open] {
+            let mut times = vec![];
+            for _ in 0..30 {
+                let t = std::time::Instant::now();
+                w2.run(level, "true").await;
+                times.push(t.elapsed());
+            }
+            times.sort();
+            println!("{layers:?} {level} median {:?} max {:?}", times[15], times[29]);
+        }
+    }
+}
