@@ -39,6 +39,8 @@ pub struct CommandLimits {
     pub file_bytes: u64,
     /// Processes and threads of the command at one time. Not enforced at level `open`.
     pub processes: u32,
+    /// Room in each of the command's temporary folders, which are in memory. Not enforced at level `open`.
+    pub temporary_bytes: u64,
     /// Address space of each process. `None` sets no limit; some runtimes reserve much more than they use.
     pub address_space: Option<u64>,
 }
@@ -52,6 +54,7 @@ impl Default for CommandLimits {
             tail_bytes: 8 * 1024,
             file_bytes: 64 * 1024 * 1024,
             processes: 2048,
+            temporary_bytes: 1024 * 1024 * 1024,
             address_space: None,
         }
     }

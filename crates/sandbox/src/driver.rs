@@ -10,7 +10,6 @@ use tokio::sync::mpsc;
 use crate::capture::{Capture, OutputChunk, OutputStream};
 use crate::command::{CommandEnd, CommandLimits, CommandResult};
 use crate::platform::Started;
-use crate::scratch::Scratch;
 use crate::wait;
 
 /// Written to the wake pipe.
@@ -32,8 +31,6 @@ pub(crate) struct Driver {
     /// Why the command is being ended, if it did not end by itself.
     reason: Option<CommandEnd>,
     phase: Phase,
-    /// Removed when the command has ended.
-    scratch: Option<Scratch>,
 }
 
 /// What happens when the time of the phase has passed.
@@ -61,7 +58,6 @@ impl Phase {
 impl Driver {
     pub(crate) fn new(
         started: Started,
-        scratch: Option<Scratch>,
         capture: Arc<Mutex<Capture>>,
         chunks: mpsc::Sender<OutputChunk>,
         wake: PipeReader,
@@ -70,7 +66,7 @@ impl Driver {
         let begun = Instant::now();
         let until = limits.timeout.and_then(|timeout| begun.checked_add(timeout));
         let phase = Phase::Running { until };
-        Self { started, capture, chunks, wake, limits, begun, skipped: 0, reason: None, phase, scratch }
+        Self { started, capture, chunks, wake, limits, begun, skipped: 0, reason: None, phase }
     }
 
     pub(crate) fn run(mut self) -> CommandResult {
@@ -109,7 +105,6 @@ impl Driver {
         let end = self.reason.take().unwrap_or(reaped);
         let output = self.capture.lock().unwrap_or_else(PoisonError::into_inner).captured();
         let duration = self.begun.elapsed();
-        drop(self.scratch);
         CommandResult { end, duration, output }
     }
 

@@ -63,7 +63,7 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
         let map = |id: u32| CString::new(format!("{id} {id} 1")).unwrap_or_default();
         let places =
             Places { root: &scratch.root(), empty_folder: &scratch.empty_folder(), empty_file: &scratch.empty_file() };
-        let layout = layout::steps(request.view, &places, request.limits.processes);
+        let layout = layout::steps(request.view, &places, request.limits);
         Namespaces { user_map: map(user), group_map: map(group), layout }
     });
     let in_namespaces = namespaces.is_some();

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_profile_names_what_is_read_written_and_hidden() {
-        let object = |path: &str, access| VisiblePath::Object { path: path.into(), source: path.into(), access };
+        let object = |path: &str, access| VisiblePath::Object { path: path.into(), access };
         let view = View {
             paths: vec![
                 object("/usr", Access::Read),

@@ -146,16 +146,25 @@ pub(crate) enum Access {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum VisiblePath {
-    /// The object at `source` is found at `path`.
-    Object { path: PathBuf, source: PathBuf, access: Access },
+    Object {
+        path: PathBuf,
+        access: Access,
+    },
     /// A link of the system's root, such as `/bin` → `usr/bin`.
-    Link { path: PathBuf, text: PathBuf },
+    Link {
+        path: PathBuf,
+        text: PathBuf,
+    },
+    /// A writable folder that is empty at first and gone with the command.
+    Temporary {
+        path: PathBuf,
+    },
 }
 
 impl VisiblePath {
     pub(crate) fn path(&self) -> &Path {
         match self {
-            Self::Object { path, .. } | Self::Link { path, .. } => path,
+            Self::Object { path, .. } | Self::Link { path, .. } | Self::Temporary { path } => path,
         }
     }
 }
@@ -179,10 +188,6 @@ pub(crate) struct ViewRequest<'a> {
     /// Folders and files that are never seen: our data folder, our token.
     pub(crate) hidden: &'a [PathBuf],
     pub(crate) variables: &'a [(OsString, OsString)],
-    /// The private folder that stands for `/tmp`.
-    pub(crate) temporary: &'a Path,
-    /// The private folder that stands for the home folder.
-    pub(crate) private_home: &'a Path,
 }
 
 impl View {
@@ -202,14 +207,14 @@ impl View {
             paths.read(path);
         }
         for temporary in ["/tmp", "/var/tmp"] {
-            paths.put(Path::new(temporary), request.temporary, Access::Write);
+            paths.put_temporary(Path::new(temporary));
         }
-        let home = paths.put_home(&workspace, request.private_home);
+        let home = paths.put_home(&workspace);
         let access = match request.level {
             SandboxLevel::ReadOnly => Access::Read,
             SandboxLevel::Workspace | SandboxLevel::Open => Access::Write,
         };
-        paths.put(&workspace, &workspace, access);
+        paths.put(&workspace, access);
         if access == Access::Write {
             paths.protect_repository(&workspace);
         }
@@ -226,8 +231,16 @@ impl View {
     /// Objects with their access, without links.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (&Path, Access)> {
         self.paths.iter().filter_map(|visible| match visible {
-            VisiblePath::Object { source, access, .. } => Some((source.as_path(), *access)),
-            VisiblePath::Link { .. } => None,
+            VisiblePath::Object { path, access } => Some((path.as_path(), *access)),
+            VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => None,
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn temporary_folders(&self) -> impl Iterator<Item = &Path> {
+        self.paths.iter().filter_map(|visible| match visible {
+            VisiblePath::Temporary { path } => Some(path.as_path()),
+            VisiblePath::Object { .. } | VisiblePath::Link { .. } => None,
         })
     }
 }
@@ -258,9 +271,14 @@ struct Paths {
 }
 
 impl Paths {
-    fn put(&mut self, path: &Path, source: &Path, access: Access) {
+    fn put(&mut self, path: &Path, access: Access) {
         self.found.retain(|other| other.path() != path);
-        self.found.push(VisiblePath::Object { path: path.to_owned(), source: source.to_owned(), access });
+        self.found.push(VisiblePath::Object { path: path.to_owned(), access });
+    }
+
+    fn put_temporary(&mut self, path: &Path) {
+        self.found.retain(|other| other.path() != path);
+        self.found.push(VisiblePath::Temporary { path: path.to_owned() });
     }
 
     /// A path that does not exist is left out. A link stays a link, and the object it leads to is readable too.
@@ -278,11 +296,11 @@ impl Paths {
             self.found.push(VisiblePath::Link { path: path.to_owned(), text });
         }
         let covered = |other: &VisiblePath| match other {
-            VisiblePath::Object { path, access: Access::Read, .. } => found.starts_with(path),
-            VisiblePath::Object { .. } | VisiblePath::Link { .. } => false,
+            VisiblePath::Object { path, access: Access::Read } => found.starts_with(path),
+            VisiblePath::Object { .. } | VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => false,
         };
         if !self.found.iter().any(covered) {
-            self.put(&found.clone(), &found, Access::Read);
+            self.put(&found, Access::Read);
         }
     }
 
@@ -301,15 +319,15 @@ impl Paths {
 
     /// The command's home folder is empty but for the tools. A workspace that contains the home folder stays whole; then
     /// the home folder is another one.
-    fn put_home(&mut self, workspace: &Path, private: &Path) -> PathBuf {
+    fn put_home(&mut self, workspace: &Path) -> PathBuf {
         match self.home.clone() {
             Some(home) if !home.starts_with(workspace) => {
-                self.put(&home, private, Access::Write);
+                self.put_temporary(&home);
                 home
             }
             Some(_) | None => {
                 let home = PathBuf::from("/tmp/home");
-                self.put(&home, private, Access::Write);
+                self.put_temporary(&home);
                 home
             }
         }
@@ -322,13 +340,13 @@ impl Paths {
         if !fs::symlink_metadata(&repository).is_ok_and(|found| found.is_dir()) {
             return;
         }
-        self.put(&repository, &repository, Access::Write);
+        self.put(&repository, Access::Write);
         // A missing folder could be created by the command.
         let _ = fs::create_dir(repository.join("hooks"));
         for part in ["hooks", "config", "config.worktree"] {
             let path = repository.join(part);
             if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_symlink()) {
-                self.put(&path, &path, Access::Read);
+                self.put(&path, Access::Read);
             }
         }
     }
@@ -344,11 +362,12 @@ impl Paths {
             let around = self.found.iter().filter(|other| secret.starts_with(other.path()));
             let innermost = around.max_by_key(|other| other.path().components().count());
             let seen = match innermost {
-                Some(VisiblePath::Object { path, source, access: Access::Read | Access::Write }) => path == source,
-                Some(VisiblePath::Object { access: Access::Hidden, .. } | VisiblePath::Link { .. }) | None => false,
+                Some(VisiblePath::Object { access: Access::Read | Access::Write, .. }) => true,
+                Some(VisiblePath::Object { access: Access::Hidden, .. }) | None => false,
+                Some(VisiblePath::Link { .. } | VisiblePath::Temporary { .. }) => false,
             };
             if seen && secret != workspace {
-                self.put(&secret.clone(), &secret, Access::Hidden);
+                self.put(&secret, Access::Hidden);
             }
         }
     }
@@ -370,7 +389,7 @@ mod tests {
     impl Folders {
         fn new(folders: &[&str]) -> Self {
             let root = tempfile::tempdir().unwrap();
-            for folder in folders.iter().chain(&["private/tmp", "private/home"]) {
+            for folder in folders {
                 fs::create_dir_all(root.path().join(folder)).unwrap();
             }
             Self { root }
@@ -392,8 +411,6 @@ mod tests {
                     ("PATH".into(), self.at("home/.local/bin").into()),
                     ("GOPATH".into(), self.at("home").into()),
                 ],
-                temporary: &self.at("private/tmp"),
-                private_home: &self.at("private/home"),
             })
             .unwrap()
         }
@@ -402,8 +419,8 @@ mod tests {
     fn access(view: &View, path: &Path) -> Option<Access> {
         let around = view.paths.iter().rfind(|visible| path.starts_with(visible.path()));
         match around {
-            Some(VisiblePath::Object { path, source, access }) if path == source => Some(*access),
-            Some(VisiblePath::Object { .. } | VisiblePath::Link { .. }) | None => None,
+            Some(VisiblePath::Object { access, .. }) => Some(*access),
+            Some(VisiblePath::Temporary { .. } | VisiblePath::Link { .. }) | None => None,
         }
     }
 

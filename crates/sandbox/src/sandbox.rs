@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -25,7 +25,7 @@ pub struct SandboxOptions {
     pub hidden: Vec<PathBuf>,
     /// Names of further variables that are passed on.
     pub passed_variables: Vec<String>,
-    /// Where the private folders of commands are made. `None` is the system's folder for temporary files.
+    /// Where the folder is made that the root folders of commands are put together in. `None` is the system's folder for temporary files.
     pub scratch: Option<PathBuf>,
     pub layers: Layers,
 }
@@ -54,6 +54,7 @@ pub struct Sandbox {
 struct Shared {
     options: SandboxOptions,
     support: OnceLock<Support>,
+    scratch: Mutex<Option<Arc<Scratch>>>,
 }
 
 /// A command as the platform starts it.
@@ -73,7 +74,7 @@ pub(crate) struct Request<'a> {
 
 impl Sandbox {
     pub fn new(options: SandboxOptions) -> Self {
-        Self { shared: Arc::new(Shared { options, support: OnceLock::new() }) }
+        Self { shared: Arc::new(Shared { options, support: OnceLock::new(), scratch: Mutex::new(None) }) }
     }
 
     /// What this system can enforce. The first call tries it and takes some milliseconds; call it where blocking is
@@ -82,7 +83,7 @@ impl Sandbox {
         self.shared.support.get_or_init(|| platform::detect(|| self.shared.try_out()))
     }
 
-    /// Removes the private folders of processes that were killed. Returns how many there were.
+    /// Removes the folders of processes that were killed. Returns how many there were.
     pub fn remove_leftovers(&self) -> usize {
         scratch::remove_leftovers(&self.shared.scratch_parent())
     }
@@ -119,12 +120,12 @@ impl Sandbox {
         {
             return Err(SandboxError::NotEnforceable { level: command.level, reason });
         }
-        let (started, scratch) = self.shared.launch(command)?;
+        let started = self.shared.launch(command)?;
         let output = |source| SandboxError::OutputFile { path: command.output_file.clone(), source };
         let capture = Capture::create(&command.output_file, &command.limits).map_err(output)?;
         let capture = Arc::new(Mutex::new(capture));
         let (wake, waker) = std::io::pipe().map_err(|error| SandboxError::Start(error.to_string()))?;
-        let driver = Driver::new(started, scratch, Arc::clone(&capture), chunks, wake, command.limits.clone());
+        let driver = Driver::new(started, Arc::clone(&capture), chunks, wake, command.limits.clone());
         Ok((driver, capture, waker))
     }
 }
@@ -144,11 +145,10 @@ impl Shared {
         self.options.scratch.clone().unwrap_or_else(std::env::temp_dir)
     }
 
-    fn launch(&self, command: &ShellCommand) -> Result<(platform::Started, Option<Scratch>), SandboxError> {
+    fn launch(&self, command: &ShellCommand) -> Result<platform::Started, SandboxError> {
         let own: Vec<_> = std::env::vars_os().collect();
         let (view, scratch) = match command.level {
             SandboxLevel::ReadOnly | SandboxLevel::Workspace => {
-                let scratch = Scratch::new(&self.scratch_parent()).map_err(SandboxError::Scratch)?;
                 let view = View::new(&ViewRequest {
                     level: command.level,
                     workspace: &command.workspace,
@@ -156,10 +156,8 @@ impl Shared {
                     readable: &self.options.readable,
                     hidden: &self.options.hidden,
                     variables: &own,
-                    temporary: &scratch.temporary(),
-                    private_home: &scratch.home(),
                 })?;
-                (view, Some(scratch))
+                (view, Some(self.scratch()?))
             }
             SandboxLevel::Open => (View::unrestricted(&command.workspace, self.options.home.as_deref())?, None),
         };
@@ -171,17 +169,29 @@ impl Shared {
             home: &view.home,
             temporary: command.level.is_restricted().then_some(Path::new("/tmp")),
         };
-        let started = platform::start(&Request {
+        platform::start(&Request {
             line: &command.line,
             level: command.level,
             layers: self.options.layers,
             view: &view,
-            scratch: scratch.as_ref(),
+            scratch: scratch.as_deref(),
             folder: &folder,
             variables: &environment.variables(),
             limits: &command.limits,
-        })?;
-        Ok((started, scratch))
+        })
+    }
+
+    /// Made by the first restricted command. A folder that something removed since is made again.
+    fn scratch(&self) -> Result<Arc<Scratch>, SandboxError> {
+        let mut made = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        match made.as_ref().filter(|scratch| scratch.exists()) {
+            Some(scratch) => Ok(Arc::clone(scratch)),
+            None => {
+                let scratch = Arc::new(Scratch::new(&self.scratch_parent()).map_err(SandboxError::Scratch)?);
+                *made = Some(Arc::clone(&scratch));
+                Ok(scratch)
+            }
+        }
     }
 
     /// Starts and ends a command that does nothing, at the default level, in an empty workspace.
@@ -196,7 +206,7 @@ impl Shared {
             output_file: PathBuf::new(),
             limits: CommandLimits::default(),
         };
-        let (mut started, _scratch) = self.launch(&command)?;
+        let mut started = self.launch(&command)?;
         started.kill();
         let _ = started.reap();
         Ok(())

@@ -1,4 +1,5 @@
-//! The private folder of one command. It exists as long as the command.
+//! A folder on the disk that all commands of a sandbox share. Namespaces put other folders over its own, so that what
+//! commands write stays apart; on the disk it stays empty.
 
 use std::fs;
 use std::io;
@@ -31,10 +32,17 @@ impl Scratch {
         self.path.join("root")
     }
 
+    pub(crate) fn exists(&self) -> bool {
+        ["root", "empty", "nothing"].iter().all(|name| self.path.join(name).exists())
+    }
+
+    /// Without namespaces commands share this folder.
+    #[cfg(any(not(target_os = "linux"), test))]
     pub(crate) fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
     }
 
+    #[cfg(not(target_os = "linux"))]
     pub(crate) fn home(&self) -> PathBuf {
         self.path.join("home")
     }
@@ -110,7 +118,7 @@ mod tests {
         fs::create_dir_all(&locked).unwrap();
         fs::write(locked.join("file"), "").unwrap();
         #[cfg(unix)]
-        fs::set_permissions(scratch.temporary().join("a"), std::os::unix::fs::PermissionsExt::from_mode(0)).unwrap();
+        fs::set_permissions(scratch.temporary().join("a"), std::os::unix::fs::PermissionsExt::from_mode(0o0)).unwrap();
         drop(scratch);
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }

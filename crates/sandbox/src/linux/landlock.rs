@@ -1,5 +1,6 @@
 //! The Landlock rules: the second layer over the files that the namespaces leave visible.
 
+use std::ffi::CString;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use landlock::{
     RulesetCreatedAttr as _, Scope,
 };
 
-use super::sys;
+use super::{layout, sys};
 use crate::paths::{Access, View};
 
 /// The newest version of Landlock that these rules were written for. Older kernels enforce what they know of it.
@@ -24,6 +25,8 @@ pub(super) struct Rules {
     read: u64,
     write: u64,
     list: u64,
+    /// Folders of the new root that are writable.
+    temporary: Vec<CString>,
 }
 
 impl Rules {
@@ -48,12 +51,13 @@ impl Rules {
             add(&mut created, Path::new(device), rights).map_err(|error| fail(&error))?;
         }
         let ruleset: Option<OwnedFd> = created.into();
-        // Raw rules are not adapted by the library, so they use only rights of the first version.
+        let known = known_version();
         Ok(Self {
             ruleset: ruleset.ok_or_else(|| "this kernel has no Landlock".to_owned())?,
-            read: AccessFs::from_read(ABI::V1).bits(),
-            write: AccessFs::from_all(ABI::V1).bits(),
+            read: AccessFs::from_read(known).bits(),
+            write: AccessFs::from_all(known).bits(),
             list: BitFlags::from(AccessFs::ReadDir).bits(),
+            temporary: view.temporary_folders().chain([Path::new("/dev/shm")]).map(layout::text).collect(),
         })
     }
 
@@ -61,7 +65,8 @@ impl Rules {
     pub(super) fn enforce(&self, in_namespaces: bool) -> sys::Result<()> {
         let ruleset = self.ruleset.as_fd().as_raw_fd();
         if in_namespaces {
-            for (path, access) in [(c"/", self.list), (c"/proc", self.read), (c"/dev/shm", self.write)] {
+            let own = [(c"/", self.list), (c"/proc", self.read)].into_iter();
+            for (path, access) in own.chain(self.temporary.iter().map(|path| (path.as_c_str(), self.write))) {
                 let object = sys::open(path, libc::O_PATH)?;
                 let added = sys::landlock_allow(ruleset, object, access);
                 sys::close(object);
@@ -69,6 +74,18 @@ impl Rules {
             }
         }
         sys::landlock_restrict(ruleset)
+    }
+}
+
+/// The version that the kernel knows. The library adapts its own rules to it; raw rules have to be made for it.
+fn known_version() -> ABI {
+    match sys::landlock_abi() {
+        Ok(1) | Err(_) => ABI::V1,
+        Ok(2) => ABI::V2,
+        Ok(3) => ABI::V3,
+        Ok(4) => ABI::V4,
+        Ok(5) => ABI::V5,
+        Ok(_) => NEWEST,
     }
 }
 

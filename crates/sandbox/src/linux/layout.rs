@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::landlock::DEVICES;
 use super::sys;
+use crate::CommandLimits;
 use crate::paths::{Access, View, VisiblePath};
 
 const READ_ONLY: u64 = 0x1;
@@ -76,21 +77,23 @@ pub(super) struct Places<'a> {
     pub(super) empty_file: &'a Path,
 }
 
-pub(super) fn steps(view: &View, places: &Places<'_>, processes: u32) -> Vec<LayoutStep> {
+pub(super) fn steps(view: &View, places: &Places<'_>, limits: &CommandLimits) -> Vec<LayoutStep> {
     let mut layout = Layout { root: places.root.to_owned(), steps: Vec::new(), folders: BTreeSet::new() };
     layout.push("making mounts private", Action::Private { target: c"/".to_owned() });
     let small = c"mode=0755,size=1m".to_owned();
     layout.temporary(Path::new("/"), small, libc::MS_NOSUID | libc::MS_NODEV);
-    layout.devices();
-    layout.processes(places, processes);
+    let room = limits.temporary_bytes;
+    layout.devices(room);
+    layout.processes(places, limits.processes);
     for visible in &view.paths {
         match visible {
             VisiblePath::Link { path, text } => layout.link(path, text),
-            VisiblePath::Object { path, source, access } => {
+            VisiblePath::Temporary { path } => layout.private(path, room),
+            VisiblePath::Object { path, access } => {
                 let (source, attributes) = match access {
-                    Access::Read => (source.as_path(), READ_ONLY | NO_SETUID | NO_DEVICES),
-                    Access::Write => (source.as_path(), NO_SETUID | NO_DEVICES),
-                    Access::Hidden if source.is_dir() => (places.empty_folder, READ_ONLY | NO_SETUID | NO_DEVICES),
+                    Access::Read => (path.as_path(), READ_ONLY | NO_SETUID | NO_DEVICES),
+                    Access::Write => (path.as_path(), NO_SETUID | NO_DEVICES),
+                    Access::Hidden if path.is_dir() => (places.empty_folder, READ_ONLY | NO_SETUID | NO_DEVICES),
                     Access::Hidden => (places.empty_file, READ_ONLY | NO_SETUID | NO_DEVICES),
                 };
                 layout.bind(source, path, attributes);
@@ -139,6 +142,12 @@ impl Layout {
         self.push(&format!("mounting {}", path.display()), Action::Temporary { target, options, flags });
     }
 
+    /// A writable folder of the command's own.
+    fn private(&mut self, path: &Path, room: u64) {
+        let options = CString::new(format!("mode=1777,size={room}")).unwrap_or_default();
+        self.temporary(path, options, libc::MS_NOSUID | libc::MS_NODEV);
+    }
+
     fn link(&mut self, path: &Path, to: &Path) {
         self.parents(path);
         let target = self.inside(path);
@@ -158,15 +167,14 @@ impl Layout {
         self.push(&format!("mounting {}", path.display()), action);
     }
 
-    fn devices(&mut self) {
+    fn devices(&mut self, room: u64) {
         for device in DEVICES {
             self.bind(Path::new(device), Path::new(device), NO_SETUID);
         }
         for (name, to) in [("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")] {
             self.link(&Path::new("/dev").join(name), &Path::new("/proc/self").join(to));
         }
-        let shared_memory = c"mode=1777,size=50%".to_owned();
-        self.temporary(Path::new("/dev/shm"), shared_memory, libc::MS_NOSUID | libc::MS_NODEV);
+        self.private(Path::new("/dev/shm"), room);
     }
 
     fn processes(&mut self, places: &Places<'_>, processes: u32) {
