@@ -162,6 +162,41 @@ async fn what_cannot_start_is_refused_in_words() {
     assert!(world.sandbox.start(command).await.unwrap_err().to_string().contains("cannot write the command's output"));
 }
 
+/// A sandbox cannot be made inside of a sandbox, which is a system without namespaces. This test starts itself there.
+#[tokio::test]
+async fn a_level_that_cannot_be_enforced_is_refused() {
+    const INSIDE: &str = "SANDBOX_TEST_INSIDE";
+    let program = std::env::current_exe().unwrap();
+    let world = World::with(|options| options.readable.push(program.parent().unwrap().to_owned()));
+    if std::env::var_os(INSIDE).is_some() {
+        let levels = world.levels().await;
+        assert_eq!(levels, [SandboxLevel::Open], "{:?}", world.sandbox.support());
+        let lines = world.sandbox.support().lines();
+        println!("{}", lines.join("\n"));
+        assert_eq!(world.run(SandboxLevel::Open, "exit 4").await.end, CommandEnd::Exited { code: 4 });
+        return;
+    }
+    if !world.levels().await.contains(&SandboxLevel::Workspace) {
+        return eprintln!("skipped: this system is one itself");
+    }
+    let test = "running::a_level_that_cannot_be_enforced_is_refused";
+    let line = format!("{} --exact {test} --nocapture", program.display());
+    let mut command = world.command(SandboxLevel::Workspace, &line);
+    command.environment.push((INSIDE.to_owned(), "1".to_owned()));
+    let result = world.sandbox.start(command).await.unwrap().wait().await;
+    let text = result.output.text();
+    assert_eq!(result.end, CommandEnd::Exited { code: 0 }, "{text}");
+    for words in [
+        "this system cannot enforce the sandbox level workspace: namespaces missing (cannot start the command: making user",
+        "The command was not run.",
+        "namespaces: missing, required",
+        "level workspace: cannot be enforced; commands at this level are refused",
+        "level open: enforces nothing",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
 fn on_path(program: &str) -> bool {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(program).exists())
 }

@@ -56,7 +56,7 @@ pub(super) fn attempts() -> Vec<Attempt> {
         }),
         Attempt::new("setuid_program", "become another user by a setuid program", |_| setuid_program()).for_root(),
         Attempt::new("setuid_call", "become another user by a call", |_| {
-            calls::call(libc::SYS_setuid, &[65534]).map(drop)
+            calls::call(libc::SYS_setuid, &[65533]).map(drop)
         })
         .for_root(),
     ]
