@@ -22,6 +22,7 @@ mod layers;
 mod lifecycle;
 mod mode;
 mod model_check;
+mod permission;
 mod prompt;
 mod properties;
 mod reference;
