@@ -24,7 +24,7 @@ use super::fuzz_time;
 const PROGRAMS: [&str; 6] = ["safe", "b", "env", "sudo", "rm", "sh"];
 
 /// Pieces that lines are made of: words, and everything that has a meaning in a shell.
-const PIECES: [&str; 78] = [
+const PIECES: [&str; 82] = [
     "safe",
     "safe",
     "safe",
@@ -103,6 +103,10 @@ const PIECES: [&str; 78] = [
     "printf -v 'x[$(b)]' y",
     "test -v 'x[$(b)]'",
     "é",
+    "A=1 safe ",
+    "A=1 b ",
+    "time safe ",
+    "A=1 ",
 ];
 
 struct Recorder {
