@@ -75,7 +75,7 @@ fn words(line: &str) -> Option<Vec<String>> {
     let evaluates =
         BUILTINS_THAT_EVALUATE.contains(&first.as_str()) && words.iter().any(|word| word.contains(['$', '`', '[']));
     let special = RESERVED.contains(&first.as_str()) || BUILTINS_THAT_RUN.contains(&first.as_str()) || evaluates;
-    let assigns = first.contains('\u{1}') || first.starts_with('%');
+    let assigns = first.contains('=') || first.starts_with('%');
     (!special && !assigns && !quoted_first && !first.is_empty()).then_some(words)
 }
 
