@@ -8,18 +8,19 @@ use planwright_core::policy::Policy;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
 use planwright_engine::model::ModelErrorKind;
 use planwright_llm::scripted::Reply;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
 use crate::props::Prop;
 use crate::staff::{scripted, staffed, told};
-use crate::world::{Setup, World, script, statuses, tool_names};
+use crate::world::{World, script, statuses, tool_names};
 
 fn ask(agent: &str, question: &str) -> Reply {
     Reply::call("ask_agent", json!({"agent": agent, "question": question}))
 }
 
 /// A conversation in which a plan is built by this script.
-async fn planning(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(&mut Setup)) -> World {
+async fn planning(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(staffed().script("", replies), change).await;
     world.hear("/plan on build").await;
     world
@@ -83,7 +84,7 @@ async fn the_question_is_a_turn_within_the_turn_and_is_stored_as_such() {
         })
         .collect();
     assert_eq!(begun[1].1, Purpose::Question { agent: "coder".to_owned(), asked_by: begun[0].0.clone() });
-    assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     world.is_sound().await;
 }
 
@@ -234,7 +235,7 @@ async fn a_specialist_that_comes_to_no_answer_is_a_failed_call_and_the_turn_goes
         let answer = script(&world.model.last_request())[2].clone();
         assert!(answer.starts_with("failed ask_agent:") && answer.contains("UNAVAILABLE"), "{answer}");
         assert!(answer.contains(words), "{answer}");
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.has_a_valid_history();
         world.is_sound().await;
     }

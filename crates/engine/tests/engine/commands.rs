@@ -19,7 +19,7 @@ async fn world_with_three_plans() -> World {
         world.model.then(set(&format!("# Plan {number}\n\n- [ ] one\n- [ ] two\n- [ ] {number}")));
         world.say("Plan it").await;
     }
-    world.engine().open(&session("k3yk3y8x"), &person()).await.unwrap();
+    world.engine().sessions().open(&session("k3yk3y8x"), &person()).await.unwrap();
     world
 }
 
@@ -92,5 +92,5 @@ async fn what_only_looks_like_a_command_is_a_message() {
         assert_eq!(world.hear(typed).await.reply, "Yes.");
         assert_eq!(newest_words(&world.model.last_request()), heard);
     }
-    assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
 }

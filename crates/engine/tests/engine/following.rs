@@ -12,7 +12,7 @@ use planwright_engine::Engine;
 use planwright_engine::feed::{Feed, Followed, Follower};
 use planwright_engine::ledger::Lease;
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_store::SqliteLedger;
+use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
 
 use crate::world::{person, session};
@@ -38,20 +38,20 @@ impl Stage {
 
     async fn opened(&self, key: &str) -> SessionIdentity {
         let session = session(key);
-        self.engine.open(&session, &person()).await.unwrap();
+        self.engine.sessions().open(&session, &person()).await.unwrap();
         session
     }
 }
 
 async fn ledger(folder: &TempDir) -> Arc<dyn ServerLedger> {
-    Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap())
+    AgentSetup::new(folder.path()).ledger().await
 }
 
 /// Turns plan work on and off, so many times: an entry or more each.
 async fn write(engine: &Engine, session: &SessionIdentity, times: usize) {
     for _ in 0..times {
-        engine.enable_plan_mode(session, &person(), PlanStyle::Document).await.unwrap();
-        engine.disable_plan_mode(session, &person()).await.unwrap();
+        engine.sessions().enable_plan_mode(session, &person(), PlanStyle::Document).await.unwrap();
+        engine.sessions().disable_plan_mode(session, &person()).await.unwrap();
     }
 }
 
@@ -149,7 +149,7 @@ async fn a_session_that_is_deleted_is_gone_also_when_another_begins_under_its_ke
         let lease = lease(&elsewhere, &session).await;
         elsewhere.ledger().delete_session(&lease).await.unwrap();
         if again {
-            elsewhere.open(&session, &person()).await.unwrap();
+            elsewhere.sessions().open(&session, &person()).await.unwrap();
             write(&elsewhere, &session, 10).await;
         }
         assert_eq!(at_end.next().await.unwrap(), Followed::Gone);

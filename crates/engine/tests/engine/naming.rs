@@ -90,8 +90,11 @@ async fn an_approval_that_comes_twice_is_one() {
     let plan = world.plan(1).await;
     for _ in 0..2 {
         let engine = world.engine().as_request(named("request-1"));
-        let approved =
-            engine.approve(&world.session, &person(), &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        let approved = engine
+            .plans()
+            .approve(&world.session, &person(), &plan.id, plan.digest(), Selection::All, None)
+            .await
+            .unwrap();
         assert_eq!(approved.status, PlanStatus::Approved);
     }
     assert_eq!(world.event_names().await.iter().filter(|name| **name == "plan_approved").count(), 1);

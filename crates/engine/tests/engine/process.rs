@@ -13,11 +13,12 @@ use planwright_engine::agent::Agent;
 use planwright_engine::ledger::Submission;
 use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::ScriptedModel;
+use planwright_test_support::forwarding::Forwarding;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::ledger::Hanging;
-use crate::world::{Start, World, person};
+use crate::ledger::HangingLedger;
+use crate::world::{World, person};
 
 /// How long the session of a dead process stays held.
 const LEASE: Duration = Duration::from_millis(200);
@@ -25,7 +26,7 @@ const LEASE: Duration = Duration::from_millis(200);
 pub(crate) struct Process {
     runtime: Option<Runtime>,
     pub(crate) agent: Agent,
-    ledger: Arc<Hanging>,
+    ledger: Arc<Forwarding<HangingLedger>>,
 }
 
 impl Process {
@@ -40,12 +41,10 @@ impl Process {
         model: &ScriptedModel,
         when: impl Fn(&Submission) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let ledger = Arc::new(Hanging::new(world.ledger().await, when));
-        let mut options = world.options.clone();
-        options.owner = "the one that dies".to_owned();
-        options.lease = LEASE;
-        let start = Start { options: &options, ..world.start() };
-        let agent = start.agent(ledger.clone(), model);
+        let ledger = HangingLedger::new(world.ledger().await, when);
+        let mut setup = world.setup.clone().owned_by("the one that dies");
+        setup.options.lease = LEASE;
+        let agent = setup.agent(ledger.clone(), model.clone());
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Self { runtime: Some(runtime), agent, ledger }
     }
@@ -93,12 +92,12 @@ impl Process {
 
     /// Waits until it is asleep.
     pub(crate) async fn hangs(&self) {
-        self.ledger.hangs().await;
+        self.ledger.0.hangs().await;
     }
 
     /// It goes on where it waited for the store, as if no time had passed.
     pub(crate) fn wake(&self) {
-        self.ledger.wake();
+        self.ledger.0.wake();
     }
 
     /// It is gone: whatever it was doing was cut off where it stood.

@@ -74,7 +74,7 @@ async fn no_session_waits_for_another() {
     let turn = world.say_in_background("slow");
     world.model.asked(1).await;
     let other = session("session-two");
-    world.engine().open(&other, &person()).await.unwrap();
+    world.engine().sessions().open(&other, &person()).await.unwrap();
     let quick = world.agent.send(&other, &person(), "answer", &Watcher::nobody()).await.unwrap();
     assert_eq!(quick.reply, "Quick answer.");
     assert!(!turn.is_finished());

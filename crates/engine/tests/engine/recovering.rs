@@ -10,10 +10,8 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::Agent;
 use planwright_engine::feed::{Feed, Followed};
-use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_store::SqliteLedger;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -31,8 +29,7 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     pub(crate) async fn start(world: &World, model: &ScriptedModel) -> Self {
-        let ledger: Arc<dyn ServerLedger> =
-            Arc::new(SqliteLedger::open(&world.folder.path().join("test.db")).await.unwrap());
+        let ledger = world.setup.ledger().await;
         let agent = world.another(model, "the keeper").await;
         let stop = CancellationToken::new();
         let (keeper, stopping, shared) = (agent.clone(), stop.clone(), Arc::clone(&ledger));
@@ -120,7 +117,7 @@ async fn whoever_is_at_work_is_left_alone_and_so_is_what_waits_for_a_person() {
     keeper.sees(&world.session, uncertain).await;
 
     let busy = session("session-busy");
-    keeper.agent.engine().open(&busy, &crate::world::person()).await.unwrap();
+    keeper.agent.engine().sessions().open(&busy, &crate::world::person()).await.unwrap();
     let model = ScriptedModel::new([Reply::text("Slow.").after(Duration::from_millis(2_500))]);
     let slow = world.another(&model, "the slow one").await;
     let outcome = slow.send(&busy, &crate::world::person(), "Hello", &Watcher::nobody()).await.unwrap();

@@ -15,14 +15,14 @@ async fn the_mode_is_what_it_was_in_the_first_request() {
         let world = World::new([Reply::text("Before."), Reply::text("After.")]).await;
         world.hear(&format!("/plan on {style}")).await;
         world.say("Hello").await;
-        let mode = world.engine().session(&world.session).await.unwrap().plan_mode;
+        let mode = world.engine().sessions().get(&world.session).await.unwrap().plan_mode;
         let world = world.restart().await;
         world.say("Still there?").await;
         let (before, after) = (world.sent(1), world.sent(2));
         assert_eq!(after.system, before.system, "{style}");
         assert_eq!(tool_names(&after), tool_names(&before), "{style}");
         assert_eq!(script(&after), ["user: Hello", "model: Before.", "user: Still there?"]);
-        assert_eq!(world.engine().session(&world.session).await.unwrap().plan_mode, mode);
+        assert_eq!(world.engine().sessions().get(&world.session).await.unwrap().plan_mode, mode);
     }
 }
 
@@ -66,7 +66,7 @@ async fn a_parked_plan_stays_parked() {
     assert_eq!(outcome.plan, None);
     assert!(world.model.last_request().system.contains("# Plan work is off"));
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
-    assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
 }
 
 #[tokio::test]

@@ -12,8 +12,9 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_test_support::clock::NumberedIds;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -23,7 +24,7 @@ use crate::checks;
 use crate::files;
 use crate::ledger::ProcessLedger;
 use crate::model::RandomModel;
-use crate::process::{self, NumberedIds, Process};
+use crate::process::{self, Process};
 use crate::random::Dice;
 use crate::sabotage::Sabotage;
 use crate::store::Store;
@@ -89,7 +90,7 @@ impl Stage {
         let mut first = slot(0);
         let (_, agent) = first.process(&world, &store);
         for number in (0..world.temper.sessions).chain([FILES]) {
-            agent.engine().open(&session(number), &person()).await.unwrap();
+            agent.engine().sessions().open(&session(number), &person()).await.unwrap();
         }
         world.calm.store(false, Relaxed);
         Self { world, store, slots, waiting: Vec::new(), users }
@@ -192,7 +193,7 @@ impl Stage {
     async fn report(mut self) -> Report {
         let mut last = self.slots.pop().unwrap();
         let (_, agent) = last.process(&self.world, &self.store);
-        let verified = agent.engine().verify(|_| {}).await;
+        let verified = agent.engine().verifier().verify_all(|_| {}).await;
         if !verified.as_ref().is_ok_and(|report| report.is_whole()) {
             self.world.wrong(format!("the journal is not whole: {verified:?}"));
         }
@@ -290,8 +291,8 @@ async fn go_on(world: &World, agent: &Agent, session: &SessionIdentity) {
     world.wrong(format!("{session} is gone on with again and again"));
 }
 
-fn place(session: &SessionIdentity) -> Place {
-    Place::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
+fn place(session: &SessionIdentity) -> ChatLocation {
+    ChatLocation::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
 }
 
 fn person() -> Actor {

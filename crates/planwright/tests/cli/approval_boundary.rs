@@ -183,8 +183,8 @@ fn world(danger: Danger) -> World {
 fn approve(world: &World) {
     let session: SessionIdentity = SESSION.parse().unwrap();
     world.with_engine(async |engine| {
-        let (plan, by) = (engine.active_plan(&session).await.unwrap(), Actor::person("ada", "test"));
-        engine.approve(&session, &by, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        let (plan, by) = (engine.plans().active(&session).await.unwrap(), Actor::person("ada", "test"));
+        engine.plans().approve(&session, &by, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
     });
 }
 
@@ -202,7 +202,7 @@ fn decisions(world: &World) -> Vec<String> {
                 found.push(format!("{session} {} {:?} {approval:?} {executions:?}", plan.number, plan.status));
             }
         }
-        assert!(engine.verify(|_| {}).await.unwrap().is_whole());
+        assert!(engine.verifier().verify_all(|_| {}).await.unwrap().is_whole());
         found.sort();
         found
     })

@@ -155,7 +155,7 @@ fn an_interrupted_restore_goes_on() {
     ran(other.command().arg("restore").arg(&archive)).done();
     other.run("sessions delete cli:session-three --yes").done();
     std::fs::remove_file(other.path(FILE)).unwrap();
-    put(&other, "users/mcp-session-one/unfinished/restoring", "ha");
+    put(&other, "users/mcp-session-one/unfinished/0193e2a0", "ha");
     let report = ran(other.command().arg("restore").arg(&archive).arg("--json")).done().json();
     assert_eq!((&report["sessions"], &report["files"]), (&json!(1), &json!(1)));
     assert_eq!(seen(&other), seen(&world));

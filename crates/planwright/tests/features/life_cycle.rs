@@ -156,7 +156,7 @@ async fn calls(world: &mut World, tool: &str, arguments: Value) {
     } else {
         let arguments = arguments.as_object().cloned().expect("an object");
         let by = crate::world::agent();
-        let answer = world.engine.call_tool(&world.session(), &by, tool, arguments).await;
+        let answer = world.engine.tools().call(&world.session(), &by, tool, arguments).await;
         note(world, tool, answer.err());
     }
 }

@@ -78,7 +78,7 @@ pub(crate) async fn until_asked(world: &mut World, text: String, number: usize) 
 async fn elsewhere_says(world: &mut World, session: String, text: String) {
     let agent = world.talk.agent(&world.engine);
     let session = session.parse().expect("a session");
-    world.engine.open(&session, &person()).await.expect("opened");
+    world.engine.sessions().open(&session, &person()).await.expect("opened");
     let outcome = agent.send(&session, &person(), &text, &Watcher::nobody()).await.expect("answered");
     world.talk.answer = Some(outcome.into());
 }

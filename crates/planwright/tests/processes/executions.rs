@@ -4,8 +4,8 @@
 
 mod child;
 mod competing;
-mod deadly;
 mod fate;
+mod ledger;
 mod model;
 mod stage;
 mod tools;

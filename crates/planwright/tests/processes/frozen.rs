@@ -45,7 +45,7 @@ async fn a_process_that_was_frozen_in_the_middle_of_a_tool_does_not_overwrite_a_
     until("the frozen process has ended", || frozen.try_wait().unwrap().is_some());
     assert_eq!(fs::read_to_string(&file).unwrap(), "1001", "the file fell back");
     assert_eq!(provider.asked().len(), asked, "a process that lost its lease asks no model");
-    let report = store.engine().await.verify(|_| {}).await.unwrap();
+    let report = store.engine().await.verifier().verify_all(|_| {}).await.unwrap();
     assert!(report.is_whole(), "{report:?}");
 }
 

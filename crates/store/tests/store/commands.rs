@@ -48,9 +48,9 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
             person()
         }
     };
-    let stamp = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };
+    let context = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };
     let (session, policy) = (session.clone(), Arc::new(Policy::default()));
-    Submission { session, command, stamp, policy, leasing: Leasing::None, turn: None }
+    Submission { session, command, context, policy, leasing: Leasing::None, turn: None }
 }
 
 /// The same, by whoever takes the session with it.
@@ -74,8 +74,8 @@ pub(crate) fn at(second: i64) -> Timestamp {
 
 /// A session with a plan of this style just begun.
 pub(crate) async fn planning(engine: &Engine, session: &SessionIdentity, style: PlanStyle) -> Arc<Plan> {
-    engine.open(session, &person()).await.unwrap();
-    let committed = engine.enable_plan_mode(session, &person(), style).await.unwrap();
+    engine.sessions().open(session, &person()).await.unwrap();
+    let committed = engine.sessions().enable_plan_mode(session, &person(), style).await.unwrap();
     active(&committed)
 }
 

@@ -286,7 +286,7 @@ pub(crate) fn hashed<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part);
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hasher.finalize())
 }
 
 /// What the request is called in the ledger: the same for whoever runs it again, another one when the key is used again

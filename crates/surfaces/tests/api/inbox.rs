@@ -66,9 +66,9 @@ async fn a_step_that_nobody_knows_the_end_of_waits_for_a_person() {
     // Another process began the step, and ended in the middle of it: its outcome is that nobody knows.
     let engine = world.agent.engine();
     let session = "web:session-one".parse().unwrap();
-    let found = engine.find_plan(&session, Some(&"1".parse().unwrap())).await.unwrap();
+    let found = engine.plans().find(&session, Some(&"1".parse().unwrap())).await.unwrap();
     let ada = Actor::person("ada", "cli");
-    let running = engine.resume(&session, &ada, &found.id).await.unwrap();
+    let running = engine.plans().resume(&session, &ada, &found.id).await.unwrap();
     let execution = running.execution.as_ref().unwrap();
     let (id, steps) = (execution.id.clone(), [0, 1].map(|index| execution.steps[index].step.clone()));
     let advance = async |ended: Vec<EndedStep>, begun: Vec<StepId>| {

@@ -13,12 +13,12 @@ use crate::world::{PATIENCE, SESSION, World, person, session};
 /// Entries of half a megabyte each, far more than fits into what lies between two programs.
 async fn write_much(world: &World, times: usize) {
     let plan = planwright_core::plan::PlanStyle::Document;
-    world.engine.enable_plan_mode(&session(SESSION), &person(), plan).await.unwrap();
+    world.engine.sessions().enable_plan_mode(&session(SESSION), &person(), plan).await.unwrap();
     for n in 0..times {
         let text = format!("# Version {n}\n\n{}", "x".repeat(500_000));
         let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
         let by = planwright_core::actor::Actor::agent("claude", "mcp");
-        world.engine.call_tool(&session(SESSION), &by, "plan_set_content", arguments).await.unwrap();
+        world.engine.tools().call(&session(SESSION), &by, "plan_set_content", arguments).await.unwrap();
     }
 }
 

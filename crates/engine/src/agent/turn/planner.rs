@@ -18,7 +18,7 @@ impl TurnRunner<'_> {
         let claim = self.turn.last_reply().and_then(|reply| ModelClaim::read(&reply.text));
         let claimed = match &claim {
             Some(ModelClaim::Plan { plan_id }) => match plan_id.parse() {
-                Ok(reference) => match self.agent.engine().find_plan(&self.session, Some(&reference)).await {
+                Ok(reference) => match self.agent.engine().plans().find(&self.session, Some(&reference)).await {
                     Ok(plan) => Some(plan),
                     Err(LedgerError::Refused(_)) => None,
                     Err(error) => return Err(error),

@@ -76,7 +76,7 @@ async fn every_point_of_a_crash_leaves_an_answer_that_is_asked_for_once() {
         assert_eq!(heard[2], r#"result ask_agent: {"agent":"coder","answer":"Three days."}"#, "point {point}");
         assert_eq!(heard.len(), 3, "point {point}: {heard:?}");
         assert!((1..=2).contains(&prop.calls().len()), "point {point}");
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none(), "point {point}");
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none(), "point {point}");
         world.has_a_valid_history();
         world.is_sound().await;
     }
@@ -101,7 +101,7 @@ async fn a_question_in_a_turn_that_is_given_up_ends_with_it() {
     assert_eq!(outcome.end, TurnEnd::Interrupted);
     let ended = world.event_names().await.iter().filter(|name| **name == "turn_ended").count();
     assert_eq!(ended, 2, "nothing is left open");
-    assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     world.model.then(Reply::text("Hello."));
     world.say("Hello").await;
     world.has_a_valid_history();
@@ -130,7 +130,7 @@ async fn a_stop_ends_the_question_with_the_turn() {
         let (world, turn) = asked(&hanging, reply).await;
         assert_eq!(world.hear("/stop").await.reply, "Stopped.");
         assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.say("Still there?").await;
         let heard = script(&world.model.last_request());
         assert!(heard.iter().all(|line| !line.contains("plugh")), "{heard:?}");
@@ -148,7 +148,7 @@ async fn a_stop_from_elsewhere_ends_both_within_moments() {
     assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
     let ended = world.event_names().await.iter().filter(|name| **name == "turn_ended").count();
     assert_eq!(ended, 2);
-    assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     assert_eq!(world.say("Hello").await.reply, "Yes?");
     world.is_sound().await;
 }

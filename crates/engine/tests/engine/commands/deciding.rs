@@ -26,7 +26,11 @@ async fn a_text_after_plan_turns_plan_work_on_and_is_given_to_the_agent() {
     assert_eq!(answer.plan.unwrap().number, 1);
     world.hear("/plan -- on second thoughts, slowly").await;
     assert_eq!(newest_words(&world.model.last_request()), "on second thoughts, slowly");
-    assert_eq!(world.engine().session(&world.session).await.unwrap().plans_made, 1, "it stays on the plan it is on");
+    assert_eq!(
+        world.engine().sessions().get(&world.session).await.unwrap().plans_made,
+        1,
+        "it stays on the plan it is on"
+    );
 }
 
 #[tokio::test]
@@ -150,5 +154,5 @@ async fn plan_off_parks_and_plan_done_cancels_what_is_empty() {
         assert!(!world.hear("/plan on").await.refused());
         assert!(!world.hear("/plan off").await.refused());
     }
-    assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
 }

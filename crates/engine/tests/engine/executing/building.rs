@@ -188,7 +188,7 @@ async fn a_plan_that_was_parked_is_carried_out_when_it_is_approved() {
         scripted(&world, "tester", [reported("done", "2")]);
         let answer = world.hear("/plan approve 1").await;
         assert!(answer.reply.contains("2 done"), "restarted {restarted}: {}", answer.reply);
-        assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+        assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
         world.is_sound().await;
     }
 }

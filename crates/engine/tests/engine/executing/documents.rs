@@ -8,16 +8,17 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Failed, InProgress, Pending, Skipped};
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
 use crate::planning::{report, set};
 use crate::staff::{names_since, reported, run_statuses, runs};
-use crate::world::{Setup, World, newest_words, script, statuses, tool_names};
+use crate::world::{World, newest_words, script, statuses, tool_names};
 
 const TWO: &str = "# Move\n\n- [ ] pack\n- [ ] drive";
 
 /// A document that waits for the person.
-async fn drafted(markdown: &str, change: impl FnOnce(&mut Setup)) -> World {
+async fn drafted(markdown: &str, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(ScriptedModel::new([set(markdown), Reply::text("Ready.")]), change).await;
     world.hear("/plan on").await;
     world.say("Plan the move").await;
@@ -124,7 +125,7 @@ async fn a_parked_document_is_worked_on_again_when_it_is_resumed() {
     world.hear("/plan off").await;
     then(&world, [report(2), Reply::text("Done.")]);
     world.hear("/plan resume 1").await;
-    assert!(world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
     let plan = world.plan(1).await;
     assert_eq!((plan.status, plan.execution.unwrap().number), (PlanStatus::Completed, 1));
     world.is_sound().await;
@@ -193,7 +194,7 @@ async fn done_closes_it_by_what_was_done() {
         let plan = world.plan(1).await;
         assert_eq!(plan.status, status);
         assert!(plan.execution.unwrap().finished_at.is_some());
-        assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+        assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
         then(&world, (reports + 1..=2).map(report).chain([Reply::text("Now all.")]));
         world.hear("/plan resume 1").await;
         assert_eq!(world.plan(1).await.status, PlanStatus::Completed, "and it can be taken up again");

@@ -6,49 +6,50 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::Refusal;
-use planwright_engine::agent::standing_now;
-use planwright_engine::engine::{Following, Happening};
+use planwright_engine::plan_status::plan_status;
+use planwright_engine::plan_watch::{PlanUpdateKind, PlanWatch};
 use planwright_engine::step_counts::StepCounts;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
 use super::approved;
 use crate::props::{Act, Prop};
 use crate::talk::Talk as _;
-use crate::world::{HandClock, World, person};
+use crate::world::{World, person};
 
 fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
 }
 
 /// What was told since the last look, in short.
-async fn told(following: &mut Following) -> Vec<String> {
-    let short = |what: &Happening| match what {
-        Happening::Changed => "changed".to_owned(),
-        Happening::Approved { .. } => "approved".to_owned(),
-        Happening::Rejected { .. } => "rejected".to_owned(),
-        Happening::ExecutionBegan(sum) => format!("execution {}", sum.number),
-        Happening::ExecutionPaused(_) => "paused".to_owned(),
-        Happening::ExecutionResumed(_) => "resumed".to_owned(),
-        Happening::StepBegan { execution, step, .. } => {
+async fn told(following: &mut PlanWatch) -> Vec<String> {
+    let short = |what: &PlanUpdateKind| match what {
+        PlanUpdateKind::Changed => "changed".to_owned(),
+        PlanUpdateKind::Approved { .. } => "approved".to_owned(),
+        PlanUpdateKind::Rejected { .. } => "rejected".to_owned(),
+        PlanUpdateKind::ExecutionBegan(sum) => format!("execution {}", sum.number),
+        PlanUpdateKind::ExecutionPaused(_) => "paused".to_owned(),
+        PlanUpdateKind::ExecutionResumed(_) => "resumed".to_owned(),
+        PlanUpdateKind::StepBegan { execution, step, .. } => {
             format!("{execution}: begun {}/{}", step.position, step.total)
         }
-        Happening::StepEnded { execution, step, status, took, .. } => {
+        PlanUpdateKind::StepEnded { execution, step, status, took, .. } => {
             let took = took.map_or_else(|| "never begun".to_owned(), |took| format!("{}s", took.as_secs()));
             format!("{execution}: {} {} {took}", step.position, status.as_str())
         }
-        Happening::ExecutionEnded(sum) => format!("ended {}: {}", sum.number, sum.counts.words()),
-        Happening::Cancelled { execution, .. } => {
+        PlanUpdateKind::ExecutionEnded(sum) => format!("ended {}: {}", sum.number, sum.counts.words()),
+        PlanUpdateKind::Cancelled { execution, .. } => {
             format!("cancelled: {}", execution.map_or_else(|| "never".to_owned(), |sum| sum.counts.words()))
         }
-        Happening::Superseded { .. } => "superseded".to_owned(),
+        PlanUpdateKind::Superseded { .. } => "superseded".to_owned(),
     };
-    following.look().await.unwrap().iter().map(|happened| short(&happened.what)).collect()
+    following.next_updates().await.unwrap().iter().map(|happened| short(&happened.kind)).collect()
 }
 
 #[tokio::test]
 async fn every_entry_about_the_plan_is_told_once_and_executions_are_told_apart() {
-    let clock = HandClock::new();
+    let clock = TestClock::stopped();
     let (first, bad) = (Prop::changing("first"), Prop::new("bad", ToolEffect::Repeatable, Act::HangOnce));
     let world = approved(&[("first", json!({})), ("bad", json!({}))], |setup| {
         setup.tool(&first);
@@ -57,7 +58,7 @@ async fn every_entry_about_the_plan_is_told_once_and_executions_are_told_apart()
     })
     .await;
     let plan = world.plan(1).await.id;
-    let mut following = world.engine().follow(&world.session, &plan).await.unwrap();
+    let mut following = world.engine().plans().watch(&world.session, &plan).await.unwrap();
     assert!(told(&mut following).await.is_empty(), "what was before is not told");
     let working = world.hear_in_background("/plan resume");
     bad.called(1).await;
@@ -85,7 +86,7 @@ async fn every_entry_about_the_plan_is_told_once_and_executions_are_told_apart()
     );
     assert!(told(&mut following).await.is_empty(), "nothing is told twice");
     assert_eq!(following.plan(), &world.plan(1).await, "it is the plan that is stored");
-    assert_eq!(following.began(), Some(&person()));
+    assert_eq!(following.started_by(), Some(&person()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -95,17 +96,17 @@ async fn whoever_comes_in_the_middle_misses_nothing_and_is_told_nothing_twice() 
     let calls: Vec<_> = (0..STEPS).map(|n| ("prop", json!({ "n": n }))).collect();
     let world = approved(&calls, |setup| setup.tool(&prop)).await;
     let plan = world.plan(1).await.id;
-    let mut early = world.engine().follow(&world.session, &plan).await.unwrap();
+    let mut early = world.engine().plans().watch(&world.session, &plan).await.unwrap();
     let working = world.hear_in_background("/plan resume");
     let mut followed = 0;
     while !working.is_finished() {
-        let mut following = world.engine().follow(&world.session, &plan).await.unwrap();
+        let mut following = world.engine().plans().watch(&world.session, &plan).await.unwrap();
         let known = following.plan().execution.as_ref().map(StepCounts::of).unwrap_or_default();
         if following.plan().status != PlanStatus::Executing {
             continue;
         }
-        let told = following.look().await.unwrap();
-        let ended = told.iter().filter(|one| matches!(one.what, Happening::StepEnded { .. })).count();
+        let told = following.next_updates().await.unwrap();
+        let ended = told.iter().filter(|one| matches!(one.kind, PlanUpdateKind::StepEnded { .. })).count();
         let now = following.plan().execution.as_ref().map(StepCounts::of).unwrap_or_default();
         assert_eq!(known.done + ended, now.done, "{told:?}");
         assert!(told.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq), "{told:?}");
@@ -113,7 +114,7 @@ async fn whoever_comes_in_the_middle_misses_nothing_and_is_told_nothing_twice() 
     }
     working.await.unwrap().unwrap();
     assert!(followed > 0, "somebody came in the middle");
-    let told = early.look().await.unwrap();
+    let told = early.next_updates().await.unwrap();
     assert_eq!(told.len(), 2 * STEPS + 2, "also what does not fit into one page of the journal");
     assert!(told.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq));
     assert_eq!(early.plan(), &world.plan(1).await);
@@ -126,8 +127,8 @@ async fn a_cancelled_plan_is_noticed_and_counted() {
     let plan = world.plan(1).await.id;
     let working = world.hear_in_background("/plan resume");
     prop.called(1).await;
-    let mut following = world.engine().follow(&world.session, &plan).await.unwrap();
-    world.engine().cancel(&world.session, &person(), &plan, None).await.unwrap();
+    let mut following = world.engine().plans().watch(&world.session, &plan).await.unwrap();
+    world.engine().plans().cancel(&world.session, &person(), &plan, None).await.unwrap();
     assert_eq!(told(&mut following).await, ["cancelled: 0 done, 1 in progress"]);
     assert_eq!(following.plan().status, PlanStatus::Cancelled);
     world.agent.stop_here(&world.session).await;
@@ -139,11 +140,11 @@ async fn a_cancelled_plan_is_noticed_and_counted() {
 async fn the_plan_to_follow_is_the_active_one_else_the_one_under_way() {
     let prop = Prop::new("prop", ToolEffect::Changes, Act::Hang);
     let world = approved(&[("prop", json!({}))], |setup| setup.tool(&prop)).await;
-    let to_follow = async || world.engine().plan_to_follow(&world.session).await;
+    let to_follow = async || world.engine().plans().default_to_watch(&world.session).await;
     assert_eq!(to_follow().await.unwrap().number, 1);
     let working = world.hear_in_background("/plan resume");
     prop.called(1).await;
-    world.engine().disable_plan_mode(&world.session, &person()).await.unwrap();
+    world.engine().sessions().disable_plan_mode(&world.session, &person()).await.unwrap();
     assert_eq!(to_follow().await.unwrap().number, 1);
     world.hear("/stop").await;
     working.await.unwrap().unwrap();
@@ -154,7 +155,7 @@ async fn the_plan_to_follow_is_the_active_one_else_the_one_under_way() {
 
 #[tokio::test]
 async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
-    let clock = HandClock::new();
+    let clock = TestClock::stopped();
     let bad = Prop::new("bad", ToolEffect::Repeatable, Act::Refuse(Refusal::invalid("no *room*")));
     let (slow, last) = (Prop::new("slow", ToolEffect::Changes, Act::Hang), Prop::changing("last"));
     let world = approved(&[("bad", json!({})), ("slow", json!({})), ("last", json!({}))], |setup| {
@@ -165,7 +166,7 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
         setup.clock = Some(clock.clone());
     })
     .await;
-    let before = standing_now(&world.plan(1).await, world.engine().now(), None);
+    let before = plan_status(&world.plan(1).await, world.engine().now(), None);
     assert!(before.starts_with("Plan 1 is **APPROVED**") && !before.contains("steps"), "{before}");
     let working = world.hear_in_background("/plan resume");
     slow.called(1).await;
@@ -242,7 +243,7 @@ async fn history_keeps_every_execution_as_it_ended() {
     world.hear("/stop").await;
     working.await.unwrap().unwrap();
     world.hear("/plan resume").await;
-    let history = world.engine().history(&world.session, &world.plan(1).await.id).await.unwrap();
+    let history = world.engine().history().of_plan(&world.session, &world.plan(1).await.id).await.unwrap();
     let ends: Vec<_> = history.executions.iter().map(|one| one.end.as_ref().unwrap().status).collect();
     assert_eq!(ends, [PlanStatus::PartiallyCompleted, PlanStatus::Completed]);
     let steps: Vec<_> = history.executions.iter().map(|one| one.execution.steps[0].status).collect();

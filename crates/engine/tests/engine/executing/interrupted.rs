@@ -67,7 +67,7 @@ async fn a_plan_that_is_cancelled_elsewhere_stays_cancelled() {
     prop.called(1).await;
     let other = world.another(&ScriptedModel::new([]), "another").await;
     let plan = world.plan(1).await;
-    other.engine().cancel(&world.session, &person(), &plan.id, None).await.unwrap();
+    other.engine().plans().cancel(&world.session, &person(), &plan.id, None).await.unwrap();
     world.agent.stop_here(&world.session).await;
     working.await.unwrap().unwrap();
     assert_eq!(world.plan(1).await.status, PlanStatus::Cancelled, "no late outcome writes over it");

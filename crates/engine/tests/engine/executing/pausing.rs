@@ -3,25 +3,26 @@
 
 use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
+use planwright_core::ids::RequestId;
 use planwright_core::plan::PlanStatus;
-use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::TurnEnd;
-use planwright_engine::engine::Activity;
 use planwright_engine::model::ModelErrorKind;
-use planwright_engine::session::input::Approving;
+use planwright_engine::plans::Activity;
+use planwright_engine::session::input::{Approving, BeginWork, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
 use crate::planning::{report, set};
 use crate::process::Process;
 use crate::recovering::Keeper;
 use crate::talk::{Talk as _, Watcher};
-use crate::world::{Setup, World, newest_words, person, session};
+use crate::world::{World, newest_words, person, session};
 
 const TWO: &str = "- [ ] one\n- [ ] two";
 
 /// A document that waits for approval; whatever the model is asked afterwards, it answers with `otherwise`.
-async fn drafted(otherwise: Reply, change: impl FnOnce(&mut Setup)) -> World {
+async fn drafted(otherwise: Reply, change: impl FnOnce(&mut AgentSetup)) -> World {
     let model = ScriptedModel::new([set(TWO), Reply::text("Ready.")]).otherwise(otherwise);
     let world = World::with(model, change).await;
     world.hear("/plan on").await;
@@ -34,7 +35,7 @@ async fn drafted(otherwise: Reply, change: impl FnOnce(&mut Setup)) -> World {
 async fn passes(world: &World, keeper: &Keeper, model: &ScriptedModel) {
     for key in ["passes-one", "passes-two"] {
         let left = session(key);
-        keeper.agent.engine().open(&left, &person()).await.unwrap();
+        keeper.agent.engine().sessions().open(&left, &person()).await.unwrap();
         let dying = ScriptedModel::new([Reply::hang()]);
         let process = Process::start(world, &dying).await;
         process.send(&left, "Hello");
@@ -47,7 +48,7 @@ async fn passes(world: &World, keeper: &Keeper, model: &ScriptedModel) {
 
 async fn is_paused(world: &World) -> bool {
     let plan = world.plan(1).await;
-    world.engine().activity(&world.session, &plan).await.unwrap() == Some(Activity::Paused)
+    world.engine().plans().activity(&world.session, &plan).await.unwrap() == Some(Activity::Paused)
 }
 
 fn document_turns(events: &[Event]) -> usize {
@@ -160,8 +161,11 @@ async fn a_person_who_resumes_gives_the_agent_its_turns_again() {
     world.hear("/plan approve").await;
     assert_eq!(document_turns(&world.events().await), 2);
     let by = planwright_core::actor::Actor::system("server");
-    let refused = world.agent.carry_out(&world.session, &by, &world.plan(1).await.id, &Watcher::nobody()).await;
-    assert_eq!(refused.unwrap_err().code(), RefusalCode::LimitExceeded, "only a person's word lifts the brake");
+    let plan = world.plan(1).await.id;
+    for by in [by, person()] {
+        let answer = world.agent.carry_out(&world.session, &by, &plan, &Watcher::nobody()).await.unwrap();
+        assert!(answer.reply.contains("It is paused"), "{}", answer.reply);
+    }
     assert_eq!(document_turns(&world.events().await), 2);
     world.hear("/plan resume").await;
     assert_eq!(document_turns(&world.events().await), 4);
@@ -170,11 +174,29 @@ async fn a_person_who_resumes_gives_the_agent_its_turns_again() {
 }
 
 #[tokio::test]
+async fn an_approval_that_is_sent_again_does_not_resume_what_is_paused() {
+    let world = drafted(Reply::text("Which colour?"), |_| {}).await;
+    let plan = world.plan(1).await;
+    let approve = async || {
+        let (plan, digest, approving) = (plan.id.clone(), plan.digest(), Approving::default());
+        let input = Input::Approve { plan, digest, approving, begin: BeginWork::Now };
+        let request = Request::new(world.place(), person()).named(Some(RequestId::new("approve-once").unwrap()));
+        world.agent.submit(input, request).outcome().await.unwrap().answer().unwrap().reply
+    };
+    let first = approve().await;
+    assert!(first.contains("It is paused"), "{first}");
+    let events = world.events().await.len();
+    assert_eq!(approve().await, first);
+    assert_eq!(world.events().await.len(), events, "nothing is written");
+    assert!(is_paused(&world).await);
+}
+
+#[tokio::test]
 async fn a_resumption_that_is_on_disk_is_owed_after_a_crash() {
     let world = drafted(Reply::text("Which colour?"), |setup| setup.policy.nudges = 0).await;
     world.hear("/plan approve").await;
     let plan = world.plan(1).await;
-    world.engine().resume(&world.session, &person(), &plan.id).await.unwrap();
+    world.engine().plans().resume(&world.session, &person(), &plan.id).await.unwrap();
     let model = ScriptedModel::new([report(1), report(2), Reply::text("Done.")]);
     let keeper = Keeper::start(&world, &model).await;
     keeper.sees(&world.session, |event| matches!(event.plan_event(), Some(PlanEvent::ExecutionFinished { .. }))).await;
@@ -199,19 +221,24 @@ async fn documents_that_wait_for_a_person_keep_no_killed_turn_from_being_taken_o
     for n in 0..262 {
         let waiting = session(&format!("waiting-{n:04}"));
         let engine = world.engine();
-        engine.open(&waiting, &person()).await.unwrap();
-        engine.enable_plan_mode(&waiting, &person(), planwright_core::plan::PlanStyle::Document).await.unwrap();
+        engine.sessions().open(&waiting, &person()).await.unwrap();
+        engine
+            .sessions()
+            .enable_plan_mode(&waiting, &person(), planwright_core::plan::PlanStyle::Document)
+            .await
+            .unwrap();
         let arguments = json!({"plan_markdown": TWO}).as_object().unwrap().clone();
         let agent = planwright_core::actor::Actor::agent("scripted", "cli");
-        engine.call_tool(&waiting, &agent, "plan_set_content", arguments).await.unwrap();
-        let plan = engine.active_plan(&waiting).await.unwrap();
+        engine.tools().call(&waiting, &agent, "plan_set_content", arguments).await.unwrap();
+        let plan = engine.plans().active(&waiting).await.unwrap();
         engine
+            .plans()
             .approve(&waiting, &person(), &plan.id, plan.digest(), Approving::default().selection, None)
             .await
             .unwrap();
         // Reported on by an agent that is not ours: nothing says that it is paused, and nothing is owed to it.
         let report = json!({"step": 1, "status": "done"}).as_object().unwrap().clone();
-        engine.call_tool(&waiting, &agent, "plan_progress", report).await.unwrap();
+        engine.tools().call(&waiting, &agent, "plan_progress", report).await.unwrap();
     }
     let model = ScriptedModel::new([]).otherwise(Reply::text("I was not to be asked."));
     let keeper = Keeper::start(&world, &model).await;
@@ -227,7 +254,7 @@ async fn forty_interrupted_turns_go_on_at_once() {
     let process = Process::start(&world, &dying).await;
     for n in 0..40 {
         let left = session(&format!("left-{n:04}"));
-        world.engine().open(&left, &person()).await.unwrap();
+        world.engine().sessions().open(&left, &person()).await.unwrap();
         process.send(&left, "Hello");
     }
     dying.asked(40).await;

@@ -39,7 +39,7 @@ async fn a_real_message_begins_a_workbook_before_the_model_is_asked() {
     assert!(first.system.contains("# Workbook `Research the three best vector databases"), "{}", first.system);
     assert!(first.system.contains("phase 1 of 5"), "{}", first.system);
     assert!(newest_result(&world).starts_with("result read_plan:"));
-    let workbook = world.engine().current_workbook(&world.session).await.unwrap().unwrap();
+    let workbook = world.engine().workbooks().current(&world.session).await.unwrap().unwrap();
     assert_eq!(workbook.title, title);
     assert!(world.files().with_file_name("plan").join("task_plan.md").exists());
     assert!(progress.iter().any(|told| matches!(told, Progress::Said(words) if words.contains("/plan files off"))));
@@ -54,7 +54,7 @@ async fn the_verdict_and_its_reasons_are_in_the_journal_whatever_they_are() {
         judged(&world).await,
         [AssessmentRecord { begin: false, score: 0, reasons: vec!["only 7 words".to_owned()] }]
     );
-    assert!(world.engine().current_workbook(&world.session).await.unwrap().is_none());
+    assert!(world.engine().workbooks().current(&world.session).await.unwrap().is_none());
     world.say(REAL).await;
     let all = judged(&world).await;
     assert_eq!(all.len(), 2);
@@ -97,11 +97,11 @@ async fn a_person_who_said_no_is_not_asked_again() {
     world.hear("/plan files off").await;
     world.say(REAL).await;
     assert!(judged(&world).await.is_empty());
-    assert!(world.engine().current_workbook(&world.session).await.unwrap().is_none());
+    assert!(world.engine().workbooks().current(&world.session).await.unwrap().is_none());
     assert!(!world.sent(1).system.contains("# Workbook"));
     world.hear("/plan files on").await;
     world.say(REAL).await;
-    assert!(world.engine().current_workbook(&world.session).await.unwrap().is_some());
+    assert!(world.engine().workbooks().current(&world.session).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn a_complete_one_makes_room_for_the_next() {
     assert_eq!(world.reads(DocumentKind::TaskPlan).await, "# Old\n\nStatus: complete\n");
     assert!(world.model.last_request().system.contains("the plan says that it is complete"));
     world.say(&REAL.replace("vector", "graph")).await;
-    let session = world.engine().session(&world.session).await.unwrap();
+    let session = world.engine().sessions().get(&world.session).await.unwrap();
     assert!(session.current_workbook().unwrap().title.contains("graph"));
     assert_eq!(session.workbook.unwrap().archives.len(), 1);
 }

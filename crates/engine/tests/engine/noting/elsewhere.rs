@@ -35,7 +35,7 @@ async fn recorded_calls_that_are_carried_out_are_noted() {
 async fn what_a_specialist_finds_and_fails_at_is_noted_and_its_step_goes_on() {
     let world = proposed(&[step("Look", "researcher", &[])], |_| {}).await;
     let beginning = NewWorkbook { title: "Open the shop".to_owned(), force_new: false };
-    world.engine().init_workbook(&world.session, &person(), &beginning).await.unwrap();
+    world.engine().workbooks().init(&world.session, &person(), &beginning).await.unwrap();
     world.has_file("a.txt", "What A says.");
     scripted(&world, "researcher", [list(), read("a.txt"), read("none"), reported("done", "Looked.")]);
     world.hear("/plan approve").await;

@@ -201,7 +201,7 @@ async fn a_reset_ends_the_turn_and_its_plan_and_begins_afresh() {
     assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
     world.say("Hello").await;
     assert_eq!(script(&world.sent(2)), ["user: Hello"]);
-    assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
     assert_eq!(world.plan(1).await.status, planwright_core::plan::PlanStatus::Cancelled);
     world.is_sound().await;
 }

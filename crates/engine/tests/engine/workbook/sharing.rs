@@ -16,7 +16,7 @@ use crate::world::{World, person, session};
 async fn another(world: &World) -> Engine {
     let files = FileTools::new(world.folder.path().join("users"), FileLimits::default());
     let folders = WorkbookFolders { files, templates: None };
-    Engine::new(world.ledger().await, world.policy.clone()).with_workbook_folders(folders)
+    Engine::new(world.ledger().await, world.setup.policy.clone()).with_workbook_folders(folders)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -29,18 +29,22 @@ async fn nobodys_line_is_lost() {
             another(&world).await
         } else {
             // One that does not see the files.
-            Engine::new(world.ledger().await, world.policy.clone())
+            Engine::new(world.ledger().await, world.setup.policy.clone())
         };
         let session = world_session.clone();
         writers.spawn(async move {
             for line in 0..EACH {
                 let add = |text: &str| Ok(format!("{text}\n- line {writer}.{line}."));
-                engine.edit_document(&session, &agent(), DocumentKind::Progress, WriteOrigin::Tool, add).await.unwrap();
+                engine
+                    .workbooks()
+                    .edit(&session, &agent(), DocumentKind::Progress, WriteOrigin::Tool, add)
+                    .await
+                    .unwrap();
             }
         });
     }
     writers.join_all().await;
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     let text = world.text(DocumentKind::Progress).await;
     for writer in 0..4 {
         for line in 0..EACH {
@@ -85,7 +89,7 @@ async fn archives_of_several_processes_have_names_of_their_own() {
         });
     }
     beginners.join_all().await;
-    let state = world.engine().session(&world.session).await.unwrap().workbook.unwrap();
+    let state = world.engine().sessions().get(&world.session).await.unwrap().workbook.unwrap();
     let mut names: Vec<_> = state.archives.iter().map(|archive| archive.name.clone()).collect();
     names.sort();
     names.dedup();
@@ -100,10 +104,10 @@ async fn sessions_have_workbooks_of_their_own_even_where_names_look_alike() {
     for key in ["session-One", "session-ONE", "session_one"] {
         let other = session(key);
         let engine = world.engine();
-        engine.open(&other, &person()).await.unwrap();
-        engine.switch_planning_files(&other, &person(), true).await.unwrap();
+        engine.sessions().open(&other, &person()).await.unwrap();
+        engine.workbooks().switch_planning_files(&other, &person(), true).await.unwrap();
         let arguments = json!({ "task_title": format!("Of {key}") });
-        engine.call_tool(&other, &agent(), "init_plan", arguments.as_object().unwrap().clone()).await.unwrap();
+        engine.tools().call(&other, &agent(), "init_plan", arguments.as_object().unwrap().clone()).await.unwrap();
         let folder = world.folder.path().join("users").join(other.folder_name()).join("plan/task_plan.md");
         folders.push((folder, key));
     }
@@ -124,7 +128,8 @@ async fn nothing_that_a_person_saves_is_lost() {
             for line in 0..40 {
                 let add = |text: &str| Ok(format!("{text}\n- written {line}"));
                 engine
-                    .edit_document(&world.session, &agent(), DocumentKind::Findings, WriteOrigin::Middleware, add)
+                    .workbooks()
+                    .edit(&world.session, &agent(), DocumentKind::Findings, WriteOrigin::Middleware, add)
                     .await
                     .unwrap();
             }
@@ -138,11 +143,11 @@ async fn nothing_that_a_person_saves_is_lost() {
         let text = format!("# Saved {number}\n");
         std::fs::write(&draft, &text).unwrap();
         std::fs::rename(&draft, &file).unwrap();
-        world.engine().sync_workbook(&world.session).await.unwrap();
+        world.engine().workbooks().sync(&world.session).await.unwrap();
         saved.push(text);
     }
     writer.await.unwrap();
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     let events = world.events().await;
     for text in saved {
         assert!(events.iter().any(|event| event.document(DocumentKind::Findings) == Some(&text)), "{text}");

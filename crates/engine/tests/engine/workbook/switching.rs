@@ -58,7 +58,7 @@ async fn an_agent_cannot_begin_what_a_person_switched_off() {
     world.hear("/plan files off").await;
     let beginning = planwright_engine::workbook::NewWorkbook { title: "T".to_owned(), force_new: false };
     let agent = super::agent();
-    let refused = world.engine().init_workbook(&world.session, &agent, &beginning).await.unwrap_err();
+    let refused = world.engine().workbooks().init(&world.session, &agent, &beginning).await.unwrap_err();
     assert_eq!(refused.code(), planwright_core::refusal::RefusalCode::PolicyDenied);
     assert!(!world.plan_folder().exists());
 }

@@ -32,7 +32,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
         match carry_out::watched(context, &plan, &agent, input).await {
             Ok(exit) => return Ok(exit),
             Err(failure) if failure.code() == RefusalCode::StaleApproval => {
-                plan = context.engine.plan(session, &plan.id).await?;
+                plan = context.engine.plans().get(session, &plan.id).await?;
                 if arguments.digest.is_some() || !context.screen.interactive {
                     return Err(stale(context, &plan, &selection, &arguments, failure).await?);
                 }

@@ -20,7 +20,7 @@ fn approve(world: &World, arguments: &str, code: i32) {
 fn digest(world: &World, number: u32) -> String {
     let session: SessionIdentity = SESSION.parse().unwrap();
     let reference = number.to_string().parse().unwrap();
-    let plan = world.with_engine(async |engine| engine.find_plan(&session, Some(&reference)).await.unwrap());
+    let plan = world.with_engine(async |engine| engine.plans().find(&session, Some(&reference)).await.unwrap());
     plan.digest().to_string()
 }
 

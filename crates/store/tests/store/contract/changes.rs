@@ -70,7 +70,7 @@ pub(crate) async fn what_others_write_is_told(store: &Store) {
     let (ledger, other) = (store.ledger().await, store.engine().await);
     let mut changes = follow(ledger.as_ref()).await;
     for n in 0..5 {
-        other.open(&nth_session(n), &person()).await.unwrap();
+        other.sessions().open(&nth_session(n), &person()).await.unwrap();
         assert!(!wait_for(&mut changes, &nth_session(n)).await.contains(&Change::Anywhere));
         ready(&other, &nth_session(n), "# More").await;
         wait_for(&mut changes, &nth_session(n)).await;
@@ -82,13 +82,13 @@ pub(crate) async fn what_changes_nothing_is_not_told(store: &Store) {
     let engine = Engine::new(ledger.clone(), Policy::default());
     let (here, there) = (nth_session(1), nth_session(2));
     for session in [&here, &there] {
-        other.open(session, &person()).await.unwrap();
+        other.sessions().open(session, &person()).await.unwrap();
     }
     let mut changes = follow(ledger.as_ref()).await;
     for engine in [&engine, &other] {
         refused(engine.submit(&here, &agent(), set("No plan work")).await, RefusalCode::PolicyDenied);
-        engine.open(&here, &person()).await.unwrap();
-        refused(engine.open(&session("cli:short"), &person()).await, RefusalCode::NotFound);
+        engine.sessions().open(&here, &person()).await.unwrap();
+        refused(engine.sessions().open(&session("cli:short"), &person()).await, RefusalCode::NotFound);
         engine.ledger().acquire_lease(&here, "me", Duration::ZERO).await.unwrap();
         ready(engine, &there, "# Something").await;
         let told = wait_for(&mut changes, &there).await;
@@ -105,7 +105,7 @@ pub(crate) async fn what_others_delete_is_told(store: &Store) {
     let mut changes = follow(ledger.as_ref()).await;
     for n in (1..4).rev() {
         delete(other.ledger().as_ref(), &nth_session(n)).await;
-        other.open(&nth_session(10 + n), &person()).await.unwrap();
+        other.sessions().open(&nth_session(10 + n), &person()).await.unwrap();
         let mut missing = BTreeSet::from([nth_session(n), nth_session(10 + n)]);
         while !missing.is_empty() {
             match next(&mut changes).await {
@@ -132,7 +132,7 @@ pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
                 draft(&engine, &nth_session(n), set(&format!("# {round}"))).await;
                 draft(&other, &nth_session(n), set(&format!("# {round} again"))).await;
                 let passing = nth_session(100 * round + n);
-                engine.open(&passing, &person()).await.unwrap();
+                engine.sessions().open(&passing, &person()).await.unwrap();
                 delete(other.ledger().as_ref(), &passing).await;
             }
         })
@@ -163,7 +163,7 @@ pub(crate) async fn whoever_reads_too_slowly_is_told_so(store: &Store) {
     for round in 0..25 {
         let callers = (0..200).map(|n| {
             let engine = engine.clone();
-            async move { engine.open(&nth_session(200 * round + n), &person()).await.unwrap() }
+            async move { engine.sessions().open(&nth_session(200 * round + n), &person()).await.unwrap() }
         });
         join_all(callers).await;
     }

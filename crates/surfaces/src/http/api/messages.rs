@@ -109,7 +109,7 @@ async fn list(
 ) -> ApiResult<Json<MessagePage>> {
     let session = lookup::session(key, reading.channel);
     let (before, limit) = (pagination::position("before", reading.before)?, pagination::limit(reading.limit, PAGE)?);
-    let page = app.engine().messages(&session, before, limit).await?;
+    let page = app.engine().history().messages(&session, before, limit).await?;
     let messages = page.items.iter().map(MessageView::from).collect();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(MessagePage { session_id, channel, messages, next: page.next }))

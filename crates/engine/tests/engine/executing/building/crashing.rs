@@ -72,7 +72,7 @@ async fn a_change_that_was_only_begun_makes_the_step_uncertain() {
     assert_eq!((prop.calls().len(), world.model.requests_of("coder").len()), (1, 0), "the specialist decides nothing");
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     assert_eq!(go_on(&world).await, "", "it waits for a person");
-    assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     let answer = world.hear("/plan resume").await;
     assert!(answer.refused() && answer.reply.contains("retry") && answer.reply.contains("prop"), "{}", answer.reply);
     scripted(&world, "coder", [reported("done", "It was not; now it is.")]);
@@ -155,7 +155,7 @@ async fn a_step_whose_plan_cannot_go_on_here_blocks_nobody() {
     process.carry_out(&world.session, &world.plan(1).await.id);
     model.asked(1).await;
     process.die().await;
-    let world = World { policy: super::failing::without("tester"), ..world }.restart().await;
+    let world = world.restart_with(|setup| setup.policy = super::failing::without("tester")).await;
     assert_eq!(go_on(&world).await, "", "it is not taken up");
     world.model.then(Reply::text("Hello."));
     let (outcome, told) = world.watch("Hello").await;
@@ -231,7 +231,7 @@ async fn every_point_of_a_crash_leaves_each_step_done_once() {
         let settled = statuses(&world.events().await);
         let reports = settled.iter().filter(|status| **status == planwright_core::turn::ToolStatus::Settled).count();
         assert_eq!(reports, 3, "point {point}: the plan was submitted, and each step reported once");
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none(), "point {point}");
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none(), "point {point}");
         world.is_sound().await;
     }
 }

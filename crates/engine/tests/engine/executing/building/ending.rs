@@ -13,7 +13,10 @@ use crate::staff::{proposed, reported, run_statuses, runs, scripted};
 use crate::world::{World, script, statuses};
 
 /// One step, and what its specialist says.
-async fn one_step(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(&mut crate::world::Setup)) -> World {
+async fn one_step(
+    replies: impl IntoIterator<Item = Reply>,
+    change: impl FnOnce(&mut planwright_test_support::agent::AgentSetup),
+) -> World {
     let world = proposed(&TWO[..1], change).await;
     scripted(&world, "coder", replies);
     world.hear("/plan approve").await;
@@ -125,7 +128,7 @@ async fn a_specialist_that_does_not_come_to_its_end_has_failed_with_words() {
         let note = only_note(&world).await;
         assert!(note.contains(words) && note.starts_with("coder: it did not come to its end"), "{end}: {note}");
         assert_eq!(world.plan(1).await.status, PlanStatus::PartiallyCompleted);
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.is_sound().await;
     }
 }

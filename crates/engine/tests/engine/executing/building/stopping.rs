@@ -51,7 +51,7 @@ async fn a_step_that_is_stopped_while_the_model_thinks_is_done_anew() {
     let answer = working.await.unwrap().unwrap();
     assert!(answer.reply.contains("PARTIALLY") && answer.reply.contains("2 not begun"), "{}", answer.reply);
     assert_eq!(run_statuses(&world, 1).await, [Pending, Pending]);
-    assert!(world.engine().session(&world.session).await.unwrap().turn.is_none());
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
     finish(&world).await;
     let words = told(&world.model.requests_of("coder")[1]);
     assert!(words.contains("Earlier attempts") && words.contains("stopped in the middle"), "{words}");
@@ -133,7 +133,7 @@ async fn what_a_person_ends_is_ended_with_the_step_and_nothing_is_written_over_i
         assert!(!answer.refused(), "{command}: {}", answer.reply);
         working.await.unwrap();
         assert_eq!(world.plan(1).await.status, status, "{command}");
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none(), "{command}");
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none(), "{command}");
         assert_eq!((prop.calls().len(), world.model.requests_of("tester").len()), (1, 0), "{command}");
         let runs = runs(&world, 1).await;
         assert_eq!((runs[0].status, runs[1].status), (Uncertain, Pending), "{command}");

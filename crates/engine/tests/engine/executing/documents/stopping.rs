@@ -95,7 +95,7 @@ async fn what_a_person_ends_stops_the_turn_here() {
         assert_eq!(prop.calls().len(), 1, "{command}");
         let asked = if command.contains("revise") { 5 } else { 4 };
         assert_eq!(world.model.requests().len(), asked, "{command}: nothing more is asked");
-        assert!(world.engine().session(&world.session).await.unwrap().turn.is_none(), "{command}");
+        assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none(), "{command}");
         world.is_sound().await;
     }
 }
@@ -128,7 +128,7 @@ async fn a_turn_about_something_else_is_not_stopped_with_the_plan() {
     let answer = other.hear(&world.place(), &person(), "/plan cancel 1", &Watcher::nobody()).await.unwrap();
     assert!(!answer.refused(), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Cancelled);
-    assert!(world.engine().session(&world.session).await.unwrap().turn.is_some(), "the turn goes on");
+    assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_some(), "the turn goes on");
     world.hear("/stop").await;
     working.await.unwrap().unwrap();
     world.is_sound().await;
