@@ -5,6 +5,7 @@
 //! `planwright-bench size [FOLDER]`      the same with 10 and with 100,000 plans in the store
 //! `planwright-bench turns [FOLDER]`     turns beside the model: sessions, history, bytes and memory
 //! `planwright-bench steps [FOLDER]`     approved calls carried out
+//! `planwright-bench sandbox [FOLDER]`   a command that does nothing, bare and in the sandbox
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 
@@ -12,6 +13,7 @@ mod bare;
 mod commits;
 mod ledger;
 mod mcp;
+mod sandbox;
 mod serve;
 mod size;
 mod steps;
@@ -29,13 +31,14 @@ fn main() -> anyhow::Result<()> {
         "size" => runtime.block_on(size::run(&scratch(folder)?)),
         "turns" => runtime.block_on(turns::run(&scratch(folder)?)),
         "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
+        "sandbox" => runtime.block_on(sandbox::run(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
             runtime.block_on(serve::run(&program, &scratch(arguments.next())?))
         }
         _ => anyhow::bail!(
-            "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], mcp PLANWRIGHT or \
+            "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], sandbox [FOLDER], mcp PLANWRIGHT or \
              serve PLANWRIGHT [FOLDER]"
         ),
     }
