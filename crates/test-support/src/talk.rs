@@ -18,7 +18,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub fn nobody() -> Self {
+    pub fn none() -> Self {
         Self::default()
     }
 
@@ -172,7 +172,7 @@ pub trait Talk {
         Self: Sync,
     {
         async move {
-            let outcome = self.submit_and_wait(Input::Stop, in_session(session, by), &Watcher::nobody()).await?;
+            let outcome = self.submit_and_wait(Input::Stop, in_session(session, by), &Watcher::none()).await?;
             Ok(outcome != Outcome::NothingToDo)
         }
     }
@@ -183,7 +183,7 @@ pub trait Talk {
     {
         async move {
             let by = Actor::system(session.channel.as_str());
-            let stopped = self.submit_and_wait(Input::StopHere, in_session(session, &by), &Watcher::nobody()).await;
+            let stopped = self.submit_and_wait(Input::StopHere, in_session(session, &by), &Watcher::none()).await;
             assert!(stopped.is_ok(), "{stopped:?}");
         }
     }
@@ -193,7 +193,7 @@ pub trait Talk {
         Self: Sync,
     {
         async move {
-            let deleted = self.submit_and_wait(Input::Delete, in_session(session, by), &Watcher::nobody()).await;
+            let deleted = self.submit_and_wait(Input::Delete, in_session(session, by), &Watcher::none()).await;
             deleted.map(drop)
         }
     }

@@ -130,7 +130,7 @@ async fn a_summary_that_fails_is_made_by_rules() {
 }
 
 #[tokio::test]
-async fn whoever_watches_is_told_and_does_not_hear_the_summary() {
+async fn a_watcher_is_told_of_the_compaction_and_not_its_summary() {
     let world = small_world(ScriptedModel::answering(talkative)).await;
     let mut compacted = 0;
     for n in 0..30 {

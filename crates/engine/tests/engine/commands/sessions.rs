@@ -17,7 +17,7 @@ async fn arrive(world: &World) -> ChatLocation {
 
 /// Types it where the person is now.
 async fn hear(world: &World, place: &ChatLocation, text: &str) -> planwright_engine::session::outcome::Answer {
-    world.agent.hear(place, &person(), text, &Watcher::nobody()).await.unwrap()
+    world.agent.hear(place, &person(), text, &Watcher::none()).await.unwrap()
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn who_arrives_is_where_they_were_last() {
 }
 
 #[tokio::test]
-async fn nobody_switches_to_a_session_that_is_not_there_or_on_another_channel() {
+async fn switching_to_a_missing_session_or_one_of_another_channel_is_refused() {
     let world = World::new([]).await;
     let here = arrive(&world).await;
     let web = "web:session-web".parse().unwrap();
@@ -77,7 +77,7 @@ async fn a_deleted_session_takes_everything_along_and_the_person_is_where_they_w
     assert_eq!(world.engine().ledger().session_of(&plan).await.unwrap(), None);
     assert!(!files.exists());
     assert_eq!(arrive(&world).await, before);
-    let gone = world.agent.send(&new.session, &person(), "Still there?", &Watcher::nobody()).await.unwrap_err();
+    let gone = world.agent.send(&new.session, &person(), "Still there?", &Watcher::none()).await.unwrap_err();
     assert!(gone.to_string().contains("no session"), "{gone}");
     assert!(world.agent.delete(&new.session, &person()).await.is_err(), "it is not there any more");
     world.agent.delete(&before.session, &person()).await.unwrap();

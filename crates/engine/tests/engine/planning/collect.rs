@@ -7,7 +7,7 @@ use planwright_core::turn::{ToolStatus, TurnEnd};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::props::Prop;
+use crate::test_tools::Prop;
 use crate::world::{World, script, statuses};
 
 async fn collecting(prop: &Prop, replies: impl IntoIterator<Item = Reply>) -> World {

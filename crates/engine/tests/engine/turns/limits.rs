@@ -9,7 +9,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
-use crate::props::{Act, Prop};
+use crate::test_tools::{Act, Prop};
 use crate::world::World;
 
 /// Calls `prop` with another argument every time, for ever.
