@@ -95,7 +95,7 @@ pub(super) struct CompiledRule {
 #[derive(Debug, Clone)]
 enum RuleTarget {
     Any,
-    Some { words: Option<CommandWords>, paths: Option<Paths> },
+    Some { words: Option<CommandWords>, paths: Option<Box<Paths>> },
 }
 
 /// A glob in two readings: exactly as written, and without regard to case for rules that stop.
@@ -157,7 +157,7 @@ fn compile(rule: PermissionRule) -> Result<CompiledRule, String> {
             }
             let paths = match commands_only {
                 true => None,
-                false => Some(Paths { exact: glob(text, true)?, any_case: glob(text, false)? }),
+                false => Some(Box::new(Paths { exact: glob(text, true)?, any_case: glob(text, false)? })),
             };
             RuleTarget::Some { words: words.filter(|_| tool.is_match(RUN_COMMAND)), paths }
         }
