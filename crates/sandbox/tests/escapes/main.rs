@@ -32,6 +32,7 @@ fn main() -> std::process::ExitCode {
         let count = attempts::ALL.len();
         if count >= 40 { Ok(()) } else { Err(format!("{count} attempts").into()) }
     }));
+    trials.push(libtest_mimic::Trial::test("what_this_system_permits_is_used", stage::check_support));
     trials.push(libtest_mimic::Trial::test("the_page_says_which_layer_refuses_what", layers::check_page));
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials).exit_code()
 }

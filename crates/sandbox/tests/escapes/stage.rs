@@ -67,6 +67,21 @@ fn check(attempt: &Attempt) -> Result<(), Failed> {
     Ok(())
 }
 
+/// A sandbox that fails to start would skip every attempt. Another program says whether this system permits namespaces.
+pub(crate) fn check_support() -> Result<(), Failed> {
+    let permitted = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--net", "--pid", "--mount-proc", "--fork", "true"])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    let support = Sandbox::new(SandboxOptions::default()).support().clone();
+    match support.refusal(SandboxLevel::Workspace) {
+        Some(reason) if permitted => Err(format!("this system permits namespaces, and yet: {reason}").into()),
+        Some(reason) => Ok(println!("this system forbids namespaces: {reason}")),
+        None => Ok(()),
+    }
+}
+
 /// `Err` inside if this system does not enforce the level.
 pub(crate) fn attempted(
     attempt: &Attempt,
