@@ -77,7 +77,10 @@ pub(crate) fn check_support() -> Result<(), Failed> {
     let support = Sandbox::new(SandboxOptions::default()).support().clone();
     match support.refusal(SandboxLevel::Workspace) {
         Some(reason) if permitted => Err(format!("this system permits namespaces, and yet: {reason}").into()),
-        Some(reason) => Ok(println!("this system forbids namespaces: {reason}")),
+        Some(reason) => {
+            println!("this system forbids namespaces: {reason}");
+            Ok(())
+        }
         None => Ok(()),
     }
 }
