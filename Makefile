@@ -34,6 +34,7 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench turns target
 	target/release/planwright-bench steps target
 	target/release/planwright-bench search target
+	target/release/planwright-bench sandbox target
 	target/release/planwright-bench mcp target/release/planwright
 	target/release/planwright-bench serve target/release/planwright target
 

@@ -6,6 +6,7 @@
 //! `planwright-bench turns [FOLDER]`     turns beside the model: sessions, history, bytes and memory
 //! `planwright-bench steps [FOLDER]`     approved calls carried out
 //! `planwright-bench search [FOLDER]`    a search through 100,000 files, beside `rg`
+//! `planwright-bench sandbox [FOLDER]`   a command that does nothing, bare and in the sandbox
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 
@@ -14,6 +15,7 @@ mod commits;
 mod ledger;
 mod mcp;
 mod search;
+mod sandbox;
 mod serve;
 mod size;
 mod steps;
@@ -32,6 +34,7 @@ fn main() -> anyhow::Result<()> {
         "turns" => runtime.block_on(turns::run(&scratch(folder)?)),
         "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
         "search" => runtime.block_on(search::run(&scratch(folder)?)),
+        "sandbox" => runtime.block_on(sandbox::run(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
@@ -39,7 +42,7 @@ fn main() -> anyhow::Result<()> {
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
+             sandbox [FOLDER], mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
         ),
     }
 }

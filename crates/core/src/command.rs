@@ -103,6 +103,8 @@ pub struct NewStep {
     pub position: Option<usize>,
     pub needs: Vec<StepId>,
     pub verification: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
 }
 
 /// Only what is given changes.
@@ -113,6 +115,8 @@ pub struct StepChange {
     pub position: Option<usize>,
     pub needs: Option<Vec<StepId>>,
     pub verification: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Vec<String>>,
 }
 
 /// What only a person decides.

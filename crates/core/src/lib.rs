@@ -5,6 +5,7 @@
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
 //! - [`gate`]: which tools are advertised and may run
+//! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
 //! - [`workspace`]: the folder of the file tools, and what they change in it
@@ -27,6 +28,7 @@ pub mod journal;
 pub mod legacy;
 pub mod mode;
 pub mod model;
+pub mod permission;
 pub mod plan;
 pub mod planner;
 pub mod policy;

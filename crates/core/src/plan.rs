@@ -1,6 +1,7 @@
 //! A plan: what is to be done, in one of three styles, and how far its life has come.
 
 pub mod approval;
+pub mod commands;
 pub mod completeness;
 pub mod content;
 pub mod creation;

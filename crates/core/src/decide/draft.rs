@@ -177,6 +177,7 @@ impl Decider<'_> {
             agent: new.agent.clone(),
             needs: once_each(&new.needs),
             verification: new.verification.as_deref().map(|text| self.line("verification", text)).transpose()?,
+            commands: self.commands(&new.commands)?,
         };
         self.check_growth(plan, step.size(), 1)?;
         let index = position - 1;
@@ -190,7 +191,7 @@ impl Decider<'_> {
         let (plan, built) = self.editable(PlanTool::UpdateStep)?;
         if *change == StepChange::default() {
             return Err(Refusal::invalid(
-                "Nothing was given to change: description, agent, position, needs or verification.",
+                "Nothing was given to change: description, agent, position, needs, verification or commands.",
             ));
         }
         let before = built.steps.iter().position(|step| step.id == *id).ok_or_else(|| no_step(plan, id))?;
@@ -208,6 +209,9 @@ impl Decider<'_> {
         }
         if let Some(verification) = &change.verification {
             step.verification = Some(self.line("verification", verification)?);
+        }
+        if let Some(commands) = &change.commands {
+            step.commands = self.commands(commands)?;
         }
         let position = change.position.unwrap_or(before + 1);
         check_position(position, built.steps.len())?;
@@ -270,6 +274,22 @@ impl Decider<'_> {
     fn line(&self, what: &str, text: &str) -> Result<String, Refusal> {
         self.policy.limits.check_line(what, text)?;
         filled(what, text).map(str::to_owned)
+    }
+
+    /// Each is shown for approval in one line and run as it was shown.
+    fn commands(&self, commands: &[String]) -> Result<Vec<String>, Refusal> {
+        self.policy.limits.check_list("commands", commands.len())?;
+        let command = |command: &String| {
+            let line = self.line("command", command)?;
+            if line.contains(char::is_control) {
+                return Err(Refusal::invalid(format!(
+                    "The command {} is not one line of visible characters; give several lines as several commands.",
+                    quoted(&line)
+                )));
+            }
+            Ok(line)
+        };
+        commands.iter().map(command).collect()
     }
 
     fn list(&self, what: &str, list: &Option<Vec<String>>) -> Result<Option<Vec<String>>, Refusal> {

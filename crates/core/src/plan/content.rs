@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::StepId;
-use crate::plan::{PlanStyle, markdown};
+use crate::plan::{PlanStyle, commands, markdown};
 use crate::shared::Shared;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ pub struct AgentStep {
     /// Steps that come before it and whose outcome it builds on.
     pub needs: Vec<StepId>,
     pub verification: Option<String>,
+    /// Shell lines that the step may run. The approval covers exactly these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
 }
 
 /// A step as every style has it: enough to list it, to approve it and to run it.
@@ -77,6 +80,8 @@ pub struct PlanStep {
     pub needs: Vec<StepId>,
     /// The text of a document may have ticked it already.
     pub ticked: bool,
+    /// Shell lines that the step names.
+    pub commands: Vec<String>,
 }
 
 impl PlanContent {
@@ -119,6 +124,18 @@ impl PlanContent {
             Self::Document(_) | Self::Collect(_) => &[],
             Self::Build(built) => {
                 built.steps.iter().find(|step| step.id == *id).map(|step| step.needs.as_slice()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The shell lines that an approval of these steps covers. A document is approved as a whole, with every line in it.
+    pub fn commands(&self, approved: impl Fn(&StepId) -> bool) -> Vec<String> {
+        match self {
+            Self::Document(document) => commands::of_document(&document.markdown),
+            Self::Collect(_) => Vec::new(),
+            Self::Build(built) => {
+                let steps = built.steps.iter().filter(|step| approved(&step.id));
+                steps.flat_map(|step| step.commands.iter().cloned()).collect()
             }
         }
     }
@@ -170,7 +187,7 @@ impl PlanContent {
 impl RecordedCall {
     pub(crate) fn as_step(&self) -> PlanStep {
         let description = self.description.clone().unwrap_or_else(|| self.call());
-        PlanStep { id: self.id.clone(), description, needs: Vec::new(), ticked: false }
+        PlanStep { id: self.id.clone(), description, needs: Vec::new(), ticked: false, commands: Vec::new() }
     }
 
     /// The call as one readable line.
@@ -190,11 +207,14 @@ impl AgentStep {
             description: self.description.clone(),
             needs: self.needs.clone(),
             ticked: false,
+            commands: self.commands.clone(),
         }
     }
 
     pub(crate) fn size(&self) -> usize {
         let needs: usize = self.needs.iter().map(|need| need.as_str().len()).sum();
-        self.description.len() + self.agent.len() + needs + self.verification.as_ref().map_or(0, String::len)
+        let commands: usize = self.commands.iter().map(String::len).sum();
+        let verification = self.verification.as_ref().map_or(0, String::len);
+        self.description.len() + self.agent.len() + needs + verification + commands
     }
 }

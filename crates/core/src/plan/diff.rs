@@ -123,6 +123,7 @@ pub enum StepField {
     Agent,
     Needs,
     Verification,
+    Commands,
     Tool,
     Arguments,
 }

@@ -3,6 +3,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::ids::StepId;
+use crate::plan::commands::{self, CommandReader};
 use crate::plan::content::PlanStep;
 
 /// Task-list items if there are any, else the items of top-level numbered lists, else the whole document.
@@ -15,9 +16,11 @@ pub fn steps(markdown: &str) -> Vec<PlanStep> {
     let chosen = if tasks.is_empty() { items.iter().filter(|item| item.top_level_numbered).collect() } else { tasks };
     if chosen.is_empty() {
         let whole = title(markdown).unwrap_or_else(|| "The whole plan".to_owned());
-        return vec![step(1, whole, false)];
+        let id = StepId::nth(1);
+        let commands = commands::of_document(markdown);
+        return vec![PlanStep { id, description: whole, needs: Vec::new(), ticked: false, commands }];
     }
-    chosen.into_iter().zip(1..).map(|(item, n)| step(n, item.words(), item.task == Some(true))).collect()
+    chosen.into_iter().zip(1..).map(|(item, n)| item.step(n)).collect()
 }
 
 /// The first heading, else the first line of text. A title stands at the beginning, so that is all that is read.
@@ -116,9 +119,21 @@ struct Item {
     words: Words,
     /// Its own first paragraph is over; what follows belongs to nested blocks.
     closed: bool,
+    /// Shell lines in it and in what is nested in it.
+    commands: Vec<String>,
 }
 
 impl Item {
+    fn step(&self, n: u32) -> PlanStep {
+        PlanStep {
+            id: StepId::nth(n),
+            description: self.words(),
+            needs: Vec::new(),
+            ticked: self.task == Some(true),
+            commands: self.commands.clone(),
+        }
+    }
+
     fn words(&self) -> String {
         let words = self.words.clone().finish();
         if words.is_empty() { "(no text)".to_owned() } else { words }
@@ -150,17 +165,19 @@ impl Words {
     }
 }
 
-fn step(n: u32, description: String, ticked: bool) -> PlanStep {
-    PlanStep { id: StepId::nth(n), description, needs: Vec::new(), ticked }
-}
-
 /// Every list item in document order, with the words of its own first paragraph.
 fn items(markdown: &str) -> Vec<Item> {
     let mut done: Vec<Item> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut lists: Vec<bool> = Vec::new();
     let mut other_containers = 0_u32;
+    let mut lines = CommandReader::default();
     for event in Parser::new_ext(markdown, OPTIONS) {
+        for command in lines.take(&event) {
+            for item in &open {
+                done[*item].commands.push(command.clone());
+            }
+        }
         match event {
             Event::Start(Tag::List(first)) => {
                 close_innermost(&mut done, &open);

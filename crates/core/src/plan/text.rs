@@ -84,6 +84,9 @@ impl Plan {
         if let Some(verification) = &step.verification {
             let _ = writeln!(text, "   - verification: {}", one_line(verification));
         }
+        for command in &step.commands {
+            let _ = writeln!(text, "   - command: {}", code(command));
+        }
     }
 }
 

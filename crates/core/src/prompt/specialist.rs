@@ -57,6 +57,8 @@ pub fn step(plan: &Plan, step: &AgentStep, runs: &[StepRun]) -> String {
         }
     };
     section("It is verified by", step.verification.as_deref().map(quote).unwrap_or_default());
+    let commands = step.commands.iter().map(|command| quote(command)).collect::<Vec<_>>().join("\n");
+    section("Commands that the person approved, exactly as they stand", commands);
     if let PlanContent::Build(built) = &plan.content {
         section("The goal of the whole plan", built.goal.as_deref().map(quote).unwrap_or_default());
         section("Assumptions", list(&built.assumptions));

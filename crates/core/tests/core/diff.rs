@@ -40,6 +40,7 @@ fn agent_step(text: &str) -> AgentStep {
         description,
         needs: needs.split_whitespace().map(step).collect(),
         verification: None,
+        commands: Vec::new(),
     }
 }
 

@@ -21,7 +21,7 @@ fn order(world: &World) -> Vec<String> {
     built(world).steps.iter().map(|step| format!("{} {}", step.id, step.description)).collect()
 }
 
-fn update(id: &str, change: StepChange) -> Command {
+pub(crate) fn update(id: &str, change: StepChange) -> Command {
     Command::Draft(DraftCommand::UpdateStep { step: step(id), change })
 }
 

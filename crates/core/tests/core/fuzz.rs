@@ -47,6 +47,8 @@ macro_rules! target {
     };
 }
 
+mod shell_lines;
+
 type Changes = Vec<(u16, u8, u8)>;
 
 /// Replaces, inserts or removes a piece at a place, as often as there are changes.

@@ -7,6 +7,7 @@ mod world;
 
 mod agents;
 mod approval;
+mod commands;
 mod compaction;
 mod conversation;
 mod diff;
@@ -22,6 +23,7 @@ mod layers;
 mod lifecycle;
 mod mode;
 mod model_check;
+mod permission;
 mod prompt;
 mod properties;
 mod reference;

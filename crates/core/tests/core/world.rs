@@ -255,6 +255,7 @@ pub(crate) fn new_step(description: &str) -> NewStep {
         position: None,
         needs: Vec::new(),
         verification: None,
+        commands: Vec::new(),
     }
 }
 

@@ -136,6 +136,7 @@ impl TryFrom<AddStep> for NewStep {
             position: given.position,
             needs: step_ids(given.needs.unwrap_or_default())?,
             verification: given.verification,
+            commands: Vec::new(),
         })
     }
 }
@@ -167,6 +168,7 @@ impl TryFrom<UpdateStep> for StepChange {
             position: given.position,
             needs: given.needs.map(step_ids).transpose()?,
             verification: given.verification,
+            commands: None,
         })
     }
 }

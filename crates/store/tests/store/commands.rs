@@ -144,6 +144,7 @@ pub(crate) fn add(description: &str) -> Command {
         position: None,
         needs: Vec::new(),
         verification: None,
+        commands: Vec::new(),
     }))
 }
 

@@ -151,6 +151,7 @@ pub(crate) enum StepFieldSchema {
     Agent,
     Needs,
     Verification,
+    Commands,
     Tool,
     Arguments,
 }

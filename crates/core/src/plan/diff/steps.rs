@@ -56,8 +56,10 @@ pub(super) fn built(from: &[AgentStep], to: &[AgentStep], changes: &mut Vec<Chan
                 to: in_words(to, &after.needs),
             });
         }
-        let (before, after) = (before.verification.as_ref(), after.verification.as_ref());
-        changed(position, StepField::Verification, before, after, changes);
+        let verification = (before.verification.as_ref(), after.verification.as_ref());
+        changed(position, StepField::Verification, verification.0, verification.1, changes);
+        let lines = |step: &AgentStep| (!step.commands.is_empty()).then(|| step.commands.join("\n"));
+        changed(position, StepField::Commands, lines(before).as_ref(), lines(after).as_ref(), changes);
     });
 }
 

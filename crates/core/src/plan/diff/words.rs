@@ -75,6 +75,7 @@ impl StepField {
             Self::Agent => "agent",
             Self::Needs => "needs",
             Self::Verification => "verification",
+            Self::Commands => "commands",
             Self::Tool => "tool",
             Self::Arguments => "arguments",
         }

@@ -83,7 +83,8 @@ fn built() -> impl Strategy<Value = Built> {
         |(id, description, agent, verification, needs)| {
             // What a step needs is filled in below, where the steps before it are known.
             let needs = if needs { vec![id.clone()] } else { Vec::new() };
-            AgentStep { id, description, agent, needs, verification }
+            let commands = verification.clone().into_iter().collect();
+            AgentStep { id, description, agent, needs, verification, commands }
         },
     );
     let steps = prop::collection::vec(step, 0..4).prop_map(|steps| {

@@ -1,0 +1,69 @@
+//! How long a command takes that does nothing: bare, at level `open`, and in the sandbox.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use planwright_sandbox::{CommandLimits, Sandbox, SandboxLevel, SandboxOptions, ShellCommand};
+use tempfile::TempDir;
+
+const ROUNDS: usize = 200;
+
+pub(crate) async fn run(folder: &TempDir) -> anyhow::Result<()> {
+    std::fs::create_dir(folder.path().join("workspace"))?;
+    let home = std::env::var_os("HOME").map(Into::into);
+    let sandbox = Sandbox::new(SandboxOptions { home, ..SandboxOptions::default() });
+    for line in sandbox.support().lines() {
+        println!("{line}");
+    }
+    let (mut bare, mut open, mut restricted) = (Vec::new(), Vec::new(), Vec::new());
+    // In turns, so that what else the machine does falls on all alike.
+    for _ in 0..ROUNDS {
+        bare.push(bare_shell()?);
+        open.push(command(&sandbox, folder, SandboxLevel::Open).await?);
+        restricted.push(command(&sandbox, folder, SandboxLevel::Workspace).await?);
+    }
+    println!("{:>12} {:>10} {:>10} {:>16}", "", "median ms", "90 % ms", "more than bare");
+    let bare = Times::of(bare);
+    for (name, times) in [("bare", bare), ("open", Times::of(open)), ("workspace", Times::of(restricted))] {
+        println!("{name:>12} {:>10.2} {:>10.2} {:>16.2}", times.median, times.slow, times.median - bare.median);
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+struct Times {
+    median: f64,
+    slow: f64,
+}
+
+impl Times {
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
+        Self { median: at(50), slow: at(90) }
+    }
+}
+
+fn bare_shell() -> anyhow::Result<Duration> {
+    let begun = Instant::now();
+    let shell = Command::new("/bin/sh").args(["-c", "true"]).stdin(Stdio::null()).output()?;
+    anyhow::ensure!(shell.status.success(), "the bare shell failed");
+    Ok(begun.elapsed())
+}
+
+async fn command(sandbox: &Sandbox, folder: &TempDir, level: SandboxLevel) -> anyhow::Result<Duration> {
+    let command = ShellCommand {
+        line: "true".to_owned(),
+        workspace: folder.path().join("workspace"),
+        cwd: "".into(),
+        level,
+        environment: Vec::new(),
+        output_file: folder.path().join("output"),
+        limits: CommandLimits::default(),
+    };
+    let begun = Instant::now();
+    let result = sandbox.start(command).await?.wait().await;
+    let elapsed = begun.elapsed();
+    anyhow::ensure!(result.end.exit_code() == Some(0), "the command failed: {:?}", result.end);
+    Ok(elapsed)
+}

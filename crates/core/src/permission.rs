@@ -1,0 +1,206 @@
+//! Whether a call runs, is asked about, or is denied.
+//!
+//! The gate says which tools there are; this says whether a person has permitted the call. The decision is one pure
+//! function over the rules, the call, the workspace and the approved plan that is being carried out. It names the rule or
+//! the default that decided.
+//!
+//! - [`rule`]: rules and what they match
+//! - [`shell`]: when a shell line is one program with plain words
+
+pub mod rule;
+pub mod shell;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::gate::ToolEffect;
+use crate::plan::content::RecordedCall;
+use crate::plan::digest::canonical;
+
+pub use rule::{PermissionRule, PermissionRules, RUN_COMMAND, RuleEffect};
+pub use shell::ShellLine;
+
+/// What becomes of a call. The later, the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    Allow,
+    /// A person decides about this call.
+    Ask,
+    Deny,
+}
+
+impl Permission {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// A call that passed the gate.
+#[derive(Debug, Clone, Copy)]
+pub struct PermissionCall<'a> {
+    pub tool: &'a str,
+    pub arguments: &'a Value,
+    pub effect: ToolEffect,
+    pub target: CallTarget<'a>,
+}
+
+/// What a call acts on.
+#[derive(Debug, Clone, Copy)]
+pub enum CallTarget<'a> {
+    /// A shell line.
+    Command(&'a str),
+    /// Paths below the workspace, after links were resolved.
+    Paths(&'a [String]),
+    /// Something that rules do not name further.
+    None,
+}
+
+impl<'a> PermissionCall<'a> {
+    /// The upstream server that the tool comes from.
+    pub fn server(&self) -> Option<&'a str> {
+        self.tool.split_once("__").map(|(server, _)| server)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkspaceKind {
+    /// The session's own folder.
+    Own,
+    /// A project folder that a person named.
+    Project,
+}
+
+/// The approved plan that is being carried out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PlanCover<'a> {
+    /// The lines of `commands[]` of its approved steps.
+    pub commands: &'a [String],
+    /// The recorded calls of its approved steps.
+    pub calls: &'a [RecordedCall],
+}
+
+/// A decision with what decided it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionOutcome {
+    pub permission: Permission,
+    pub reason: PermissionReason,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PermissionReason {
+    /// 0-based index within the rules.
+    Rule { index: usize, rule: PermissionRule },
+    /// A rule allows every command, and this line may contain one that the named rule stops.
+    UnreadableCommand { index: usize, rule: PermissionRule },
+    /// The approved plan records exactly this call.
+    RecordedCall,
+    /// The approved plan names exactly this command.
+    PlanCommand,
+    /// The approved plan is carried out, and the change is below the workspace.
+    PlanChange,
+    /// The tool only reads.
+    Reading,
+    /// The workspace is the session's own folder.
+    OwnFolder,
+    /// No rule and no approved plan covers it.
+    NotCovered,
+}
+
+impl PermissionReason {
+    /// Why, as a sentence.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Rule { index, rule } => format!("Rule {} decides: {rule}.", index + 1),
+            Self::UnreadableCommand { index, rule } => format!(
+                "The line is more than one program with plain words, so it cannot be compared with rule {}: {rule}.",
+                index + 1
+            ),
+            Self::RecordedCall => "The approved plan records exactly this call.".to_owned(),
+            Self::PlanCommand => "The approved plan names exactly this command.".to_owned(),
+            Self::PlanChange => "The approved plan is being carried out below the workspace.".to_owned(),
+            Self::Reading => "The tool only reads.".to_owned(),
+            Self::OwnFolder => "The workspace is the session's own folder.".to_owned(),
+            Self::NotCovered => "No rule and no approved plan covers this call.".to_owned(),
+        }
+    }
+}
+
+/// Decides about a call. `plan` is the approved plan that the call is made for, if it is made for one.
+pub fn decide_permission(
+    rules: &PermissionRules,
+    call: &PermissionCall<'_>,
+    workspace: WorkspaceKind,
+    plan: Option<&PlanCover<'_>>,
+) -> PermissionOutcome {
+    let matching: Vec<_> = rules.matching(call).collect();
+    let by_rule = |(index, compiled): (usize, &rule::CompiledRule)| PermissionOutcome {
+        permission: compiled.rule.decide,
+        reason: PermissionReason::Rule { index, rule: compiled.rule.clone() },
+    };
+    let ranked = |denied_only: bool| {
+        let considered = matching.iter().filter(|(_, rule)| !denied_only || rule.rule.decide == Permission::Deny);
+        considered.copied().max_by_key(|(index, rule)| rule.rank(*index, &call.target))
+    };
+    if let Some(denying) = ranked(true) {
+        return by_rule(denying);
+    }
+    if plan.is_some_and(|plan| plan.records(call)) {
+        return allowed(PermissionReason::RecordedCall);
+    }
+    match ranked(false) {
+        Some((_, narrowest)) if narrowest.allows_every_command() && rule::is_opaque(&call.target) => {
+            match rules.stopping_commands(call) {
+                Some((index, stopping)) => PermissionOutcome {
+                    permission: Permission::Ask,
+                    reason: PermissionReason::UnreadableCommand { index, rule: stopping.rule.clone() },
+                },
+                None => ranked(false).map_or_else(|| default(call, workspace, plan), by_rule),
+            }
+        }
+        Some(narrowest) => by_rule(narrowest),
+        None => default(call, workspace, plan),
+    }
+}
+
+fn allowed(reason: PermissionReason) -> PermissionOutcome {
+    PermissionOutcome { permission: Permission::Allow, reason }
+}
+
+fn default(call: &PermissionCall<'_>, workspace: WorkspaceKind, plan: Option<&PlanCover<'_>>) -> PermissionOutcome {
+    let asked = PermissionOutcome { permission: Permission::Ask, reason: PermissionReason::NotCovered };
+    match (call.effect, call.target) {
+        // An upstream server is outside of every workspace.
+        (ToolEffect::Repeatable | ToolEffect::Changes, _) if call.server().is_some() => asked,
+        (ToolEffect::ReadsOnly, CallTarget::Paths(_) | CallTarget::None) => allowed(PermissionReason::Reading),
+        (_, CallTarget::Command(line)) => match (workspace, plan) {
+            (_, Some(plan)) if plan.names(line) => allowed(PermissionReason::PlanCommand),
+            (WorkspaceKind::Own, _) => allowed(PermissionReason::OwnFolder),
+            (WorkspaceKind::Project, _) => asked,
+        },
+        (ToolEffect::Repeatable | ToolEffect::Changes, CallTarget::Paths(_) | CallTarget::None) => {
+            match (workspace, plan) {
+                (WorkspaceKind::Own, _) => allowed(PermissionReason::OwnFolder),
+                (WorkspaceKind::Project, Some(_)) => allowed(PermissionReason::PlanChange),
+                (WorkspaceKind::Project, None) => asked,
+            }
+        }
+    }
+}
+
+impl PlanCover<'_> {
+    /// The person saw the line, so it may be of any kind; it has to be the same line.
+    fn names(&self, line: &str) -> bool {
+        self.commands.iter().any(|command| command.trim() == line.trim())
+    }
+
+    fn records(&self, call: &PermissionCall<'_>) -> bool {
+        let arguments = canonical(call.arguments);
+        self.calls.iter().any(|recorded| recorded.tool == call.tool && canonical(&recorded.arguments) == arguments)
+    }
+}

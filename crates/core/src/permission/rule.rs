@@ -1,0 +1,266 @@
+//! Rules as a person writes them, and as they are compared with calls.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde::{Deserialize, Serialize};
+
+use super::shell::{self, CommandWords, ShellLine};
+use super::{CallTarget, Permission, PermissionCall};
+use crate::gate::ToolEffect;
+use crate::refusal::Refusal;
+use crate::visible::quoted;
+
+/// The tool whose target is a shell line.
+pub const RUN_COMMAND: &str = "run_command";
+
+/// One rule of the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionRule {
+    /// A tool's name, with `*` for any characters.
+    #[serde(default = "any")]
+    pub tool: String,
+    /// The first words of a command, or a glob for paths below the workspace.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// The upstream server the tool comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<RuleEffect>,
+    pub decide: Permission,
+}
+
+/// A tool's effect, as a rule names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleEffect {
+    ReadsOnly,
+    Repeatable,
+    Changes,
+}
+
+impl RuleEffect {
+    const fn effect(self) -> ToolEffect {
+        match self {
+            Self::ReadsOnly => ToolEffect::ReadsOnly,
+            Self::Repeatable => ToolEffect::Repeatable,
+            Self::Changes => ToolEffect::Changes,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::ReadsOnly => "reads_only",
+            Self::Repeatable => "repeatable",
+            Self::Changes => "changes",
+        }
+    }
+}
+
+fn any() -> String {
+    "*".to_owned()
+}
+
+impl fmt::Display for PermissionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tool = {:?}", self.tool)?;
+        if let Some(target) = &self.target {
+            write!(f, ", match = {target:?}")?;
+        }
+        if let Some(server) = &self.server {
+            write!(f, ", server = {server:?}")?;
+        }
+        if let Some(effect) = self.effect {
+            write!(f, ", effect = {:?}", effect.name())?;
+        }
+        write!(f, ", decide = {:?}", self.decide.name())
+    }
+}
+
+/// Rules that were read and found to make sense, in the order in which they were written.
+#[derive(Debug, Clone, Default)]
+pub struct PermissionRules(Vec<CompiledRule>);
+
+#[derive(Debug, Clone)]
+pub(super) struct CompiledRule {
+    pub(super) rule: PermissionRule,
+    tool: GlobMatcher,
+    target: RuleTarget,
+}
+
+/// What the words of `match` are. A rule for tools of both kinds has both readings.
+#[derive(Debug, Clone)]
+enum RuleTarget {
+    Any,
+    Some { words: Option<CommandWords>, paths: Option<Box<Paths>> },
+}
+
+/// A glob in two readings: exactly as written, and without regard to case for rules that stop.
+#[derive(Debug, Clone)]
+struct Paths {
+    exact: GlobMatcher,
+    any_case: GlobMatcher,
+}
+
+/// Larger is narrower: what is named of the target, then of the tool, then of its origin.
+pub(super) type Narrowness = (usize, usize, bool, bool);
+
+impl PermissionRules {
+    /// Refuses the first rule that could never mean what it says.
+    pub fn new(rules: Vec<PermissionRule>) -> Result<Self, Refusal> {
+        let compiled = rules.into_iter().zip(1..).map(|(rule, position)| {
+            compile(rule.clone()).map_err(|reason| {
+                Refusal::invalid(format!("Permission rule {position} ({rule}) cannot be used: {reason}."))
+            })
+        });
+        compiled.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub fn rules(&self) -> impl Iterator<Item = &PermissionRule> {
+        self.0.iter().map(|compiled| &compiled.rule)
+    }
+
+    pub(super) fn matching(&self, call: &PermissionCall<'_>) -> impl Iterator<Item = (usize, &CompiledRule)> {
+        self.0.iter().enumerate().filter(move |(_, rule)| rule.matches(call))
+    }
+
+    /// A rule that stops some commands, and about which a line that cannot be read says nothing.
+    pub(super) fn stopping_commands(&self, call: &PermissionCall<'_>) -> Option<(usize, &CompiledRule)> {
+        self.0.iter().enumerate().find(|(_, rule)| {
+            let stops = match rule.rule.decide {
+                Permission::Deny | Permission::Ask => true,
+                Permission::Allow => false,
+            };
+            stops && rule.names_commands() && rule.is_about(call)
+        })
+    }
+}
+
+fn compile(rule: PermissionRule) -> Result<CompiledRule, String> {
+    let tool = glob(&rule.tool, true)?;
+    let target = match &rule.target {
+        None => RuleTarget::Any,
+        Some(text) => {
+            let words = match ShellLine::parse(text) {
+                ShellLine::Words(words) => Some(CommandWords(words)),
+                ShellLine::Complex => None,
+            };
+            let commands_only = rule.tool == RUN_COMMAND;
+            if commands_only && words.is_none() {
+                return Err(format!(
+                    "{} is not one program with plain words; leave `match` out for every command",
+                    quoted(text)
+                ));
+            }
+            let paths = match commands_only {
+                true => None,
+                false => Some(Box::new(Paths { exact: glob(text, true)?, any_case: glob(text, false)? })),
+            };
+            RuleTarget::Some { words: words.filter(|_| tool.is_match(RUN_COMMAND)), paths }
+        }
+    };
+    Ok(CompiledRule { rule, tool, target })
+}
+
+fn glob(text: &str, case_matters: bool) -> Result<GlobMatcher, String> {
+    let glob = GlobBuilder::new(text.strip_prefix("./").unwrap_or(text))
+        .literal_separator(true)
+        .case_insensitive(!case_matters)
+        .build()
+        .map_err(|error| format!("{} is not a glob: {}", quoted(text), error.kind()))?;
+    Ok(glob.compile_matcher())
+}
+
+impl CompiledRule {
+    fn is_about(&self, call: &PermissionCall<'_>) -> bool {
+        self.tool.is_match(call.tool)
+            && self.rule.server.as_deref().is_none_or(|server| call.server() == Some(server))
+            && self.rule.effect.is_none_or(|effect| effect.effect() == call.effect)
+    }
+
+    fn matches(&self, call: &PermissionCall<'_>) -> bool {
+        self.is_about(call) && self.matches_target(&call.target)
+    }
+
+    fn matches_target(&self, target: &CallTarget<'_>) -> bool {
+        let RuleTarget::Some { words, paths } = &self.target else { return true };
+        let stops = match self.rule.decide {
+            Permission::Allow => false,
+            Permission::Ask | Permission::Deny => true,
+        };
+        match target {
+            CallTarget::Command(text) => words.as_ref().is_some_and(|words| {
+                let line = ShellLine::parse(text);
+                if stops { words.concerns(text, &line) } else { words.covers(&line) }
+            }),
+            CallTarget::Paths(named) => paths.as_ref().is_some_and(|paths| match stops {
+                true => named.iter().any(|path| paths.concern(path)),
+                false => !named.is_empty() && named.iter().all(|path| paths.cover(path)),
+            }),
+            CallTarget::None => false,
+        }
+    }
+
+    fn names_commands(&self) -> bool {
+        matches!(&self.target, RuleTarget::Some { words: Some(_), .. })
+    }
+
+    /// Whether it allows commands without naming any.
+    pub(super) fn allows_every_command(&self) -> bool {
+        self.rule.decide == Permission::Allow && !self.names_commands()
+    }
+
+    pub(super) fn narrowness(&self, target: &CallTarget<'_>) -> Narrowness {
+        let literal = |text: &str| text.chars().filter(|letter| !"*?[]{}".contains(*letter)).count();
+        let named = match (&self.target, target) {
+            (RuleTarget::Some { words: Some(words), .. }, CallTarget::Command(_)) => words.0.len(),
+            (RuleTarget::Some { .. }, _) => self.rule.target.as_deref().map_or(0, |text| 1 + literal(text)),
+            (RuleTarget::Any, _) => 0,
+        };
+        let tool = literal(&self.rule.tool) + usize::from(!self.rule.tool.contains('*'));
+        (named, tool, self.rule.server.is_some(), self.rule.effect.is_some())
+    }
+
+    /// For the choice among rules: the narrowest first, of equally narrow ones the strictest, then the earliest.
+    pub(super) fn rank(&self, index: usize, target: &CallTarget<'_>) -> (Narrowness, Permission, Reverse<usize>) {
+        (self.narrowness(target), self.rule.decide, Reverse(index))
+    }
+}
+
+impl Paths {
+    fn cover(&self, path: &str) -> bool {
+        normal(path).is_some_and(|path| self.exact.is_match(path))
+    }
+
+    /// A path that leads out of the workspace is compared as it is written too.
+    fn concern(&self, path: &str) -> bool {
+        self.any_case.is_match(path) || normal(path).is_some_and(|path| self.any_case.is_match(path))
+    }
+}
+
+/// The path below the workspace without `.` and `..`, or `None` if it leads out of it.
+fn normal(path: &str) -> Option<String> {
+    if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
+        return None;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Whether a line may run something that its words do not tell.
+pub(super) fn is_opaque(target: &CallTarget<'_>) -> bool {
+    match target {
+        CallTarget::Command(text) => shell::is_opaque(&ShellLine::parse(text)),
+        CallTarget::Paths(_) | CallTarget::None => false,
+    }
+}

@@ -1,0 +1,256 @@
+//! A shell line as words, if it is nothing but one program with plain words.
+//!
+//! The promise is that a line read as words runs exactly that program with exactly those words, in every POSIX shell and
+//! in bash. Every construct that could run something else, or add, drop or change a word, makes the line `Complex`: it is
+//! never compared with a rule that allows. The reader knows no grammar, so it cannot be wrong about one.
+
+/// What a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellLine {
+    /// One program, first, and its arguments.
+    Words(Vec<String>),
+    /// Anything else.
+    Complex,
+}
+
+impl ShellLine {
+    pub fn parse(line: &str) -> Self {
+        words(line).map_or(Self::Complex, Self::Words)
+    }
+}
+
+/// Words that are part of the shell's grammar where a program's name is expected.
+const RESERVED: [&str; 24] = [
+    "!",
+    "{",
+    "}",
+    "[[",
+    "]]",
+    "case",
+    "coproc",
+    "do",
+    "done",
+    "elif",
+    "else",
+    "esac",
+    "fi",
+    "for",
+    "function",
+    "if",
+    "in",
+    "select",
+    "then",
+    "time",
+    "until",
+    "while",
+    "namespace",
+    "foreach",
+];
+
+/// Commands of the shell itself that run other words, or change what later words mean.
+const BUILTINS_THAT_RUN: &[&str] = &[
+    ".", "alias", "bind", "builtin", "command", "compgen", "complete", "declare", "enable", "eval", "exec", "export",
+    "fc", "hash", "jobs", "let", "local", "readonly", "source", "trap", "typeset",
+];
+
+/// Commands of the shell itself that take the name of a variable. Bash evaluates a subscript in it, with substitutions,
+/// even from quotes: `test -v 'a[$(rm b)]'` runs `rm`.
+const BUILTINS_THAT_EVALUATE: &[&str] =
+    &["getopts", "mapfile", "printf", "read", "readarray", "test", "unset", "wait", "["];
+
+fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut letters = line.trim_matches([' ', '\t']).chars().peekable();
+    let mut quoted_first = false;
+    while letters.peek().is_some() {
+        let (word, quoted) = word(&mut letters)?;
+        if words.is_empty() {
+            quoted_first = quoted;
+        }
+        words.push(word);
+        while letters.next_if(|letter| matches!(letter, ' ' | '\t')).is_some() {}
+    }
+    let first = words.first()?;
+    // Quotes keep a word from being grammar, but a line that needs them there is not worth the doubt.
+    let evaluates =
+        BUILTINS_THAT_EVALUATE.contains(&first.as_str()) && words.iter().any(|word| word.contains(['$', '`', '[']));
+    let special = RESERVED.contains(&first.as_str()) || BUILTINS_THAT_RUN.contains(&first.as_str()) || evaluates;
+    let assigns = first.contains('=') || first.starts_with('%');
+    (!special && !assigns && !quoted_first && !first.is_empty()).then_some(words)
+}
+
+/// One word and whether any of it is quoted. `None` if it has a character that is not plain.
+fn word(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<(String, bool)> {
+    let mut word = String::new();
+    let mut quoted = false;
+    while let Some(letter) = letters.next_if(|letter| !matches!(letter, ' ' | '\t')) {
+        match letter {
+            '\'' | '"' => {
+                quoted = true;
+                loop {
+                    match letters.next()? {
+                        end if end == letter => break,
+                        // Inside of double quotes these still have a meaning; `!` has one in interactive shells.
+                        '$' | '`' | '\\' | '!' if letter == '"' => return None,
+                        control if control.is_control() => return None,
+                        plain => word.push(plain),
+                    }
+                }
+            }
+            plain if is_plain(plain) => word.push(plain),
+            _ => return None,
+        }
+    }
+    Some((word, quoted))
+}
+
+/// Characters that stand for themselves outside of quotes, in every locale.
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | ':' | ',' | '+' | '@' | '%' | '=')
+}
+
+/// Programs that run the words after them. A rule that allows one allows exactly its own words and no more.
+const WRAPPERS: [&str; 50] = [
+    "busybox",
+    "chroot",
+    "chrt",
+    "coproc",
+    "dbus-run-session",
+    "doas",
+    "docker",
+    "env",
+    "entr",
+    "fakeroot",
+    "find",
+    "firejail",
+    "flatpak-spawn",
+    "flock",
+    "ionice",
+    "ltrace",
+    "nice",
+    "nohup",
+    "npx",
+    "nsenter",
+    "nix-shell",
+    "numactl",
+    "parallel",
+    "perf",
+    "pkexec",
+    "podman",
+    "prlimit",
+    "proot",
+    "rlwrap",
+    "runuser",
+    "script",
+    "setarch",
+    "setpriv",
+    "setsid",
+    "ssh",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "toybox",
+    "unbuffer",
+    "unshare",
+    "valgrind",
+    "watch",
+    "xargs",
+    "gdb",
+];
+
+/// Programs whose options can hold a program. A rule that allows one allows more words only after a word that is no
+/// option, such as a script.
+const INTERPRETERS: [&str; 24] = [
+    "ash",
+    "awk",
+    "bash",
+    "bun",
+    "dash",
+    "deno",
+    "fish",
+    "gawk",
+    "ksh",
+    "lua",
+    "mawk",
+    "mksh",
+    "node",
+    "osascript",
+    "perl",
+    "php",
+    "pwsh",
+    "python",
+    "python2",
+    "python3",
+    "Rscript",
+    "ruby",
+    "sh",
+    "zsh",
+];
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// The words of a rule about commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CommandWords(pub(super) Vec<String>);
+
+impl CommandWords {
+    /// Whether a rule that allows these words covers the line.
+    pub(super) fn covers(&self, line: &ShellLine) -> bool {
+        let ShellLine::Words(words) = line else { return false };
+        words.starts_with(&self.0) && (words.len() == self.0.len() || self.permits_more())
+    }
+
+    fn permits_more(&self) -> bool {
+        let Some((program, rest)) = self.0.split_first() else { return false };
+        let program = base_name(program);
+        let names_more = || rest.iter().any(|word| !word.starts_with('-'));
+        !WRAPPERS.contains(&program) && (!INTERPRETERS.contains(&program) || names_more())
+    }
+
+    /// Whether a rule that stops these words may be about the line. It errs on the side of stopping: options between the
+    /// words, another way to name the program and other programs before it do not help.
+    pub(super) fn concerns(&self, text: &str, line: &ShellLine) -> bool {
+        match line {
+            ShellLine::Words(words) if !is_opaque(line) => self.begins_at(words),
+            ShellLine::Words(_) | ShellLine::Complex => {
+                let pieces: Vec<String> = pieces(text);
+                (0..pieces.len()).any(|from| self.begins_at(&pieces[from..]))
+            }
+        }
+    }
+
+    /// The first word is the program, the others follow in this order.
+    fn begins_at(&self, words: &[String]) -> bool {
+        let (Some((program, rest)), Some((first, others))) = (self.0.split_first(), words.split_first()) else {
+            return false;
+        };
+        let mut others = others.iter();
+        let same = base_name(program).eq_ignore_ascii_case(base_name(first));
+        same && rest.iter().all(|word| others.any(|other| other == word))
+    }
+}
+
+/// Whether the line may run something that its words do not tell.
+pub(super) fn is_opaque(line: &ShellLine) -> bool {
+    match line {
+        ShellLine::Complex => true,
+        ShellLine::Words(words) => words.first().is_some_and(|first| {
+            let program = base_name(first);
+            WRAPPERS.contains(&program) || INTERPRETERS.contains(&program)
+        }),
+    }
+}
+
+/// Everything in a line that could be a word, with quotes and escapes taken away.
+fn pieces(text: &str) -> Vec<String> {
+    let bare: String = text.chars().filter(|letter| !matches!(letter, '\'' | '"' | '\\')).collect();
+    let divides = |letter: char| letter.is_whitespace() || "|&;()<>{}`$=!#".contains(letter);
+    bare.split(divides).filter(|piece| !piece.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,279 @@
+//! Who decides about a call: a rule, the approved plan, a default, or a person.
+
+mod lines;
+
+use planwright_core::gate::ToolEffect;
+use planwright_core::ids::StepId;
+use planwright_core::permission::{
+    CallTarget, Permission, PermissionCall, PermissionReason, PermissionRule, PermissionRules, PlanCover,
+    WorkspaceKind, decide_permission,
+};
+use planwright_core::plan::content::RecordedCall;
+use serde_json::{Value, json};
+
+use Permission::{Allow, Ask, Deny};
+use WorkspaceKind::{Own, Project};
+
+/// Rules as in the settings: tool, match, decision.
+fn rules(rules: &[(&str, &str, Permission)]) -> PermissionRules {
+    let rule = |(tool, target, decide): &(&str, &str, Permission)| PermissionRule {
+        tool: (*tool).to_owned(),
+        target: (!target.is_empty()).then(|| (*target).to_owned()),
+        server: None,
+        effect: None,
+        decide: *decide,
+    };
+    PermissionRules::new(rules.iter().map(rule).collect()).unwrap()
+}
+
+fn command(line: &str) -> PermissionCall<'_> {
+    static NOTHING: Value = Value::Null;
+    let target = CallTarget::Command(line);
+    PermissionCall { tool: "run_command", arguments: &NOTHING, effect: ToolEffect::Changes, target }
+}
+
+fn on_paths<'a>(tool: &'a str, effect: ToolEffect, paths: &'a [String]) -> PermissionCall<'a> {
+    static NOTHING: Value = Value::Null;
+    PermissionCall { tool, arguments: &NOTHING, effect, target: CallTarget::Paths(paths) }
+}
+
+fn decided(rules: &PermissionRules, call: &PermissionCall<'_>) -> Permission {
+    decide_permission(rules, call, Project, None).permission
+}
+
+#[test]
+fn without_rules_the_defaults_decide() {
+    let none = rules(&[]);
+    let paths = ["src/a.rs".to_owned()];
+    let named = ["cargo test".to_owned()];
+    let plan = PlanCover { commands: &named, calls: &[] };
+    let reading = on_paths("read_file", ToolEffect::ReadsOnly, &paths);
+    let writing = on_paths("write_file", ToolEffect::Repeatable, &paths);
+    let upstream = on_paths("github__create_issue", ToolEffect::Changes, &[]);
+    let upstream_reading = on_paths("github__list_issues", ToolEffect::ReadsOnly, &[]);
+    for (call, workspace, plan, expected, reason) in [
+        (reading, Own, None, Allow, PermissionReason::Reading),
+        (reading, Project, None, Allow, PermissionReason::Reading),
+        (writing, Own, None, Allow, PermissionReason::OwnFolder),
+        (writing, Project, None, Ask, PermissionReason::NotCovered),
+        (writing, Project, Some(&plan), Allow, PermissionReason::PlanChange),
+        (command("cargo test"), Own, None, Allow, PermissionReason::OwnFolder),
+        (command("cargo test"), Project, None, Ask, PermissionReason::NotCovered),
+        (command("cargo test"), Project, Some(&plan), Allow, PermissionReason::PlanCommand),
+        (command(" cargo test\n"), Project, Some(&plan), Allow, PermissionReason::PlanCommand),
+        (command("cargo test -q"), Project, Some(&plan), Ask, PermissionReason::NotCovered),
+        (command("cargo  test"), Project, Some(&plan), Ask, PermissionReason::NotCovered),
+        (command("cargo test; rm x"), Project, Some(&plan), Ask, PermissionReason::NotCovered),
+        (upstream, Own, None, Ask, PermissionReason::NotCovered),
+        (upstream, Project, Some(&plan), Ask, PermissionReason::NotCovered),
+        (upstream_reading, Project, None, Allow, PermissionReason::Reading),
+    ] {
+        let outcome = decide_permission(&none, &call, workspace, plan);
+        assert_eq!((outcome.permission, &outcome.reason), (expected, &reason), "{call:?} in {workspace:?}");
+        assert!(outcome.reason.words().ends_with('.'));
+    }
+}
+
+#[test]
+fn a_line_of_any_kind_is_covered_by_the_plan_that_names_it() {
+    let named = ["make && ./run > out".to_owned()];
+    let plan = PlanCover { commands: &named, calls: &[] };
+    for (line, expected) in [("make && ./run > out", Allow), ("make && ./run > out2", Ask), ("make", Ask)] {
+        assert_eq!(decide_permission(&rules(&[]), &command(line), Project, Some(&plan)).permission, expected, "{line}");
+    }
+}
+
+#[test]
+fn the_exact_calls_of_a_collected_plan_are_covered() {
+    let recorded = RecordedCall {
+        id: StepId::new("s1").unwrap(),
+        tool: "github__create_issue".to_owned(),
+        arguments: json!({ "title": "A", "labels": ["x"] }),
+        description: None,
+    };
+    let plan = PlanCover { commands: &[], calls: &[recorded] };
+    let asking = rules(&[("github__*", "", Ask)]);
+    let denying = rules(&[("github__*", "", Deny), ("github__create_issue", "", Allow)]);
+    for (rules, tool, arguments, expected) in [
+        (&asking, "github__create_issue", json!({ "labels": ["x"], "title": "A" }), Allow),
+        (&asking, "github__create_issue", json!({ "labels": ["x"], "title": "B" }), Ask),
+        (&asking, "github__delete_issue", json!({ "labels": ["x"], "title": "A" }), Ask),
+        (&denying, "github__create_issue", json!({ "labels": ["x"], "title": "A" }), Deny),
+    ] {
+        let call =
+            PermissionCall { tool, arguments: &arguments, effect: ToolEffect::Changes, target: CallTarget::None };
+        assert_eq!(decide_permission(rules, &call, Project, Some(&plan)).permission, expected, "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn the_narrowest_rule_wins_and_deny_beats_all() {
+    let list = [
+        ("*", "", Ask),
+        ("run_command", "", Allow),
+        ("run_command", "git", Ask),
+        ("run_command", "git status", Allow),
+        ("run_command", "git push", Deny),
+        ("run_command", "cargo test", Allow),
+        ("run_command", "cargo", Ask),
+    ];
+    let mut reversed = list;
+    reversed.reverse();
+    // The order of writing does not matter.
+    for rules in [rules(&list), rules(&reversed)] {
+        for (line, expected) in [
+            ("ls", Allow),
+            ("git log", Ask),
+            ("git status", Allow),
+            ("git status --short", Allow),
+            ("git push", Deny),
+            ("git push --force", Deny),
+            ("git -C . push", Deny),
+            ("/usr/bin/git push", Deny),
+            ("cargo test", Allow),
+            ("cargo test -q a", Allow),
+            ("cargo build", Ask),
+        ] {
+            assert_eq!(decided(&rules, &command(line)), expected, "{line}");
+        }
+    }
+    let equal = rules(&[("run_command", "make", Allow), ("run_command", "make", Ask)]);
+    assert_eq!(decided(&equal, &command("make")), Ask, "of equally narrow rules the strictest");
+}
+
+#[test]
+fn the_rule_that_decided_is_named() {
+    let rules = rules(&[("run_command", "", Ask), ("run_command", "cargo test", Allow)]);
+    let outcome = decide_permission(&rules, &command("cargo test -q"), Project, None);
+    assert_eq!(
+        outcome.reason.words(),
+        "Rule 2 decides: tool = \"run_command\", match = \"cargo test\", decide = \"allow\"."
+    );
+}
+
+#[test]
+fn a_rule_that_stops_is_not_evaded() {
+    let rules = rules(&[("run_command", "", Allow), ("run_command", "rm", Deny), ("run_command", "git push", Ask)]);
+    for (line, expected) in [
+        ("ls", Allow),
+        ("rm x", Deny),
+        ("/bin/rm x", Deny),
+        ("ls; rm x", Deny),
+        ("ls && /bin/rm x", Deny),
+        ("echo $(rm x)", Deny),
+        ("sudo rm x", Deny),
+        ("env A=1 rm x", Deny),
+        ("sh -c 'rm x'", Deny),
+        ("find . -exec rm {} +", Deny),
+        ("r''m x", Deny),
+        ("r\\m x", Deny),
+        ("git push", Ask),
+        ("git -c a=b push", Ask),
+        ("sh -c 'git push'", Ask),
+        // What cannot be read may hold either of them.
+        ("$(echo r)m x", Ask),
+        ("sh build.sh", Ask),
+        ("ls | cat", Ask),
+        ("python3 -c 'x'", Ask),
+    ] {
+        assert_eq!(decided(&rules, &command(line)), expected, "{line}");
+    }
+    let free = self::rules(&[("run_command", "", Allow)]);
+    assert_eq!(decided(&free, &command("ls | cat; anything")), Allow, "nothing is stopped, so nothing can be hidden");
+}
+
+#[test]
+fn programs_that_run_others_are_allowed_only_as_written() {
+    let rules = rules(&[
+        ("run_command", "env", Allow),
+        ("run_command", "sudo", Allow),
+        ("run_command", "xargs", Allow),
+        ("run_command", "sh", Allow),
+        ("run_command", "bash -c", Allow),
+        ("run_command", "python3 -m pytest", Allow),
+        ("run_command", "node", Allow),
+        ("run_command", "timeout 5 cargo test", Allow),
+    ]);
+    for (line, expected) in [
+        ("env", Allow),
+        ("env rm x", Ask),
+        ("sudo rm x", Ask),
+        ("xargs rm", Ask),
+        ("sh", Allow),
+        ("sh -c 'rm x'", Ask),
+        ("bash -c 'rm x'", Ask),
+        ("python3 -m pytest", Allow),
+        ("python3 -m pytest tests", Allow),
+        ("python3 -c 'x'", Ask),
+        ("node -e x", Ask),
+        ("timeout 5 cargo test", Allow),
+        ("timeout 5 cargo test -q", Ask),
+    ] {
+        assert_eq!(decided(&rules, &command(line)), expected, "{line}");
+    }
+}
+
+#[test]
+fn paths_are_compared_below_the_workspace() {
+    let rules = rules(&[
+        ("write_file", "src/**", Allow),
+        ("write_file", "src/secret/**", Deny),
+        ("*", "**/*.lock", Ask),
+        ("move_file", "docs/*", Allow),
+    ]);
+    for (tool, paths, expected) in [
+        ("write_file", &["src/a.rs"][..], Allow),
+        ("write_file", &["./src/b/../a.rs"], Allow),
+        ("write_file", &["src/../other.rs"], Ask),
+        ("write_file", &["../src/a.rs"], Ask),
+        ("write_file", &["/src/a.rs"], Ask),
+        ("write_file", &["src/secret/k"], Deny),
+        ("write_file", &["src/x/../secret/k"], Deny),
+        ("write_file", &["SRC/Secret/k"], Deny),
+        ("write_file", &["Src/a.rs"], Ask),
+        ("write_file", &["src/a.lock"], Ask),
+        ("move_file", &["docs/a", "docs/b"], Allow),
+        ("move_file", &["docs/a", "src/b"], Ask),
+        ("move_file", &["docs/a/b", "docs/b"], Ask),
+        ("move_file", &[], Ask),
+    ] {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        assert_eq!(decided(&rules, &on_paths(tool, ToolEffect::Changes, &paths)), expected, "{tool} {paths:?}");
+    }
+}
+
+#[test]
+fn servers_and_effects_are_named_by_rules() {
+    let settings = r#"[
+        {"server": "github", "decide": "deny"},
+        {"server": "files", "effect": "reads_only", "decide": "ask"},
+        {"tool": "files__*", "effect": "changes", "decide": "allow"}
+    ]"#;
+    let rules = PermissionRules::new(serde_json::from_str(settings).unwrap()).unwrap();
+    for (tool, effect, expected) in [
+        ("github__list", ToolEffect::ReadsOnly, Deny),
+        ("github_other", ToolEffect::ReadsOnly, Allow),
+        ("files__read", ToolEffect::ReadsOnly, Ask),
+        ("files__write", ToolEffect::Changes, Allow),
+        ("files__touch", ToolEffect::Repeatable, Ask),
+    ] {
+        assert_eq!(decided(&rules, &on_paths(tool, effect, &[])), expected, "{tool}");
+    }
+}
+
+#[test]
+fn a_rule_that_cannot_mean_what_it_says_is_refused() {
+    for (rule, words) in [
+        (r#"{"tool": "run_command", "match": "ls; rm", "decide": "allow"}"#, "is not one program with plain words"),
+        (r#"{"tool": "run_command", "match": "*", "decide": "allow"}"#, "leave `match` out"),
+        (r#"{"tool": "run_command", "match": "", "decide": "allow"}"#, "is not one program with plain words"),
+        (r#"{"tool": "write_file", "match": "a[", "decide": "deny"}"#, "is not a glob"),
+        (r#"{"tool": "a[", "decide": "deny"}"#, "is not a glob"),
+    ] {
+        let refused = PermissionRules::new(vec![serde_json::from_str(rule).unwrap()]).unwrap_err().to_string();
+        assert!(refused.contains(words) && refused.contains("Permission rule 1"), "{refused}");
+    }
+    for unread in [r#"{"tool": "x"}"#, r#"{"decide": "maybe"}"#, r#"{"decide": "ask", "path": "x"}"#] {
+        assert!(serde_json::from_str::<PermissionRule>(unread).is_err(), "{unread}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Which environment variables a command gets.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Variables that are passed on from this process if they are set. Everything else stays here: keys, tokens, sockets of
+/// agents and desktops, and variables that change how a shell or a loader starts.
+pub const PASSED_VARIABLES: [&str; 24] = [
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "GOFLAGS",
+    "JAVA_HOME",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "VIRTUAL_ENV",
+    "NVM_DIR",
+    "VOLTA_HOME",
+    "NODE_VERSION",
+    "DENO_DIR",
+    "NIX_PATH",
+    "NIX_PROFILES",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+/// Variables that no configuration passes on: they hold our own secrets.
+const OWN_PREFIX: &str = "PLANWRIGHT_";
+
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+pub(crate) struct Environment<'a> {
+    /// The variables of this process.
+    pub(crate) own: &'a [(OsString, OsString)],
+    /// Names of further variables to pass on.
+    pub(crate) passed: &'a [String],
+    /// Variables with a value, set last.
+    pub(crate) configured: &'a [(String, String)],
+    pub(crate) home: &'a Path,
+    /// `None` leaves the choice to the command.
+    pub(crate) temporary: Option<&'a Path>,
+}
+
+impl Environment<'_> {
+    /// The variables of the command, each name once.
+    pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
+        let mut variables: Vec<(OsString, OsString)> = Vec::new();
+        let mut set = |name: &OsStr, value: &OsStr| {
+            variables.retain(|(other, _)| other != name);
+            variables.push((name.to_owned(), value.to_owned()));
+        };
+        set(OsStr::new("PATH"), OsStr::new(DEFAULT_PATH));
+        for (name, value) in self.own.iter().filter(|(name, _)| self.is_passed(name)) {
+            set(name, value);
+        }
+        set(OsStr::new("HOME"), self.home.as_os_str());
+        set(OsStr::new("SHELL"), OsStr::new("/bin/sh"));
+        // There is no terminal: programs that page or ask would wait for ever.
+        for (name, value) in [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")] {
+            set(OsStr::new(name), OsStr::new(value));
+        }
+        if let Some(temporary) = self.temporary {
+            set(OsStr::new("TMPDIR"), temporary.as_os_str());
+        }
+        for (name, value) in self.configured.iter().filter(|(name, _)| is_name(name) && !is_own(name.as_ref())) {
+            set(OsStr::new(name), OsStr::new(value));
+        }
+        variables
+    }
+
+    fn is_passed(&self, name: &OsStr) -> bool {
+        let Some(text) = name.to_str() else { return false };
+        let listed = PASSED_VARIABLES.contains(&text)
+            || text.starts_with("LC_")
+            || self.passed.iter().any(|passed| passed == text);
+        listed && !is_own(name)
+    }
+}
+
+fn is_own(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.to_ascii_uppercase().starts_with(OWN_PREFIX))
+}
+
+/// A name that the environment can hold.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['=', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_listed_variables_are_passed() {
+        let own: Vec<(OsString, OsString)> = [
+            ("PATH", "/bin"),
+            ("LC_ALL", "C"),
+            ("OPENAI_API_KEY", "sk"),
+            ("PLANWRIGHT_TOKEN", "secret"),
+            ("SSH_AUTH_SOCK", "/run/agent"),
+            ("LD_PRELOAD", "/tmp/x.so"),
+            ("BASH_ENV", "/tmp/x"),
+            ("BASH_FUNC_ls%%", "() { rm x; }"),
+            ("ENV", "/tmp/x"),
+            ("MY_FLAG", "1"),
+            ("HOME", "/root"),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into();
+        let passed = ["MY_FLAG".to_owned(), "PLANWRIGHT_TOKEN".to_owned()];
+        let configured = [("planwright_token", "x"), ("LANG", "de_DE"), ("A=B", "x"), ("", "x")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let environment = Environment {
+            own: &own,
+            passed: &passed,
+            configured: &configured,
+            home: Path::new("/home/p"),
+            temporary: Some(Path::new("/tmp")),
+        };
+        let mut lines: Vec<_> = environment
+            .variables()
+            .into_iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+            .collect();
+        lines.sort();
+        let expected = [
+            "GIT_PAGER=cat",
+            "GIT_TERMINAL_PROMPT=0",
+            "HOME=/home/p",
+            "LANG=de_DE",
+            "LC_ALL=C",
+            "MY_FLAG=1",
+            "PAGER=cat",
+            "PATH=/bin",
+            "SHELL=/bin/sh",
+            "TERM=dumb",
+            "TMPDIR=/tmp",
+        ];
+        assert_eq!(lines, expected);
+    }
+}

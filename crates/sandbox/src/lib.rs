@@ -1,0 +1,46 @@
+//! Runs a shell line in a workspace folder, inside limits that the kernel enforces.
+//!
+//! - [`Sandbox::start`] starts a [`ShellCommand`] at a [`SandboxLevel`] and returns a [`RunningCommand`]
+//! - [`RunningCommand`] streams the output, stops the command, and waits for its [`CommandResult`]
+//! - [`Support`] says what this kernel can enforce; a level that it cannot enforce is refused in the same words
+//! - `paths` says which folders a command reads, `environment` which variables it gets
+//! - `linux` builds the sandbox from namespaces, Landlock and a seccomp filter; `macos` writes a profile for `sandbox-exec`
+//!
+//! Every command has a supervisor process. It ends the whole process tree of the command when the command ends, when
+//! the [`RunningCommand`] is dropped, and when this process dies: the supervisor holds one end of a pipe whose other
+//! end only this process has.
+
+mod capture;
+mod command;
+mod driver;
+mod environment;
+mod error;
+mod level;
+mod paths;
+mod running;
+mod sandbox;
+mod scratch;
+mod support;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(any(target_os = "macos", test))]
+mod macos;
+#[cfg(not(target_os = "linux"))]
+mod portable;
+#[cfg(unix)]
+mod wait;
+
+#[cfg(target_os = "linux")]
+use linux as platform;
+#[cfg(not(target_os = "linux"))]
+use portable as platform;
+
+pub use capture::{CapturedOutput, OutputChunk, OutputStream};
+pub use command::{CommandEnd, CommandLimits, CommandResult, ShellCommand};
+pub use environment::PASSED_VARIABLES;
+pub use error::SandboxError;
+pub use level::SandboxLevel;
+pub use running::{CommandStopper, RunningCommand};
+pub use sandbox::{Layers, Sandbox, SandboxOptions};
+pub use support::{Support, SupportItem};

@@ -1,0 +1,373 @@
+//! Which folders and files a command sees, and where it may write.
+//!
+//! The list names what is visible; everything else does not exist for the command. Paths that hold secrets are covered
+//! even where a visible folder contains them.
+
+mod known;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::{SandboxError, SandboxLevel};
+use known::{CARGO_PARTS, HOME_SECRETS, HOME_TOOLS, SYSTEM, SYSTEM_SECRETS, TOOL_VARIABLES};
+
+/// What a path is for the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    /// An empty folder or file stands in its place.
+    Hidden,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum VisiblePath {
+    Object {
+        path: PathBuf,
+        access: Access,
+    },
+    /// A link of the system's root, such as `/bin` → `usr/bin`.
+    Link {
+        path: PathBuf,
+        text: PathBuf,
+    },
+    /// A writable folder that is empty at first and gone with the command.
+    Temporary {
+        path: PathBuf,
+    },
+}
+
+impl VisiblePath {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Object { path, .. } | Self::Link { path, .. } | Self::Temporary { path } => path,
+        }
+    }
+}
+
+/// Everything a command sees, in the order in which it is put together: a path comes after the paths around it.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) paths: Vec<VisiblePath>,
+    pub(crate) workspace: PathBuf,
+    pub(crate) home: PathBuf,
+}
+
+/// What the view is made from.
+#[derive(Debug)]
+pub(crate) struct ViewRequest<'a> {
+    pub(crate) level: SandboxLevel,
+    pub(crate) workspace: &'a Path,
+    pub(crate) home: Option<&'a Path>,
+    /// Folders and files that a person allowed to be read.
+    pub(crate) readable: &'a [PathBuf],
+    /// Folders and files that are never seen: our data folder, our token.
+    pub(crate) hidden: &'a [PathBuf],
+    pub(crate) variables: &'a [(OsString, OsString)],
+}
+
+impl View {
+    pub(crate) fn new(request: &ViewRequest<'_>) -> Result<Self, SandboxError> {
+        let workspace = checked_workspace(request.workspace)?;
+        let home = request.home.and_then(|home| home.canonicalize().ok()).filter(|home| home.parent().is_some());
+        let mut paths = Paths { home: home.clone(), found: Vec::new() };
+        for path in SYSTEM {
+            paths.read(Path::new(path));
+        }
+        if let Some(home) = &home {
+            HOME_TOOLS.iter().for_each(|tool| paths.read(&home.join(tool)));
+            CARGO_PARTS.iter().for_each(|part| paths.read(&home.join(".cargo").join(part)));
+        }
+        paths.read_variables(request.variables);
+        for path in request.readable {
+            paths.read(path);
+        }
+        for temporary in ["/tmp", "/var/tmp"] {
+            paths.put_temporary(Path::new(temporary));
+        }
+        let home = paths.put_home(&workspace);
+        let access = match request.level {
+            SandboxLevel::ReadOnly => Access::Read,
+            SandboxLevel::Workspace | SandboxLevel::Open => Access::Write,
+        };
+        paths.put(&workspace, access);
+        if access == Access::Write {
+            paths.protect_repository(&workspace);
+        }
+        paths.hide(&workspace, request.hidden);
+        Ok(Self { paths: paths.in_order(), workspace, home })
+    }
+
+    /// At level `open` the command sees the system as it is.
+    pub(crate) fn unrestricted(workspace: &Path, home: Option<&Path>) -> Result<Self, SandboxError> {
+        let workspace = existing_folder(workspace)?;
+        Ok(Self { paths: Vec::new(), workspace, home: home.unwrap_or(Path::new("/")).to_owned() })
+    }
+
+    /// Objects with their access, without links.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&Path, Access)> {
+        self.paths.iter().filter_map(|visible| match visible {
+            VisiblePath::Object { path, access } => Some((path.as_path(), *access)),
+            VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => None,
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn temporary_folders(&self) -> impl Iterator<Item = &Path> {
+        self.paths.iter().filter_map(|visible| match visible {
+            VisiblePath::Temporary { path } => Some(path.as_path()),
+            VisiblePath::Object { .. } | VisiblePath::Link { .. } => None,
+        })
+    }
+}
+
+fn existing_folder(path: &Path) -> Result<PathBuf, SandboxError> {
+    let refuse = |reason: String| SandboxError::Workspace { path: path.to_owned(), reason };
+    let folder = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
+    if folder.is_dir() { Ok(folder) } else { Err(refuse("it is not a folder".to_owned())) }
+}
+
+fn checked_workspace(path: &Path) -> Result<PathBuf, SandboxError> {
+    let refuse = |reason: &str| SandboxError::Workspace { path: path.to_owned(), reason: reason.to_owned() };
+    let workspace = existing_folder(path)?;
+    let replaced = ["/tmp", "/var/tmp", "/private/tmp", "/proc", "/sys", "/dev"];
+    let is_around = |other: &str| Path::new(other).starts_with(&workspace);
+    if SYSTEM.into_iter().chain(replaced).any(is_around) {
+        return Err(refuse("it is a folder of the system; name a folder below it"));
+    }
+    if ["/proc", "/sys", "/dev"].into_iter().any(|other| workspace.starts_with(other)) {
+        return Err(refuse("it is not on a disk"));
+    }
+    Ok(workspace)
+}
+
+struct Paths {
+    home: Option<PathBuf>,
+    found: Vec<VisiblePath>,
+}
+
+impl Paths {
+    fn put(&mut self, path: &Path, access: Access) {
+        self.found.retain(|other| other.path() != path);
+        self.found.push(VisiblePath::Object { path: path.to_owned(), access });
+    }
+
+    fn put_temporary(&mut self, path: &Path) {
+        self.found.retain(|other| other.path() != path);
+        self.found.push(VisiblePath::Temporary { path: path.to_owned() });
+    }
+
+    /// A path that does not exist is left out. A link stays a link, and the object it leads to is readable too.
+    fn read(&mut self, path: &Path) {
+        let clean = path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir));
+        let Ok(found) = path.canonicalize() else { return };
+        let around_home = self.home.as_ref().is_some_and(|home| home.starts_with(&found));
+        if !clean || around_home || found.parent().is_none() {
+            return;
+        }
+        if let Ok(text) = fs::read_link(path)
+            && path.parent().and_then(|parent| parent.canonicalize().ok()).as_deref() == path.parent()
+            && !self.found.iter().any(|other| path.starts_with(other.path()))
+        {
+            self.found.push(VisiblePath::Link { path: path.to_owned(), text });
+        }
+        let covered = |other: &VisiblePath| match other {
+            VisiblePath::Object { path, access: Access::Read } => found.starts_with(path),
+            VisiblePath::Object { .. } | VisiblePath::Link { .. } | VisiblePath::Temporary { .. } => false,
+        };
+        if !self.found.iter().any(covered) {
+            self.put(&found, Access::Read);
+        }
+    }
+
+    fn read_variables(&mut self, variables: &[(OsString, OsString)]) {
+        let value = |name: &str| variables.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
+        for folder in TOOL_VARIABLES.into_iter().filter_map(value) {
+            std::env::split_paths(&folder).for_each(|path| self.read(&path));
+        }
+        if let Some(cargo) = value("CARGO_HOME") {
+            CARGO_PARTS.iter().for_each(|part| self.read(&Path::new(&cargo).join(part)));
+        }
+        if let Some(path) = value("PATH") {
+            std::env::split_paths(&path).for_each(|folder| self.read(&folder));
+        }
+    }
+
+    /// The command's home folder is empty but for the tools. A workspace that contains the home folder stays whole; then
+    /// the home folder is another one.
+    fn put_home(&mut self, workspace: &Path) -> PathBuf {
+        match self.home.clone() {
+            Some(home) if !home.starts_with(workspace) => {
+                self.put_temporary(&home);
+                home
+            }
+            Some(_) | None => {
+                let home = PathBuf::from("/tmp/home");
+                self.put_temporary(&home);
+                home
+            }
+        }
+    }
+
+    /// Git runs what `hooks` and `config` name, later and outside of the sandbox. The repository itself cannot be moved
+    /// away and replaced, because it is a mount point.
+    fn protect_repository(&mut self, workspace: &Path) {
+        let repository = workspace.join(".git");
+        if !fs::symlink_metadata(&repository).is_ok_and(|found| found.is_dir()) {
+            return;
+        }
+        self.put(&repository, Access::Write);
+        // A missing folder could be created by the command.
+        let _ = fs::create_dir(repository.join("hooks"));
+        for part in ["hooks", "config", "config.worktree"] {
+            let path = repository.join(part);
+            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_symlink()) {
+                self.put(&path, Access::Read);
+            }
+        }
+    }
+
+    /// Covers what exists and would be seen. A workspace inside of a hidden folder is put into the empty one.
+    fn hide(&mut self, workspace: &Path, hidden: &[PathBuf]) {
+        let home = self.home.clone();
+        let of_home = HOME_SECRETS.iter().filter_map(|path| Some(home.as_ref()?.join(path)));
+        let secrets = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(of_home).chain(hidden.iter().cloned());
+        for secret in secrets {
+            let Ok(secret) = secret.canonicalize() else { continue };
+            // The innermost object around the secret says whether it would be seen.
+            let around = self.found.iter().filter(|other| secret.starts_with(other.path()));
+            let innermost = around.max_by_key(|other| other.path().components().count());
+            let seen = match innermost {
+                Some(VisiblePath::Object { access: Access::Read | Access::Write, .. }) => true,
+                Some(VisiblePath::Object { access: Access::Hidden, .. }) | None => false,
+                Some(VisiblePath::Link { .. } | VisiblePath::Temporary { .. }) => false,
+            };
+            if seen && secret != workspace {
+                self.put(&secret, Access::Hidden);
+            }
+        }
+    }
+
+    fn in_order(mut self) -> Vec<VisiblePath> {
+        self.found.sort_by(|one, other| one.path().cmp(other.path()));
+        self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Folders {
+        root: tempfile::TempDir,
+    }
+
+    impl Folders {
+        fn new(folders: &[&str]) -> Self {
+            let root = tempfile::tempdir().unwrap();
+            for folder in folders {
+                fs::create_dir_all(root.path().join(folder)).unwrap();
+            }
+            Self { root }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.root.path().canonicalize().unwrap().join(path)
+        }
+
+        fn view(&self, workspace: &str, hidden: &[&str]) -> View {
+            let hidden: Vec<_> = hidden.iter().map(|path| self.at(path)).collect();
+            View::new(&ViewRequest {
+                level: SandboxLevel::Workspace,
+                workspace: &self.at(workspace),
+                home: Some(&self.at("home")),
+                readable: &[self.at("tools")],
+                hidden: &hidden,
+                variables: &[
+                    ("PATH".into(), self.at("home/.local/bin").into()),
+                    ("GOPATH".into(), self.at("home").into()),
+                ],
+            })
+            .unwrap()
+        }
+    }
+
+    fn access(view: &View, path: &Path) -> Option<Access> {
+        let around = view.paths.iter().rfind(|visible| path.starts_with(visible.path()));
+        match around {
+            Some(VisiblePath::Object { access, .. }) => Some(*access),
+            Some(VisiblePath::Temporary { .. } | VisiblePath::Link { .. }) | None => None,
+        }
+    }
+
+    #[test]
+    fn the_home_folder_is_not_seen_but_for_tools_and_the_workspace() {
+        let folders =
+            Folders::new(&["home/.ssh", "home/project/src", "home/.local/bin", "home/.cargo/registry", "tools"]);
+        let view = folders.view("home/project", &[]);
+        for (path, expected) in [
+            ("home/.ssh", None),
+            ("home", None),
+            ("home/project/src", Some(Access::Write)),
+            ("home/.local/bin/x", Some(Access::Read)),
+            ("home/.cargo/registry/x", Some(Access::Read)),
+            ("home/.cargo/credentials.toml", None),
+            ("tools/x", Some(Access::Read)),
+            ("other", None),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
+        }
+        assert_eq!(view.home, folders.at("home"));
+    }
+
+    #[test]
+    fn secrets_inside_of_the_workspace_are_hidden() {
+        let folders = Folders::new(&["home/.ssh", "home/data/users/a/files", "home/src", "tools/token"]);
+        let view = folders.view("home", &["home/data", "tools/token"]);
+        for (path, expected) in [
+            ("home/.ssh/id", Some(Access::Hidden)),
+            ("home/data/token", Some(Access::Hidden)),
+            ("home/src", Some(Access::Write)),
+            ("tools/token", Some(Access::Hidden)),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
+        }
+        assert_eq!(view.home, Path::new("/tmp/home"), "the workspace is not covered by an empty home folder");
+    }
+
+    #[test]
+    fn a_workspace_in_our_data_folder_is_all_that_is_seen_of_it() {
+        let folders = Folders::new(&["home", "tools/data/users/a/files", "tools/data/users/b/files"]);
+        let view = folders.view("tools/data/users/a/files", &["tools/data"]);
+        for (path, expected) in [
+            ("tools/data/token", Some(Access::Hidden)),
+            ("tools/data/users/b/files/x", Some(Access::Hidden)),
+            ("tools/data/users/a/files/x", Some(Access::Write)),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_git_runs_later_is_read_only() {
+        let folders = Folders::new(&["home", "work/.git/objects"]);
+        fs::write(folders.at("work/.git/config"), "").unwrap();
+        let view = folders.view("work", &[]);
+        for (path, expected) in [
+            ("work/.git/objects/x", Access::Write),
+            ("work/.git/hooks/pre-commit", Access::Read),
+            ("work/.git/config", Access::Read),
+        ] {
+            assert_eq!(access(&view, &folders.at(path)), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn folders_of_the_system_are_no_workspace() {
+        for path in ["/", "/usr", "/etc", "/tmp", "/proc/self", "/dev/shm", "/no/such/folder"] {
+            let refused = checked_workspace(Path::new(path)).unwrap_err().to_string();
+            assert!(refused.contains(path), "{refused}");
+        }
+    }
+}
