@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
+use crate::ask::{AskAnswer, AskSubject};
+use crate::ids::{AskId, ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
 use crate::plan::execution::Pause;
 use crate::plan::{Digest, PlanStyle};
@@ -20,6 +21,7 @@ pub enum Command {
     Session(SessionCommand),
     Draft(DraftCommand),
     Decide(Decision),
+    Answer(AnswerCommand),
     Run(RunCommand),
     Turn(TurnCommand),
     Workbook(WorkbookCommand),
@@ -69,6 +71,12 @@ pub enum TurnCommand {
         turn: TurnId,
         inputs: Vec<TurnInput>,
         ending: Option<TurnEnding>,
+    },
+    /// A call of the turn continues only after a person's answer.
+    Ask {
+        turn: TurnId,
+        call: u32,
+        subject: AskSubject,
     },
     /// Ends the open turn, if there is one.
     Stop,
@@ -143,6 +151,14 @@ pub enum Decision {
         step: StepId,
         choice: StuckChoice,
     },
+}
+
+/// A person's answer to what a turn asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerCommand {
+    pub ask: AskId,
+    pub digest: Digest,
+    pub answer: AskAnswer,
 }
 
 /// What an approval leads to.
@@ -229,7 +245,7 @@ impl Command {
             Self::Turn(TurnCommand::Show(shown)) => Some(&shown.plan),
             Self::Turn(TurnCommand::Begin { purpose, .. }) => purpose.plan(),
             Self::Turn(TurnCommand::BeginDocument { plan, .. }) => Some(plan),
-            Self::Session(_) | Self::Draft(_) | Self::Turn(_) | Self::Workbook(_) => None,
+            Self::Session(_) | Self::Draft(_) | Self::Answer(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
             Self::Import(imported) => Some(&imported.id),

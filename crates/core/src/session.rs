@@ -6,6 +6,7 @@ mod event;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
 use crate::mode::PlanModeState;
 use crate::turn::{OpenTurn, ShownPlan};
@@ -39,6 +40,9 @@ pub struct Session {
     /// The planning files; `None` until they are switched on or off, or a workbook begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workbook: Option<WorkbookState>,
+    /// The calls that a person permitted for the rest of an execution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<GrantedCall>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -49,6 +53,11 @@ impl Session {
     /// The plan that the open turn carries out.
     pub fn worked_on(&self) -> Option<&PlanId> {
         self.turn.as_ref()?.purpose.plan()
+    }
+
+    /// What the open turn asks a person.
+    pub fn waiting_ask(&self) -> Option<&Ask> {
+        self.turn.as_ref()?.waiting_ask()
     }
 
     pub fn opened(identity: SessionIdentity, at: Timestamp) -> Self {
@@ -64,6 +73,7 @@ impl Session {
             kept_from: 0,
             shown: None,
             workbook: None,
+            granted: Vec::new(),
         }
     }
 

@@ -7,6 +7,7 @@ mod world;
 
 mod agents;
 mod approval;
+mod asks;
 mod compaction;
 mod conversation;
 mod diff;
