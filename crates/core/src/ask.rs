@@ -57,9 +57,13 @@ pub struct Question {
 pub enum AskState {
     Waiting,
     /// No process has continued the turn yet.
-    Answered { answer: AskAnswer },
+    Answered {
+        answer: AskAnswer,
+    },
     /// A process continued the turn. If it ended since, it is unknown whether it made the call.
-    Begun { answer: AskAnswer },
+    Begun {
+        answer: AskAnswer,
+    },
 }
 
 /// What a person answered.
