@@ -44,7 +44,7 @@ pub(crate) fn agent() -> Actor {
 pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Command) -> Submission {
     let by = match command {
         Command::Draft(_) | Command::Run(_) => agent(),
-        Command::Session(_) | Command::Decide(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => {
+        Command::Session(_) | Command::Decide(_) | Command::Answer(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => {
             person()
         }
     };

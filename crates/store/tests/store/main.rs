@@ -228,6 +228,7 @@ contract! {
         damage_hides_no_plan_of_others,
         what_nobody_does_any_more_is_found,
         work_that_somebody_is_at_is_not_listed,
+        a_turn_that_asks_a_person_is_found_and_not_unfinished,
         whoever_gave_a_session_back_has_not_left_it,
         damage_hides_no_unfinished_work,
         unfinished_work_is_walked_by_key_while_sessions_are_written_to,
