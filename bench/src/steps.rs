@@ -14,7 +14,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
-use planwright_engine::session::input::{Input, Place, Request};
+use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
@@ -62,7 +62,7 @@ async fn rate(folder: &TempDir, steps: usize, effect: ToolEffect) -> anyhow::Res
         let plan = engine.plans().active(&session).await?;
         engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await?;
         let begun = Instant::now();
-        let place = Place::new(TransportChat("bench".to_owned()), session.clone());
+        let place = ChatLocation::new(TransportChat("bench".to_owned()), session.clone());
         let request = Request::new(place, person.clone());
         agent.submit(Input::CarryOut { plan: plan.id.clone() }, request).outcome().await?;
         working += begun.elapsed();

@@ -136,15 +136,15 @@ pub(crate) enum Priority {
 /// Who submits an input, from where, and under which name.
 #[derive(Debug, Clone)]
 pub struct Request {
-    pub place: Place,
+    pub location: ChatLocation,
     pub by: Actor,
     /// A request that is sent again under its name gets the outcome of the first time. At most 100 characters.
     pub id: Option<RequestId>,
 }
 
 impl Request {
-    pub fn new(place: Place, by: Actor) -> Self {
-        Self { place, by, id: None }
+    pub fn new(location: ChatLocation, by: Actor) -> Self {
+        Self { location, by, id: None }
     }
 
     pub fn named(self, id: Option<RequestId>) -> Self {
@@ -152,7 +152,7 @@ impl Request {
     }
 
     pub fn session(&self) -> &SessionIdentity {
-        &self.place.session
+        &self.location.session
     }
 
     /// A name for one of several commands that the request leads to.
@@ -163,26 +163,26 @@ impl Request {
 
 /// A transport, and the session it is in now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ChatLocation {
     pub transport: TransportChat,
     pub session: SessionIdentity,
-    pub seen: Seen,
+    pub seen: SeenPlan,
 }
 
-impl Place {
+impl ChatLocation {
     pub fn new(transport: TransportChat, session: SessionIdentity) -> Self {
-        Self { transport, session, seen: Seen::default() }
+        Self { transport, session, seen: SeenPlan::default() }
     }
 }
 
-/// Who knows which version of a plan the person saw last.
+/// Where the version of a plan that the person saw last is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Seen {
-    /// The session, for surfaces that show answers to one person in one place.
+pub enum SeenPlan {
+    /// In the session, for surfaces that show answers to one person in one place.
     #[default]
-    KnownToSession,
-    /// The surface: several of them may be in the session, and what one shows is not seen at the others.
-    KnownHere(Option<ShownPlan>),
+    InSession,
+    /// At the surface: several of them may be in the session, and each shows its own version.
+    AtSurface(Option<ShownPlan>),
 }
 
 /// What a person approves besides the text: which steps, and with what note.

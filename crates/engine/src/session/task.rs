@@ -22,7 +22,7 @@ use super::progress::ProgressSender;
 use super::registry::SessionRegistry;
 use crate::catch_panic::catch_panic;
 use crate::engine::Engine;
-use crate::ledger::{Ledger, LedgerError, LedgerResult};
+use crate::ledger::{Committed, Ledger, LedgerError, LedgerResult};
 
 /// Carries inputs out.
 #[async_trait]
@@ -72,6 +72,14 @@ impl InputContext {
         match &self.request.id {
             Some(id) => engine.as_request(id.clone()),
             None => engine.clone(),
+        }
+    }
+
+    /// What the request wrote if it was carried out before under the same name.
+    pub(crate) async fn find_committed(&self, engine: &Engine) -> LedgerResult<Option<Committed>> {
+        match &self.request.id {
+            Some(id) => engine.submitter().find_request(self.session(), self.by(), id).await,
+            None => Ok(None),
         }
     }
 

@@ -8,18 +8,19 @@ use planwright_core::policy::Policy;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
 use planwright_engine::model::ModelErrorKind;
 use planwright_llm::scripted::Reply;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
 use crate::props::Prop;
 use crate::staff::{scripted, staffed, told};
-use crate::world::{Setup, World, script, statuses, tool_names};
+use crate::world::{World, script, statuses, tool_names};
 
 fn ask(agent: &str, question: &str) -> Reply {
     Reply::call("ask_agent", json!({"agent": agent, "question": question}))
 }
 
 /// A conversation in which a plan is built by this script.
-async fn planning(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(&mut Setup)) -> World {
+async fn planning(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(staffed().script("", replies), change).await;
     world.hear("/plan on build").await;
     world

@@ -17,13 +17,14 @@ use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
 use planwright_engine::session::progress::Progress;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
 
 use crate::props::{Act, Prop};
-use crate::world::{Setup, World, person};
+use crate::world::{World, person};
 
 /// A plan of these calls, approved in a conversation.
-async fn approved(calls: &[(&str, Value)], change: impl FnOnce(&mut Setup)) -> World {
+async fn approved(calls: &[(&str, Value)], change: impl FnOnce(&mut AgentSetup)) -> World {
     let (first, rest) = calls.split_first().unwrap();
     let reply = Reply::call(first.0, first.1.clone());
     let reply = rest.iter().fold(reply, |reply, (tool, arguments)| reply.and_call(*tool, arguments.clone()));
@@ -162,8 +163,7 @@ async fn what_only_reads_is_done_side_by_side() {
 async fn a_plan_whose_tools_are_not_here_stays_approved() {
     let prop = Prop::changing("ring");
     let world = approved(&[("ring", json!({}))], |setup| setup.tool(&prop)).await;
-    let elsewhere = World { tools: Default::default(), ..world };
-    let elsewhere = elsewhere.restart().await;
+    let elsewhere = world.restart_with(|setup| setup.tools = Default::default()).await;
     let answer = elsewhere.hear("/plan resume").await;
     assert!(answer.refused() && answer.reply.contains("`ring`"), "{}", answer.reply);
     assert_eq!(elsewhere.plan(1).await.status, PlanStatus::Approved);

@@ -12,7 +12,7 @@ use planwright_engine::Engine;
 use planwright_engine::feed::{Feed, Followed, Follower};
 use planwright_engine::ledger::Lease;
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_store::SqliteLedger;
+use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
 
 use crate::world::{person, session};
@@ -44,7 +44,7 @@ impl Stage {
 }
 
 async fn ledger(folder: &TempDir) -> Arc<dyn ServerLedger> {
-    Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap())
+    AgentSetup::new(folder.path()).ledger().await
 }
 
 /// Turns plan work on and off, so many times: an entry or more each.

@@ -20,8 +20,8 @@ mod queue;
 mod recovering;
 mod restart;
 mod staff;
-#[path = "../support/talk.rs"]
-mod talk;
 mod turns;
 mod workbook;
 mod world;
+
+use planwright_test_support::talk;

@@ -10,23 +10,24 @@ use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::workbook::{DocumentKind, PlanningFiles};
 use planwright_engine::workbook::NewWorkbook;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
 
-use crate::world::{Setup, World, person};
+use crate::world::{World, person};
 
 /// A session with a workbook, and a model that answers by this script.
 async fn working(replies: impl IntoIterator<Item = Reply>) -> World {
     working_with(ScriptedModel::new(replies), |_| {}).await
 }
 
-async fn working_with(model: ScriptedModel, change: impl FnOnce(&mut Setup)) -> World {
+async fn working_with(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(model, change).await;
     let beginning = NewWorkbook { title: "Move the shop".to_owned(), force_new: false };
     world.engine().workbooks().init(&world.session, &person(), &beginning).await.unwrap();
     world
 }
 
-fn settings(setup: &mut Setup) -> &mut PlanningFiles {
+fn settings(setup: &mut AgentSetup) -> &mut PlanningFiles {
     &mut setup.policy.planning_files
 }
 

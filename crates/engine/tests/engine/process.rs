@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::ledger::HangingLedger;
-use crate::world::{Start, World, person};
+use crate::world::{World, person};
 
 /// How long the session of a dead process stays held.
 const LEASE: Duration = Duration::from_millis(200);
@@ -42,11 +42,9 @@ impl Process {
         when: impl Fn(&Submission) -> bool + Send + Sync + 'static,
     ) -> Self {
         let ledger = HangingLedger::new(world.ledger().await, when);
-        let mut options = world.options.clone();
-        options.owner = "the one that dies".to_owned();
-        options.lease = LEASE;
-        let start = Start { options: &options, ..world.start() };
-        let agent = start.agent(ledger.clone(), model);
+        let mut setup = world.setup.clone().owned_by("the one that dies");
+        setup.options.lease = LEASE;
+        let agent = setup.agent(ledger.clone(), model.clone());
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Self { runtime: Some(runtime), agent, ledger }
     }

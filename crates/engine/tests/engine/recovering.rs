@@ -10,10 +10,8 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::Agent;
 use planwright_engine::feed::{Feed, Followed};
-use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_store::SqliteLedger;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -31,8 +29,7 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     pub(crate) async fn start(world: &World, model: &ScriptedModel) -> Self {
-        let ledger: Arc<dyn ServerLedger> =
-            Arc::new(SqliteLedger::open(&world.folder.path().join("test.db")).await.unwrap());
+        let ledger = world.setup.ledger().await;
         let agent = world.another(model, "the keeper").await;
         let stop = CancellationToken::new();
         let (keeper, stopping, shared) = (agent.clone(), stop.clone(), Arc::clone(&ledger));

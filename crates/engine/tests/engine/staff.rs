@@ -5,9 +5,10 @@ use planwright_core::model::ModelRequest;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
-use crate::world::{Setup, World};
+use crate::world::World;
 
 /// A model with a script for the conversation and one for each specialist: `coder` while the coder does a step,
 /// `asked coder` while it is asked a question.
@@ -57,7 +58,7 @@ fn proposal(steps: &[Step]) -> Vec<Reply> {
 }
 
 /// A conversation in which a plan of these steps waits for the person, who said a word that is nobody else's business.
-pub(crate) async fn proposed(steps: &[Step], change: impl FnOnce(&mut Setup)) -> World {
+pub(crate) async fn proposed(steps: &[Step], change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(staffed().script("", proposal(steps)), change).await;
     world.hear("/plan on build").await;
     world.say("Plan the shop, my secret is xyzzy").await;

@@ -12,8 +12,9 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_test_support::clock::NumberedIds;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -23,7 +24,7 @@ use crate::checks;
 use crate::files;
 use crate::ledger::ProcessLedger;
 use crate::model::RandomModel;
-use crate::process::{self, NumberedIds, Process};
+use crate::process::{self, Process};
 use crate::random::Dice;
 use crate::sabotage::Sabotage;
 use crate::store::Store;
@@ -290,8 +291,8 @@ async fn go_on(world: &World, agent: &Agent, session: &SessionIdentity) {
     world.wrong(format!("{session} is gone on with again and again"));
 }
 
-fn place(session: &SessionIdentity) -> Place {
-    Place::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
+fn place(session: &SessionIdentity) -> ChatLocation {
+    ChatLocation::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
 }
 
 fn person() -> Actor {

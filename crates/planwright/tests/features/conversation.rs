@@ -8,7 +8,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::model::ModelErrorKind;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::session::outcome::Answer;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -96,8 +96,8 @@ pub(crate) fn transport() -> TransportChat {
 }
 
 /// Where the person is.
-pub(crate) fn place(world: &World) -> Place {
-    Place::new(transport(), world.session())
+pub(crate) fn place(world: &World) -> ChatLocation {
+    ChatLocation::new(transport(), world.session())
 }
 
 #[given(expr = "the model answers {string}")]
@@ -151,7 +151,7 @@ pub(crate) async fn says(world: &mut World, text: String) {
 pub(crate) async fn types(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
     // A person is always somewhere before they go elsewhere.
-    let here = agent.enter(&transport(), &world.session(), &person()).await.expect("entered");
+    let here = agent.chats().enter(&transport(), &world.session(), &person()).await.expect("entered");
     let answer = agent.hear(&here, &person(), &text, &Watcher::nobody()).await.expect("answered");
     world.look_at(&answer.session.to_string());
     world.talk.answer = Some(answer);
@@ -186,7 +186,7 @@ async fn arrives(world: &mut World, session: String) {
     let by: Actor = person();
     let agent = world.talk.agent(&world.engine);
     let channel = world.session().channel;
-    let Place { session: found, .. } = agent.arrive(&transport(), channel, &by).await.expect("arrived");
+    let ChatLocation { session: found, .. } = agent.chats().arrive(&transport(), channel, &by).await.expect("arrived");
     assert_eq!(found.to_string(), session);
 }
 

@@ -1,7 +1,6 @@
 //! What every store promises, checked on both, and what each of them does when its own kind of trouble comes.
 //!
 //! - `contract`: the promises of the port, one file for each kind
-//! - `stores`: a fresh store for each test, and a way behind its back
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_trouble`, `postgres_trouble`, `sharing_trouble`: files and servers that fail
 
@@ -14,9 +13,10 @@ mod postgres_trouble;
 mod proxy;
 mod sharing_trouble;
 mod sqlite_trouble;
-mod stores;
 mod turns;
 mod verifying;
+
+use planwright_test_support::stores;
 
 /// Makes a test of each promise for one store.
 macro_rules! promises {

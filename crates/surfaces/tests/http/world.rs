@@ -5,15 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::policy::Policy;
-use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::rehearsal::RehearsalModel;
-use planwright_store::Location;
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token};
+use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
@@ -87,7 +82,7 @@ impl World {
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.folder.path().join("planwright.db")
+        AgentSetup::new(self.folder.path()).database()
     }
 
     pub(crate) fn revoked_cookies_file(&self) -> PathBuf {
@@ -102,12 +97,10 @@ impl World {
 
 /// What a server starts with: a store and a token in this folder, on any port of this machine.
 pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOptions {
-    let store = planwright_store::open(&Location::Sqlite(folder.path().join("planwright.db"))).await.unwrap();
+    let setup = AgentSetup::new(folder.path());
+    let store = setup.ledger().await;
     let ledger: Arc<dyn ServerLedger> = ControlledLedger::new(store, control);
-    let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
-    let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-    let model = Arc::new(RehearsalModel::default());
-    let agent = Agent::new(engine, model, files, Toolbox::default(), AgentOptions::new("the test"));
+    let agent = setup.agent(Arc::clone(&ledger) as _, RehearsalModel::default());
     ServerOptions {
         agent,
         ledger,

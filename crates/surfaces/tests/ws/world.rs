@@ -2,20 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
-use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token, WebSocketLimits};
+use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -61,10 +57,8 @@ impl World {
     pub(crate) async fn with(store: Store, model: ScriptedModel, change: impl FnOnce(&mut WebSocketLimits)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ledger = store.ledger().await;
-        let engine = Engine::new(ledger.clone(), Policy::default());
-        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-        let options = AgentOptions::new("the server");
-        let agent = Agent::new(engine.clone(), Arc::new(model.clone()), files, Toolbox::default(), options);
+        let agent = AgentSetup::new(folder.path()).owned_by("the server").agent(ledger.clone(), model.clone());
+        let engine = agent.engine().clone();
         let mut limits = ServerLimits { requests_per_second: 0, ..ServerLimits::default() };
         change(&mut limits.websocket);
         let token = Token::File(folder.path().join("token"));

@@ -3,11 +3,11 @@
 use planwright_core::gate::ToolEffect;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 
-use crate::agent::lease::is_over_or_taken;
+use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerError;
 
 #[derive(Debug)]
-pub(in crate::agent) enum TurnAbort {
+pub(super) enum TurnAbort {
     /// A person said stop; this much had been said, and this was under way.
     Stopped {
         heard: String,
@@ -33,7 +33,7 @@ impl From<LedgerError> for TurnAbort {
 
 impl TurnAbort {
     /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
-    pub(in crate::agent) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
+    pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
         match self {
             Self::Stopped { heard, .. } => {
                 let status = match effect {

@@ -8,10 +8,10 @@ use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInpu
 use planwright_core::visible::visible;
 
 use super::replay::RecordedEnd;
-use super::{Delivery, PlanState, TurnRunner};
-use crate::agent::commands::standing;
-use crate::agent::lease::is_over_or_taken;
+use super::runner::{Delivery, PlanState, TurnRunner};
+use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerResult;
+use crate::plan_status::short_status;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 impl TurnRunner<'_> {
@@ -44,7 +44,7 @@ impl TurnRunner<'_> {
     /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
     pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
         if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
-            self.agent.release(&held).await;
+            self.turns.leases.release(&held).await;
         }
         // One that is still open was taken over by another process, or will be.
         let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
@@ -60,7 +60,10 @@ impl TurnRunner<'_> {
         let mut found =
             RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
         let id = &self.turn.id;
-        self.agent.read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event)).await?;
+        self.turns
+            .conversations
+            .read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event))
+            .await?;
         let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) else {
             return Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None));
         };
@@ -76,13 +79,13 @@ impl TurnRunner<'_> {
     ) -> LedgerResult<TurnOutcome> {
         let delivered = plan.as_ref().filter(|_| self.delivery == Delivery::Answer);
         let shown = delivered.map(|card| ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
-        let tokens = self.agent.shared.tokens.count(&own_words);
+        let tokens = self.agent.tokens.count(&own_words);
         let ending = TurnEnding { end: end.clone(), text: own_words.clone(), tokens, shown };
         self.record(inputs, Some(ending)).await?;
         let reply = self.reply(&end, own_words);
         let planner = self.planner_answer(&end, &reply).await?;
         let outcome = TurnOutcome { planner, ..self.outcome(end, reply, plan) };
-        self.remember();
+        self.cache_conversation();
         Ok(outcome)
     }
 
@@ -224,6 +227,6 @@ impl TurnRunner<'_> {
     fn moved(&self) -> Option<String> {
         let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
         let now = PlanState::of(plan);
-        (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| standing(plan))
+        (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| short_status(plan))
     }
 }

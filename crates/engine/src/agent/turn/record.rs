@@ -26,7 +26,7 @@ impl TurnRunner<'_> {
         Ok(())
     }
 
-    pub(in crate::agent) async fn compact(&mut self, compaction: Compaction) -> LedgerResult<()> {
+    pub(super) async fn compact(&mut self, compaction: Compaction) -> LedgerResult<()> {
         let committed = self.submit(TurnCommand::Compact(compaction), Leasing::Held).await?;
         self.take_in(committed);
         Ok(())
@@ -46,7 +46,7 @@ impl TurnRunner<'_> {
             .await
     }
 
-    pub(in crate::agent) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
+    pub(super) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
         let held = self.held.as_ref();
         held.map(|held| held.lease().clone())
             .ok_or_else(|| LedgerError::Internal("the turn went on after its end".to_owned()))

@@ -5,7 +5,7 @@ use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::plan::PlanStatus;
 use planwright_core::turn::{ShownPlan, TurnEnd};
 use planwright_engine::agent::Agent;
-use planwright_engine::session::input::{Place, Seen};
+use planwright_engine::session::input::{ChatLocation, SeenPlan};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
@@ -196,18 +196,18 @@ async fn what_one_terminal_was_shown_is_not_seen_at_another() {
     world.hear("/plan on").await;
     let card = world.say("Plan it").await.plan.unwrap();
     let seen = ShownPlan { plan: card.plan_id, digest: card.digest };
-    let here = Place { seen: Seen::KnownHere(Some(seen)), ..world.place() };
+    let here = ChatLocation { seen: SeenPlan::AtSurface(Some(seen)), ..world.place() };
     // Another terminal in the same session changes it and is shown what it became.
     world.hear("/plan revise #1 make it two").await;
     let answer = world.agent.hear(&here, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
     assert!(answer.refused() && answer.plan.is_some(), "{answer:?}");
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
-    let nothing = Place { seen: Seen::KnownHere(None), ..world.place() };
+    let nothing = ChatLocation { seen: SeenPlan::AtSurface(None), ..world.place() };
     let answer = world.agent.hear(&nothing, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
     assert!(answer.refused() && answer.plan.is_some(), "{answer:?}");
     let card = answer.plan.unwrap();
     let seen = ShownPlan { plan: card.plan_id, digest: card.digest };
-    let here = Place { seen: Seen::KnownHere(Some(seen)), ..world.place() };
+    let here = ChatLocation { seen: SeenPlan::AtSurface(Some(seen)), ..world.place() };
     world.agent.hear(&here, &person(), "/plan approve", &Watcher::nobody()).await.unwrap();
     assert!(world.plan(1).await.approval.is_some());
 }

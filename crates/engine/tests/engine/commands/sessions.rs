@@ -3,20 +3,20 @@
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::session::{Channel, TransportChat};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::planning::set;
 use crate::world::{World, events, person, session};
 
-async fn arrive(world: &World) -> Place {
+async fn arrive(world: &World) -> ChatLocation {
     let transport = TransportChat("cli:tester".to_owned());
-    world.agent.arrive(&transport, Channel::Cli, &person()).await.unwrap()
+    world.agent.chats().arrive(&transport, Channel::Cli, &person()).await.unwrap()
 }
 
 /// Types it where the person is now.
-async fn hear(world: &World, place: &Place, text: &str) -> planwright_engine::session::outcome::Answer {
+async fn hear(world: &World, place: &ChatLocation, text: &str) -> planwright_engine::session::outcome::Answer {
     world.agent.hear(place, &person(), text, &Watcher::nobody()).await.unwrap()
 }
 
@@ -66,7 +66,7 @@ async fn a_deleted_session_takes_everything_along_and_the_person_is_where_they_w
     ])
     .await;
     let before = arrive(&world).await;
-    let new = Place { session: hear(&world, &before, "/new").await.session, ..before.clone() };
+    let new = ChatLocation { session: hear(&world, &before, "/new").await.session, ..before.clone() };
     hear(&world, &new, "/plan on").await;
     hear(&world, &new, "Plan it, and write it down").await;
     let plan = world.engine().plans().active(&new.session).await.unwrap().id.clone();

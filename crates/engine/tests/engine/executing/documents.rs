@@ -8,16 +8,17 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus::{Completed, Failed, InProgress, Pending, Skipped};
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
 use crate::planning::{report, set};
 use crate::staff::{names_since, reported, run_statuses, runs};
-use crate::world::{Setup, World, newest_words, script, statuses, tool_names};
+use crate::world::{World, newest_words, script, statuses, tool_names};
 
 const TWO: &str = "# Move\n\n- [ ] pack\n- [ ] drive";
 
 /// A document that waits for the person.
-async fn drafted(markdown: &str, change: impl FnOnce(&mut Setup)) -> World {
+async fn drafted(markdown: &str, change: impl FnOnce(&mut AgentSetup)) -> World {
     let world = World::with(ScriptedModel::new([set(markdown), Reply::text("Ready.")]), change).await;
     world.hear("/plan on").await;
     world.say("Plan the move").await;

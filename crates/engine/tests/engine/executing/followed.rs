@@ -6,16 +6,17 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::refusal::Refusal;
-use planwright_engine::agent::standing_now;
+use planwright_engine::plan_status::plan_status;
 use planwright_engine::plan_watch::{PlanUpdateKind, PlanWatch};
 use planwright_engine::step_counts::StepCounts;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
 use super::approved;
 use crate::props::{Act, Prop};
 use crate::talk::Talk as _;
-use crate::world::{HandClock, World, person};
+use crate::world::{World, person};
 
 fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
@@ -48,7 +49,7 @@ async fn told(following: &mut PlanWatch) -> Vec<String> {
 
 #[tokio::test]
 async fn every_entry_about_the_plan_is_told_once_and_executions_are_told_apart() {
-    let clock = HandClock::new();
+    let clock = TestClock::stopped();
     let (first, bad) = (Prop::changing("first"), Prop::new("bad", ToolEffect::Repeatable, Act::HangOnce));
     let world = approved(&[("first", json!({})), ("bad", json!({}))], |setup| {
         setup.tool(&first);
@@ -154,7 +155,7 @@ async fn the_plan_to_follow_is_the_active_one_else_the_one_under_way() {
 
 #[tokio::test]
 async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
-    let clock = HandClock::new();
+    let clock = TestClock::stopped();
     let bad = Prop::new("bad", ToolEffect::Repeatable, Act::Refuse(Refusal::invalid("no *room*")));
     let (slow, last) = (Prop::new("slow", ToolEffect::Changes, Act::Hang), Prop::changing("last"));
     let world = approved(&[("bad", json!({})), ("slow", json!({})), ("last", json!({}))], |setup| {
@@ -165,7 +166,7 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
         setup.clock = Some(clock.clone());
     })
     .await;
-    let before = standing_now(&world.plan(1).await, world.engine().now(), None);
+    let before = plan_status(&world.plan(1).await, world.engine().now(), None);
     assert!(before.starts_with("Plan 1 is **APPROVED**") && !before.contains("steps"), "{before}");
     let working = world.hear_in_background("/plan resume");
     slow.called(1).await;

@@ -10,18 +10,19 @@ use planwright_engine::model::ModelErrorKind;
 use planwright_engine::plans::Activity;
 use planwright_engine::session::input::{Approving, BeginWork, Input, Request};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::json;
 
 use crate::planning::{report, set};
 use crate::process::Process;
 use crate::recovering::Keeper;
 use crate::talk::{Talk as _, Watcher};
-use crate::world::{Setup, World, newest_words, person, session};
+use crate::world::{World, newest_words, person, session};
 
 const TWO: &str = "- [ ] one\n- [ ] two";
 
 /// A document that waits for approval; whatever the model is asked afterwards, it answers with `otherwise`.
-async fn drafted(otherwise: Reply, change: impl FnOnce(&mut Setup)) -> World {
+async fn drafted(otherwise: Reply, change: impl FnOnce(&mut AgentSetup)) -> World {
     let model = ScriptedModel::new([set(TWO), Reply::text("Ready.")]).otherwise(otherwise);
     let world = World::with(model, change).await;
     world.hear("/plan on").await;

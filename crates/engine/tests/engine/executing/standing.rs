@@ -13,6 +13,7 @@ use planwright_core::turn::TurnEnd;
 use planwright_engine::ledger::Submission;
 use planwright_engine::toolbox::{Tool, Toolbox};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
 
 use super::runs;
@@ -20,13 +21,13 @@ use crate::planning::set;
 use crate::process::Process;
 use crate::props::{Act, Prop};
 use crate::staff::{names_since, proposed, step};
-use crate::world::{Setup, World, person};
+use crate::world::{World, person};
 
 fn looking() -> Prop {
     Prop::new("look", ToolEffect::ReadsOnly, Act::Answer(json!({"seen": true})))
 }
 
-fn rule(setup: &mut Setup) {
+fn rule(setup: &mut AgentSetup) {
     setup.policy.standing_approval = StandingApproval::ReadOnly;
 }
 
@@ -37,7 +38,7 @@ fn finalize() -> Reply {
 /// A plan of these calls is proposed.
 async fn proposes(
     calls: &[(&str, Value)],
-    change: impl FnOnce(&mut Setup),
+    change: impl FnOnce(&mut AgentSetup),
 ) -> (World, planwright_engine::session::outcome::TurnOutcome) {
     let reply =
         calls.iter().fold(Reply::default(), |reply, (tool, arguments)| reply.and_call(*tool, arguments.clone()));
@@ -163,7 +164,7 @@ async fn a_tool_that_does_not_only_read_any_more_is_not_run_on_the_word_of_a_rul
     process.die().await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Executing);
     let changed: Arc<dyn Tool> = Arc::new(Prop::changing("look"));
-    let world = World { tools: Toolbox::new([changed]), ..world }.restart().await;
+    let world = world.restart_with(|setup| setup.tools = Toolbox::new([changed])).await;
     world.agent.resume_plan(&world.place(), &person(), &Watcher::nobody()).await.unwrap();
     assert_eq!(runs(&world).await, [Failed, Completed]);
     let note = world.plan(1).await.execution.unwrap().steps[0].note.clone().unwrap();

@@ -48,7 +48,7 @@ async fn an_edit_of_an_older_version_keeps_both() {
     let world = World::with_workbook().await;
     let began = world.on_disk(DocumentKind::TaskPlan);
     // The ledger moves on where these files are not seen.
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     let edit = |_: &str| Ok("written elsewhere".to_owned());
     elsewhere
         .workbooks()
@@ -71,7 +71,7 @@ async fn an_edit_of_an_older_version_keeps_both() {
 #[tokio::test]
 async fn a_file_that_a_crash_left_behind_is_mended_and_is_nobodys_edit() {
     let world = World::with_workbook().await;
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     for text in ["two", "three"] {
         let edit = |_: &str| Ok(text.to_owned());
         elsewhere
@@ -174,7 +174,7 @@ async fn a_folder_that_cannot_be_used_is_told_and_fails_nothing() {
 #[tokio::test]
 async fn an_edit_while_the_workbook_is_cleared_stays() {
     let world = World::with_workbook().await;
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     elsewhere.workbooks().clear(&world.session, &person()).await.unwrap();
     world.save(DocumentKind::TaskPlan, "saved too late");
     let notes = world.engine().workbooks().sync(&world.session).await.unwrap();

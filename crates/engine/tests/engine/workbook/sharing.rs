@@ -16,7 +16,7 @@ use crate::world::{World, person, session};
 async fn another(world: &World) -> Engine {
     let files = FileTools::new(world.folder.path().join("users"), FileLimits::default());
     let folders = WorkbookFolders { files, templates: None };
-    Engine::new(world.ledger().await, world.policy.clone()).with_workbook_folders(folders)
+    Engine::new(world.ledger().await, world.setup.policy.clone()).with_workbook_folders(folders)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -29,7 +29,7 @@ async fn nobodys_line_is_lost() {
             another(&world).await
         } else {
             // One that does not see the files.
-            Engine::new(world.ledger().await, world.policy.clone())
+            Engine::new(world.ledger().await, world.setup.policy.clone())
         };
         let session = world_session.clone();
         writers.spawn(async move {

@@ -3,7 +3,7 @@
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::agent::standing_now;
+use planwright_engine::plan_status::plan_status;
 use planwright_surfaces::wire::{PlanModeView, PlanView};
 use serde_json::{Value, json};
 
@@ -86,14 +86,14 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outc
     };
     let value = || {
         let mut value = view(opened, &snapshot);
-        value["standing"] = json!(snapshot.active().map(|plan| standing_now(plan, now, activity(plan))));
+        value["standing"] = json!(snapshot.active().map(|plan| plan_status(plan, now, activity(plan))));
         value["othersUnderWay"] = json!(others.iter().map(|plan| PlanView::from(plan.as_ref())).collect::<Vec<_>>());
         value
     };
     let words = || {
         let width = context.screen.width;
         let tell = |plan: &Plan, standing| {
-            let words = markdown::render(&standing_now(plan, now, activity(plan)), width);
+            let words = markdown::render(&plan_status(plan, now, activity(plan)), width);
             format!(
                 "{words}{}{}",
                 card::progress(plan, width),

@@ -14,7 +14,7 @@ use planwright_core::policy::Policy;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::session::outcome::Answer;
 use planwright_engine::tokens::Tokens;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
@@ -107,7 +107,7 @@ impl Job {
 
     async fn carry_out(&self, agent: &Agent, session: &str) -> String {
         let (person, watcher) = (Actor::person("Ada", "cli"), Watcher::nobody());
-        let place = Place::new(TransportChat("cli:tester".to_owned()), session.parse().unwrap());
+        let place = ChatLocation::new(TransportChat("cli:tester".to_owned()), session.parse().unwrap());
         let answer = match &self.act {
             Act::Type(text) => agent.hear(&place, &person, text, &watcher).await.map(Some),
             Act::TakeUp => match agent.resume(&place.session, &watcher).await.unwrap() {

@@ -21,7 +21,7 @@ use crate::verifying::{assert_no_gaps, assert_whole, chain, whats};
 const LONG: Duration = Duration::from_secs(600);
 
 pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
-    store.make_version_1().await;
+    store.make_version(1).await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
     assert_eq!(store.schema_version().await, "6");
@@ -54,7 +54,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
 }
 
 pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
-    store.make_version_1().await;
+    store.make_version(1).await;
     let chat = TransportChat("telegram:1".to_owned());
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
@@ -64,7 +64,7 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
 }
 
 pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
-    store.make_version_2().await;
+    store.make_version(2).await;
     let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
     let engine = store.engine().await;
     assert_eq!(store.schema_version().await, "6");
@@ -85,7 +85,7 @@ pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
 }
 
 pub(crate) async fn damaged_plans_of_the_second_version_stay_as_they_are(store: &Store) {
-    store.make_version_2().await;
+    store.make_version(2).await;
     let damage = "UPDATE plan SET body = replace(body, 'IN_PROGRESS', 'MISLAID') WHERE style = 'collect'";
     assert_eq!(store.tamper(damage).await, 1);
     let body = "SELECT body FROM plan WHERE style = 'collect'";
@@ -98,7 +98,7 @@ pub(crate) async fn damaged_plans_of_the_second_version_stay_as_they_are(store: 
 }
 
 pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store) {
-    store.make_version_3().await;
+    store.make_version(3).await;
     assert_eq!(store.schema_version().await, "3");
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     assert_eq!(store.schema_version().await, "6");
@@ -126,7 +126,7 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
 }
 
 pub(crate) async fn damaged_sessions_of_the_third_version_stay_as_they_are(store: &Store) {
-    store.make_version_3().await;
+    store.make_version(3).await;
     assert_eq!(store.tamper("UPDATE session SET state = substr(state, 1, 60) WHERE channel = 'cli'").await, 1);
     let state = "SELECT state FROM session WHERE channel = 'cli'";
     let kept = store.look(state).await;
@@ -195,7 +195,7 @@ fn restart<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
 
 /// Entries of earlier versions did not say which version they made.
 pub(crate) async fn versions_of_earlier_stores_are_numbered(store: &Store) {
-    store.make_version_3().await;
+    store.make_version(3).await;
     let engine = store.engine().await;
     for (session, kind) in [(here(), "plan_finalized"), (session(BYSTANDER), "content_set")] {
         let plan = engine.plans().active(&session).await.unwrap();

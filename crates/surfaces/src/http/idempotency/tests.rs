@@ -3,15 +3,10 @@
 use std::sync::Arc;
 
 use axum::Router;
-use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::session::input::Input;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_store::SqliteLedger;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -38,10 +33,9 @@ impl World {
     }
 
     async fn in_folder(folder: Arc<TempDir>, model: ScriptedModel) -> Self {
-        let ledger = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
-        let engine = Engine::new(ledger.clone(), Policy::default());
-        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-        let agent = Agent::new(engine, Arc::new(model), files, Toolbox::default(), AgentOptions::new("the test"));
+        let setup = AgentSetup::new(folder.path());
+        let ledger = setup.ledger().await;
+        let agent = setup.agent(ledger.clone(), model);
         let app = App::new(agent, ledger, CancellationToken::new());
         let session = "web:session-one".parse().unwrap();
         app.engine().sessions().open(&session, &app.person()).await.unwrap();

@@ -155,7 +155,7 @@ async fn a_step_whose_plan_cannot_go_on_here_blocks_nobody() {
     process.carry_out(&world.session, &world.plan(1).await.id);
     model.asked(1).await;
     process.die().await;
-    let world = World { policy: super::failing::without("tester"), ..world }.restart().await;
+    let world = world.restart_with(|setup| setup.policy = super::failing::without("tester")).await;
     assert_eq!(go_on(&world).await, "", "it is not taken up");
     world.model.then(Reply::text("Hello."));
     let (outcome, told) = world.watch("Hello").await;

@@ -13,7 +13,10 @@ use crate::staff::{proposed, reported, run_statuses, runs, scripted};
 use crate::world::{World, script, statuses};
 
 /// One step, and what its specialist says.
-async fn one_step(replies: impl IntoIterator<Item = Reply>, change: impl FnOnce(&mut crate::world::Setup)) -> World {
+async fn one_step(
+    replies: impl IntoIterator<Item = Reply>,
+    change: impl FnOnce(&mut planwright_test_support::agent::AgentSetup),
+) -> World {
     let world = proposed(&TWO[..1], change).await;
     scripted(&world, "coder", replies);
     world.hear("/plan approve").await;

@@ -9,7 +9,6 @@ use planwright_core::policy::{OnFailure, Policy};
 use super::TWO;
 use crate::staff::{Step, proposed, reported, run_statuses, runs, scripted, staffed, step, told};
 use crate::talk::Talk as _;
-use crate::world::World;
 
 const THREE: [Step; 3] = [step("Build", "coder", &[]), step("Try", "tester", &[1]), step("Write", "writer", &[])];
 
@@ -100,7 +99,7 @@ pub(super) fn without(name: &str) -> Policy {
 #[tokio::test]
 async fn a_plan_whose_agent_is_gone_stays_as_it_is() {
     let world = proposed(&TWO, |_| {}).await;
-    let world = World { policy: without("tester"), ..world }.restart().await;
+    let world = world.restart_with(|setup| setup.policy = without("tester")).await;
     let answer = world.hear("/plan approve").await;
     assert!(
         answer.reply.contains("It cannot be carried out here") && answer.reply.contains("`tester`"),
@@ -112,7 +111,7 @@ async fn a_plan_whose_agent_is_gone_stays_as_it_is() {
     assert!(answer.refused() && answer.reply.contains("`tester`: there is no such agent"), "{}", answer.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Approved);
     assert_eq!(world.model.requests().len(), 2, "nothing was asked but the planner");
-    let world = World { policy: Policy::default(), ..world }.restart().await;
+    let world = world.restart_with(|setup| setup.policy = Policy::default()).await;
     scripted(&world, "coder", [reported("done", "1")]);
     scripted(&world, "tester", [reported("done", "2")]);
     assert!(world.hear("/plan resume").await.reply.contains("2 done"));
@@ -123,7 +122,7 @@ async fn a_plan_whose_agent_is_gone_stays_as_it_is() {
 async fn an_agent_that_is_not_needed_may_be_gone() {
     let world = proposed(&THREE, |_| {}).await;
     world.approve(1, Selection::Skip([3].into())).await;
-    let world = World { policy: without("writer"), ..world }.restart().await;
+    let world = world.restart_with(|setup| setup.policy = without("writer")).await;
     scripted(&world, "coder", [reported("done", "1")]);
     scripted(&world, "tester", [reported("done", "2")]);
     let answer = world.hear("/plan resume").await;

@@ -8,7 +8,7 @@ use crate::ledger::{LedgerError, LedgerResult};
 
 impl TurnRunner<'_> {
     /// Whether an entry like this was written after the one that began the turn.
-    pub(in crate::agent) async fn happened_since_begun(&self, is_it: impl Fn(&Event) -> bool) -> LedgerResult<bool> {
+    pub(super) async fn happened_since_begun(&self, is_it: impl Fn(&Event) -> bool) -> LedgerResult<bool> {
         const PAGE: u32 = 1_000;
         let mut after = self.begun_seq().await?;
         loop {
@@ -35,7 +35,8 @@ impl TurnRunner<'_> {
         }
         let from = self.snapshot.opened()?.history_from;
         let mut begun = None;
-        self.agent
+        self.turns
+            .conversations
             .read(&self.session, from, u64::MAX, &mut |seq, event| match event {
                 Event::Turn { id, event: TurnEvent::Begun { .. } } if *id == self.turn.id => begun = Some(seq),
                 _ => {}

@@ -11,15 +11,16 @@ use planwright_core::prompt::specialist;
 use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnEnd};
 use tokio::time::Instant;
 
-use super::{Execution, ExecutionAbort, named, uncertain};
-use crate::agent::turn::TurnRunner;
+use super::runner::{ExecutionAbort, ExecutionRunner};
+use super::{named, uncertain};
+use crate::agent::turn::{Delivery, TurnRunner};
 use crate::ledger::{Committed, Leasing, LedgerResult};
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 
-impl Execution<'_> {
-    /// One step after another, each as soon as those it needs are done, until nothing is left, one fails, or nobody
-    /// knows how one ended.
+impl ExecutionRunner<'_> {
+    /// One step after another, each as soon as those it needs are done, until no step is left, one fails, or the result of
+    /// one is unknown.
     pub(super) async fn built_steps(&mut self) -> Result<(), ExecutionAbort> {
         loop {
             let open = self.open_turn().await?;
@@ -28,15 +29,15 @@ impl Execution<'_> {
                 return Err(halt);
             }
             let began = Instant::now();
-            let mut run = self.given(position, &step, open).await?;
+            let mut run = self.start_step(position, &step, open).await?;
             let outcome = Box::pin(run.finish_turn()).await;
             let end = outcome?.end;
             self.plan = self.agent.engine().plans().get(&self.session, &self.plan.id).await?;
             let Some(ended) = self.runs().iter().find(|run| run.step == step.id).cloned() else { return Ok(()) };
-            self.tell_step_ended(position, &ended.description, ended.status, ended.note.as_deref(), began);
+            self.send_step_ended(position, &ended.description, ended.status, ended.note.as_deref(), began);
             match (end, ended.status) {
                 (TurnEnd::Stopped, _) => return Err(self.interrupted_or_stopped()),
-                // It is not ours any more: somebody else goes on with it.
+                // Another process works on the step now.
                 (_, StepStatus::InProgress) => return Err(ExecutionAbort::Elsewhere),
                 (
                     _,
@@ -91,7 +92,7 @@ impl Execution<'_> {
     }
 
     /// The turn in which the specialist does the step: a new one, or the one that was interrupted.
-    async fn given(
+    async fn start_step(
         &mut self,
         position: usize,
         step: &AgentStep,
@@ -102,12 +103,13 @@ impl Execution<'_> {
             self.advance(Vec::new(), vec![step.id.clone()]).await?;
         }
         if let Some(run) = run.as_ref().filter(|run| !run.status.is_settled()) {
-            self.tell_begun(position, run);
+            self.send_step_started(position, run);
         }
         let limits = self.agent.engine().policy().turn.clone();
+        let resumptions = limits.resumptions;
         let (committed, conversation, turn, resumed) = match open {
             Some(open) => {
-                let (committed, conversation, turn) = self.take_up(&open).await?;
+                let (committed, conversation, turn) = self.resume_turn(&open).await?;
                 (committed, conversation, turn, Some(open.resumed + 1))
             }
             None => {
@@ -116,10 +118,10 @@ impl Execution<'_> {
             }
         };
         let held = Arc::clone(&self.held);
-        let mut run = self.agent.run_turn(turn, conversation, committed, held, limits, self.context);
+        let mut run = self.executions.turns.run_turn(turn, conversation, committed, held, limits, self.context);
         if let Some(times) = resumed {
-            run.resumed = true;
-            if times > run.limits.resumptions {
+            run.resume(Delivery::Answer);
+            if times > resumptions {
                 run.give_up();
             }
         }
@@ -134,7 +136,7 @@ impl Execution<'_> {
             agent: step.agent.clone(),
         };
         let text = specialist::step(&self.plan, step, self.runs());
-        let tokens = self.agent.shared.tokens.count(&text);
+        let tokens = self.agent.tokens.count(&text);
         let begin = TurnCommand::Begin { text, tokens, purpose: purpose.clone() };
         let committed = self.submit_turn(begin).await?;
         self.plan = named(&committed, &self.plan.id)?;
@@ -145,21 +147,22 @@ impl Execution<'_> {
         Ok((committed, conversation, Turn::new(id, purpose)))
     }
 
-    /// Goes on with the turn of a process that ended.
-    async fn take_up(&mut self, open: &OpenTurn) -> Result<(Committed, Conversation, Turn), ExecutionAbort> {
+    /// Resumes the turn of a process that ended.
+    async fn resume_turn(&mut self, open: &OpenTurn) -> Result<(Committed, Conversation, Turn), ExecutionAbort> {
         let committed = self.submit_turn(TurnCommand::Resume { turn: open.id.clone() }).await?;
         self.context.progress.send(Progress::Resumed(open.id.clone()));
         let from = committed.snapshot.opened().map_err(crate::ledger::LedgerError::from)?.history_from;
-        let (conversation, turn) = self.agent.recall_apart(&self.session, &open.id, &open.purpose, from).await?;
+        let (conversation, turn) =
+            self.executions.turns.conversations.load_apart(&self.session, &open.id, &open.purpose, from).await?;
         Ok((committed, conversation, turn))
     }
 
     async fn submit_turn(&self, command: TurnCommand) -> LedgerResult<Committed> {
         let engine = self.agent.engine();
         let by = Actor::system(self.session.channel.as_str());
-        let (request, leasing) = (engine.submitter().next_request(), Leasing::Held(self.held.lease().clone()));
-        let asking = SubmitRequest { session: &self.session, by: &by, id: request, leasing, turn: None };
-        engine.submitter().submit_as(asking, Command::Turn(command)).await
+        let (id, leasing) = (engine.submitter().next_request(), Leasing::Held(self.held.lease().clone()));
+        let request = SubmitRequest { session: &self.session, by: &by, id, leasing, turn: None };
+        engine.submitter().submit_as(request, Command::Turn(command)).await
     }
 }
 

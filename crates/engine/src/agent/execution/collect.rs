@@ -11,34 +11,34 @@ use planwright_core::plan::content::RecordedCall;
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
-use planwright_core::visible::{quoted, visible};
+use planwright_core::visible::quoted;
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::{Execution, ExecutionAbort, calls_of, uncertain};
-use crate::agent::workbook_hooks::CallNote;
+use super::runner::{ExecutionAbort, ExecutionRunner};
+use super::{calls_of, uncertain};
+use crate::agent::turn::CallNote;
 use crate::catch_panic::catch_panic;
 use crate::ledger::Leasing;
-use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 use crate::toolbox::{Tool, ToolContext};
 use crate::workbook::EndedCall;
 
-/// How many calls are made side by side at the most.
+/// The largest number of calls that are made side by side.
 const SIDE_BY_SIDE: usize = 4;
-/// How much of an answer is kept with the step.
+/// The bytes of an answer that are kept with the step.
 const KEPT: usize = 4_000;
 
 /// A step that is to be done now.
 struct ReadyStep {
-    /// From 1.
+    /// 1-based index within the plan.
     position: usize,
     run: StepRun,
     call: RecordedCall,
     tool: Arc<dyn Tool>,
 }
 
-/// What a step came to.
+/// The result of a step.
 struct StepResult {
     due: ReadyStep,
     outcome: Outcome,
@@ -47,9 +47,9 @@ struct StepResult {
     halt: Option<ExecutionAbort>,
 }
 
-impl Execution<'_> {
-    /// Does what is to be done, until nothing is left, something fails, or nobody knows how a step ended. The outcome of
-    /// a step and the intent of the next one are written together.
+impl ExecutionRunner<'_> {
+    /// Makes the calls until none is left, one fails, or the result of one is unknown. The outcome of a step and the intent
+    /// of the next one are written together.
     pub(super) async fn recorded_calls(&mut self) -> Result<(), ExecutionAbort> {
         self.doubt_what_was_begun().await?;
         let mut came = Vec::new();
@@ -64,7 +64,7 @@ impl Execution<'_> {
             let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
             self.advance(ended, begun.collect()).await?;
             self.note_calls(&came).await;
-            came.drain(..).for_each(|came: StepResult| self.tell_ended(came));
+            came.drain(..).for_each(|came: StepResult| self.send_ended(came));
             if let Some(halt) = halt {
                 return Err(halt);
             }
@@ -75,7 +75,7 @@ impl Execution<'_> {
         }
     }
 
-    /// What a process that ended had begun is done again if it may be. Of the rest nobody knows whether it was done.
+    /// Calls that a process began before it ended are repeated if they may be. The result of the others is unknown.
     async fn doubt_what_was_begun(&mut self) -> Result<(), ExecutionAbort> {
         let mut doubtful = Vec::new();
         for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| run.status == StepStatus::InProgress) {
@@ -88,13 +88,13 @@ impl Execution<'_> {
         }
         let (ended, _) = ended(&doubtful);
         self.advance(ended, Vec::new()).await?;
-        doubtful.into_iter().for_each(|came| self.tell_ended(came));
+        doubtful.into_iter().for_each(|came| self.send_ended(came));
         Ok(())
     }
 
     /// The next step that is open once these have ended, with those behind it that may be done beside it.
     fn due(&self, ended: &[EndedStep]) -> Result<Vec<ReadyStep>, ExecutionAbort> {
-        // What comes behind a step that nobody knows the end of waits with it.
+        // Steps after one whose result is unknown wait with it.
         if uncertain(self.runs()).is_some() || self.ends_at_a_failure() {
             return Ok(Vec::new());
         }
@@ -122,14 +122,14 @@ impl Execution<'_> {
         let gone = |what: &str| ExecutionAbort::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
         let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
         let call = call.ok_or_else(|| gone("there is no such call."))?;
-        let tool = self.agent.shared.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
+        let tool = self.agent.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
         Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool: Arc::clone(tool) })
     }
 
-    /// What each of them comes to. One that is cut off has an outcome too, and says why it was.
+    /// Makes the calls. One that is cut off also has an outcome, and the reason.
     async fn make(&self, due: Vec<ReadyStep>) -> Vec<StepResult> {
         for due in &due {
-            self.tell_begun(due.position, &due.run);
+            self.send_step_started(due.position, &due.run);
         }
         join_all(due.into_iter().map(|due| async {
             let began = Instant::now();
@@ -198,7 +198,7 @@ impl Execution<'_> {
         decide_other_tool(&situation, &due.call.tool, due.tool.effect())
     }
 
-    /// What the calls came to goes into the workbook, as it does in a conversation.
+    /// Writes the results into the workbook, as a conversation does.
     async fn note_calls(&self, came: &[StepResult]) {
         let remarks: Vec<_> = came.iter().filter_map(|came| Some((came, self.remark(came)?))).collect();
         if remarks.is_empty() {
@@ -207,7 +207,7 @@ impl Execution<'_> {
         let Ok(snapshot) = self.agent.engine().sessions().snapshot(&self.session).await else { return };
         for (came, remark) in remarks {
             let call = &came.due.call;
-            let asking = SubmitRequest {
+            let request = SubmitRequest {
                 session: &self.session,
                 by: &self.actor,
                 id: RequestId::of_step_note(&self.id, &call.id, came.due.run.attempts.len()),
@@ -216,8 +216,10 @@ impl Execution<'_> {
             };
             let arguments = call.arguments.to_string();
             let answer = came.outcome.note.as_deref().unwrap_or_default();
-            self.agent
-                .note(&snapshot, asking, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer })
+            self.executions
+                .turns
+                .hooks
+                .note(&snapshot, request, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer })
                 .await;
         }
     }
@@ -225,7 +227,8 @@ impl Execution<'_> {
     fn remark(&self, came: &StepResult) -> Option<CallNote> {
         let looked_up = |run: &StepRun| {
             let tool = calls_of(&self.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
-            run.status == StepStatus::Completed && tool.is_some_and(|tool| self.agent.is_research(tool))
+            run.status == StepStatus::Completed
+                && tool.is_some_and(|tool| self.executions.turns.hooks.is_research(tool))
         };
         match came.outcome.status {
             StepStatus::Completed if came.due.tool.effect() == ToolEffect::ReadsOnly => {
@@ -237,33 +240,9 @@ impl Execution<'_> {
         }
     }
 
-    pub(super) fn tell_begun(&self, position: usize, run: &StepRun) {
-        let about = visible(&run.description).into_owned();
-        self.context.progress.send(Progress::StepStarted { position, total: self.runs().len(), about });
-    }
-
-    fn tell_ended(&self, came: StepResult) {
+    fn send_ended(&self, came: StepResult) {
         let StepResult { due, outcome, began, .. } = came;
-        self.tell_step_ended(due.position, &due.run.description, outcome.status, outcome.note.as_deref(), began);
-    }
-
-    pub(super) fn tell_step_ended(
-        &self,
-        position: usize,
-        description: &str,
-        status: StepStatus,
-        note: Option<&str>,
-        began: Instant,
-    ) {
-        let note = note.filter(|_| status != StepStatus::Completed);
-        self.context.progress.send(Progress::StepEnded {
-            position,
-            total: self.runs().len(),
-            about: visible(description).into_owned(),
-            status,
-            note: note.map(|note| visible(note).into_owned()),
-            took: began.elapsed(),
-        });
+        self.send_step_ended(due.position, &due.run.description, outcome.status, outcome.note.as_deref(), began);
     }
 }
 

@@ -1,5 +1,5 @@
-//! How a plan stands: what it is doing, since when, and what is next. The same words in a conversation and on the
-//! command line, in Markdown.
+//! The status of a plan in Markdown: what it does, since when, and what is next. Conversations and the command line show
+//! the same text.
 
 use jiff::Timestamp;
 use planwright_core::plan::execution::{StepRun, StepStatus};
@@ -11,16 +11,16 @@ use crate::plans::Activity;
 use crate::step_counts::StepCounts;
 use crate::who;
 
-/// How many steps of one kind are told one by one.
+/// The number of steps of one kind that are listed.
 const TOLD: usize = 5;
-/// How many characters of a step or of what is known about it are told.
+/// The characters of a step or its note that are shown.
 const ROOM: usize = 240;
 
-/// At this moment: the plan's line, and one more for everything there is to say about its execution.
-pub fn standing_now(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> String {
-    let Some(execution) = &plan.execution else { return line(plan) };
+/// The line of the plan, and a list about its execution at this moment.
+pub fn plan_status(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> String {
+    let Some(execution) = &plan.execution else { return plan_line(plan) };
     let counts = StepCounts::of(execution);
-    let mut text = format!("{} {} of {} steps are done", line(plan), counts.done, counts.total);
+    let mut text = format!("{} {} of {} steps are done", plan_line(plan), counts.done, counts.total);
     let others = StepCounts { not_begun: 0, in_progress: 0, ..counts };
     text.extend(others.not_done().map(|words| format!(", {words}")));
     text.push('.');
@@ -47,14 +47,14 @@ pub fn standing_now(plan: &Plan, now: Timestamp, activity: Option<&Activity>) ->
     text
 }
 
-/// How far a plan is, in a line.
-pub(in crate::agent) fn standing(plan: &Plan) -> String {
-    let mut text = line(plan);
+/// The status in one line.
+pub(crate) fn short_status(plan: &Plan) -> String {
+    let mut text = plan_line(plan);
     if let Some(execution) = &plan.execution {
         let progress = execution.progress();
         text.push_str(&format!(" {} of {} steps are done.", progress.done, progress.total));
         if let Some(next) = progress.next {
-            text.push_str(&format!(" Next: {}. {}", next.step, title(&next.description)));
+            text.push_str(&format!(" Next: {}. {}", next.step, one_line(&next.description)));
         }
     }
     text
@@ -114,26 +114,26 @@ fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> S
             Some(Activity::Paused) => {
                 "\n\nIt is **paused**: no process works on it, and none will until you say so.".to_owned()
             }
-            Some(Activity::LeftTo(agent)) => format!("\n\nIt is left to {}, which drafted it.", title(&who(agent))),
+            Some(Activity::LeftTo(agent)) => format!("\n\nIt is left to {}, which drafted it.", one_line(&who(agent))),
             Some(Activity::Running) | None => String::new(),
         },
     }
 }
 
-pub(in crate::agent) fn line(plan: &Plan) -> String {
-    format!("Plan {} is **{}**: {}.", plan.number, plan.status, title(&plan.display_title()))
+pub(crate) fn plan_line(plan: &Plan) -> String {
+    format!("Plan {} is **{}**: {}.", plan.number, plan.status, one_line(&plan.display_title()))
 }
 
 /// The beginning of a text, in one line that no Markdown of its own disturbs.
 fn short(text: &str) -> String {
     match text.trim().char_indices().nth(ROOM) {
-        Some((end, _)) => format!("{}…", title(text.trim()[..end].trim_end())),
-        None => title(text.trim()),
+        Some((end, _)) => format!("{}…", one_line(text.trim()[..end].trim_end())),
+        None => one_line(text.trim()),
     }
 }
 
 /// A title in one line that no Markdown of its own disturbs.
-pub(in crate::agent) fn title(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in visible(text).replace(['\n', '\t'], " ").chars() {
         if "\\`*_[]<>#|~".contains(c) {

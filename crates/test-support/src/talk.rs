@@ -1,30 +1,28 @@
 //! Talking to an agent in tests: each call submits one input and waits for its outcome.
 
-#![allow(dead_code, reason = "every test crate uses some of it")]
-
 use planwright_core::actor::Actor;
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::Digest;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{Approving, BeginWork, Input, Place, Request};
+use planwright_engine::session::input::{Approving, BeginWork, ChatLocation, Input, Request};
 use planwright_engine::session::outcome::{Answer, Outcome, TurnOutcome};
 use planwright_engine::session::progress::{Progress, ProgressStream, Update};
 use tokio::sync::mpsc;
 
 /// Where the progress of a call goes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Watcher {
+pub struct Watcher {
     to: Option<mpsc::UnboundedSender<Progress>>,
 }
 
 impl Watcher {
-    pub(crate) fn nobody() -> Self {
+    pub fn nobody() -> Self {
         Self::default()
     }
 
-    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Progress>) {
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<Progress>) {
         let (to, progress) = mpsc::unbounded_channel();
         (Self { to: Some(to) }, progress)
     }
@@ -45,7 +43,7 @@ impl Watcher {
     }
 }
 
-pub(crate) trait Talk {
+pub trait Talk {
     fn submit_and_wait(
         &self,
         input: Input,
@@ -87,7 +85,7 @@ pub(crate) trait Talk {
 
     fn hear(
         &self,
-        place: &Place,
+        place: &ChatLocation,
         by: &Actor,
         text: &str,
         watcher: &Watcher,
@@ -119,7 +117,7 @@ pub(crate) trait Talk {
 
     fn resume_plan(
         &self,
-        place: &Place,
+        place: &ChatLocation,
         by: &Actor,
         watcher: &Watcher,
     ) -> impl Future<Output = LedgerResult<Option<Answer>>> + Send
@@ -208,7 +206,7 @@ impl Talk for Agent {
 }
 
 fn in_session(session: &SessionIdentity, by: &Actor) -> Request {
-    Request::new(Place::new(TransportChat(format!("test:{session}")), session.clone()), by.clone())
+    Request::new(ChatLocation::new(TransportChat(format!("test:{session}")), session.clone()), by.clone())
 }
 
 fn turn(answer: Answer) -> TurnOutcome {

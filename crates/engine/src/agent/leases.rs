@@ -1,5 +1,6 @@
-//! Taking the lease of a session, with the first entry that the work writes or without writing anything.
+//! The lease of a session: taken with the first entry that the work writes, or without an entry.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
@@ -9,7 +10,7 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use tokio::time::Instant;
 
-use super::Agent;
+use super::agent_context::AgentContext;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::lease::{LeaseGuard, LeasePurpose};
 use crate::session::progress::Progress;
@@ -18,21 +19,30 @@ use crate::session::task::InputContext;
 use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
 
-/// How long to wait before asking again for a session that another process holds.
+/// The wait before the next attempt while another process holds the session.
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-/// What a command came to that takes the lease.
+/// The result of a command that takes the lease.
 #[derive(Debug)]
 pub(super) enum Taken {
     Now(Committed, LeaseGuard),
-    /// The very request was carried out before, and another process holds the session.
+    /// The request was carried out before, and another process holds the session.
     Before(Committed),
 }
 
-impl Agent {
-    /// Submits the command as soon as no other process holds the session, and holds it from then on. A stop ends the
-    /// waiting.
+#[derive(Debug, Clone)]
+pub(super) struct Leases {
+    agent: Arc<AgentContext>,
+}
+
+impl Leases {
+    pub(super) fn new(agent: &Arc<AgentContext>) -> Self {
+        Self { agent: Arc::clone(agent) }
+    }
+
+    /// Submits the command as soon as no other process holds the session, and takes the lease with it. A stop ends the
+    /// wait.
     pub(super) async fn take(
         &self,
         session: &SessionIdentity,
@@ -40,13 +50,13 @@ impl Agent {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<(Committed, LeaseGuard)> {
-        match self.take_as(self.engine().submitter().next_request(), session, by, command, context).await? {
+        match self.take_as(self.agent.engine().submitter().next_request(), session, by, command, context).await? {
             Taken::Now(committed, lease) => Ok((committed, lease)),
             Taken::Before(_) => Err(LedgerError::Internal(format!("a new request was known in session {session}"))),
         }
     }
 
-    /// The same for a request that has a name.
+    /// The same for a request that has a name already.
     pub(super) async fn take_as(
         &self,
         request: RequestId,
@@ -55,17 +65,17 @@ impl Agent {
         command: &Command,
         context: &InputContext,
     ) -> LedgerResult<Taken> {
-        let ttl = self.shared.options.lease;
+        let ttl = self.agent.options.lease;
         let mut wait = FIRST_WAIT;
         loop {
-            if self.shared.shutdown.is_requested() {
+            if self.agent.shutdown.is_requested() {
                 return Err(shutting_down());
             }
             let asked = Instant::now();
             match self.try_take(request.clone(), session, by, command).await {
                 // A process that ended without releasing the session is not waited for.
-                Err(LedgerError::Leased(theirs)) if (self.shared.options.is_gone)(&theirs.owner) => {
-                    self.engine().ledger().release_lease(&theirs).await?;
+                Err(LedgerError::Leased(theirs)) if (self.agent.options.is_gone)(&theirs.owner) => {
+                    self.agent.engine().ledger().release_lease(&theirs).await?;
                     tracing::info!(
                         session_identity = %session,
                         event = "lease_taken_over",
@@ -91,35 +101,36 @@ impl Agent {
         by: &Actor,
         command: &Command,
     ) -> LedgerResult<Committed> {
-        let options = &self.shared.options;
+        let options = &self.agent.options;
         let leasing = Leasing::Take { owner: options.owner.clone(), ttl: options.lease };
-        self.engine()
+        self.agent
+            .engine()
             .submitter()
             .submit_as(SubmitRequest { session, by, id: request, leasing, turn: None }, command.clone())
             .await
     }
 
-    /// Holds the session without writing anything. A stop ends the waiting.
+    /// Takes the lease without an entry. A stop ends the wait.
     pub(super) async fn hold(&self, context: &InputContext) -> LedgerResult<LeaseGuard> {
-        let (session, options) = (context.session(), &self.shared.options);
+        let (session, options) = (context.session(), &self.agent.options);
         let mut wait = FIRST_WAIT;
         loop {
             let asked = Instant::now();
-            match self.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
+            match self.agent.engine().ledger().acquire_lease(session, &options.owner, options.lease).await? {
                 Some(lease) => return Ok(context.work.leases.keep(lease, LeasePurpose::Short, asked, options.lease)),
                 None => wait_for_others(&mut wait, context).await?,
             }
         }
     }
 
-    /// Another process may have been frozen in the middle of the work that is resumed now. Its files are fenced off.
+    /// Fences off the file writes of a process that froze in the middle of the work that is resumed now.
     pub(super) async fn fence_files(&self, session: &SessionIdentity, lease: &LeaseGuard) -> LedgerResult<()> {
-        let context = ToolContext::leased(session, lease, self.engine().ledger().as_ref());
-        Ok(self.shared.files.take_over(context).await?)
+        let context = ToolContext::leased(session, lease, self.agent.engine().ledger().as_ref());
+        Ok(self.agent.files.take_over(context).await?)
     }
 
     pub(super) async fn release(&self, lease: &LeaseGuard) {
-        lease.release(self.engine().ledger().as_ref()).await;
+        lease.release(self.agent.engine().ledger().as_ref()).await;
     }
 }
 
@@ -136,7 +147,7 @@ async fn wait_for_others(wait: &mut Duration, context: &InputContext) -> Result<
     Ok(())
 }
 
-/// Whether the work that was to be written is over or gone, or the session is leased to another process.
+/// Whether the work of the command is over or gone, or the session is leased to another process.
 pub(super) fn is_over_or_taken(error: &LedgerError) -> bool {
     match error {
         LedgerError::Fenced(_) => true,

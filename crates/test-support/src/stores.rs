@@ -12,7 +12,8 @@ use planwright_engine::server_ledger::ServerLedger;
 use planwright_store::Location;
 use tokio_postgres::NoTls;
 
-pub(crate) enum Store {
+#[derive(Debug)]
+pub enum Store {
     Sqlite {
         folder: tempfile::TempDir,
     },
@@ -24,12 +25,12 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    pub(crate) fn sqlite() -> Self {
+    pub fn sqlite() -> Self {
         Self::Sqlite { folder: tempfile::tempdir().unwrap() }
     }
 
     /// A schema of its own in the server that the tests were given.
-    pub(crate) async fn postgres() -> Self {
+    pub async fn postgres() -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = server();
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
@@ -42,7 +43,7 @@ impl Store {
     }
 
     /// A database of its own behind PgBouncer, which does not pass on the option that chooses a schema.
-    pub(crate) async fn pgbouncer() -> Self {
+    pub async fn pgbouncer() -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = server();
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
@@ -53,7 +54,7 @@ impl Store {
     }
 
     /// A fresh one of the same kind.
-    pub(crate) async fn another(&self) -> Self {
+    pub async fn another(&self) -> Self {
         match self {
             Self::Sqlite { .. } => Self::sqlite(),
             Self::Postgres { url, direct } if url != direct => Self::pgbouncer().await,
@@ -61,7 +62,7 @@ impl Store {
         }
     }
 
-    pub(crate) fn location(&self) -> Location {
+    pub fn location(&self) -> Location {
         match self {
             Self::Sqlite { .. } => Location::Sqlite(self.file()),
             Self::Postgres { url, .. } => Location::Postgres(url.clone()),
@@ -69,24 +70,24 @@ impl Store {
     }
 
     /// A handle of its own, as another process would have it.
-    pub(crate) async fn open(&self) -> LedgerResult<Arc<dyn ServerLedger>> {
+    pub async fn open(&self) -> LedgerResult<Arc<dyn ServerLedger>> {
         planwright_store::open(&self.location()).await
     }
 
-    pub(crate) async fn ledger(&self) -> Arc<dyn ServerLedger> {
+    pub async fn ledger(&self) -> Arc<dyn ServerLedger> {
         self.open().await.unwrap()
     }
 
-    pub(crate) async fn engine(&self) -> Engine {
+    pub async fn engine(&self) -> Engine {
         Engine::new(self.ledger().await, Policy::default())
     }
 
     /// Changes something behind the store's back and says how many rows that were.
-    pub(crate) async fn tamper(&self, sql: &str) -> u64 {
+    pub async fn tamper(&self, sql: &str) -> u64 {
         match self {
             Self::Sqlite { .. } => {
                 let connection = raw(&self.file());
-                // Whoever does damage does not care what belongs together.
+                // Damage does not respect what belongs together.
                 connection.pragma_update(None, "foreign_keys", false).unwrap();
                 connection.execute(sql, []).unwrap() as u64
             }
@@ -94,65 +95,32 @@ impl Store {
         }
     }
 
-    /// Fills it as the first version of the program did, before anything else was there.
-    pub(crate) async fn make_version_1(&self) {
+    /// Fills it as an earlier version of the program did, with the schema of that version: the first one; the second one,
+    /// with the outcomes of steps in the plans' own rows; the third one, whose sessions tell in one text only what is under
+    /// way.
+    pub async fn make_version(&self, version: usize) {
+        let earlier = &EARLIER[version - 1];
         match self {
             Self::Sqlite { .. } => {
                 let connection = raw(&self.file());
                 connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-                connection.execute_batch(include_str!("../../src/sqlite/migrations/001.sql")).unwrap();
-                connection.execute_batch(include_str!("contract/upgrading/version_1_sqlite.sql")).unwrap();
+                for migration in &SQLITE_MIGRATIONS[..version] {
+                    connection.execute_batch(migration).unwrap();
+                }
+                connection.execute_batch(earlier.sqlite).unwrap();
             }
             Self::Postgres { direct, .. } => {
                 let client = client(direct).await;
-                client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
-                client.batch_execute(include_str!("contract/upgrading/version_1_postgres.sql")).await.unwrap();
-            }
-        }
-    }
-
-    /// Fills it as the second version did: with the outcomes of steps in the plans' own rows.
-    pub(crate) async fn make_version_2(&self) {
-        match self {
-            Self::Sqlite { .. } => {
-                let connection = raw(&self.file());
-                connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-                connection.execute_batch(include_str!("../../src/sqlite/migrations/001.sql")).unwrap();
-                connection.execute_batch(include_str!("../../src/sqlite/migrations/002.sql")).unwrap();
-                connection.execute_batch(include_str!("contract/upgrading/version_2_sqlite.sql")).unwrap();
-            }
-            Self::Postgres { direct, .. } => {
-                let client = client(direct).await;
-                client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
-                client.batch_execute(include_str!("../../src/postgres/migrations/002.sql")).await.unwrap();
-                client.batch_execute(include_str!("contract/upgrading/version_2_postgres.sql")).await.unwrap();
-            }
-        }
-    }
-
-    /// Fills it as the third version did: with sessions that say in one text only what is under way.
-    pub(crate) async fn make_version_3(&self) {
-        match self {
-            Self::Sqlite { .. } => {
-                let connection = raw(&self.file());
-                connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-                connection.execute_batch(include_str!("../../src/sqlite/migrations/001.sql")).unwrap();
-                connection.execute_batch(include_str!("../../src/sqlite/migrations/002.sql")).unwrap();
-                connection.execute_batch(include_str!("../../src/sqlite/migrations/003.sql")).unwrap();
-                connection.execute_batch(include_str!("contract/upgrading/version_3_sqlite.sql")).unwrap();
-            }
-            Self::Postgres { direct, .. } => {
-                let client = client(direct).await;
-                client.batch_execute(include_str!("../../src/postgres/migrations/001.sql")).await.unwrap();
-                client.batch_execute(include_str!("../../src/postgres/migrations/002.sql")).await.unwrap();
-                client.batch_execute(include_str!("../../src/postgres/migrations/003.sql")).await.unwrap();
-                client.batch_execute(include_str!("contract/upgrading/version_3_postgres.sql")).await.unwrap();
+                for migration in &POSTGRES_MIGRATIONS[..version] {
+                    client.batch_execute(migration).await.unwrap();
+                }
+                client.batch_execute(earlier.postgres).await.unwrap();
             }
         }
     }
 
     /// One text as it is stored.
-    pub(crate) async fn look(&self, sql: &str) -> String {
+    pub async fn look(&self, sql: &str) -> String {
         match self {
             Self::Sqlite { .. } => raw(&self.file()).query_row(sql, [], |row| row.get(0)).unwrap(),
             Self::Postgres { direct, .. } => client(direct).await.query_one(sql, &[]).await.unwrap().get(0),
@@ -160,7 +128,7 @@ impl Store {
     }
 
     /// Makes it look as if a later version of the program had been here.
-    pub(crate) async fn set_schema_version(&self, version: u32) {
+    pub async fn set_schema_version(&self, version: u32) {
         match self {
             Self::Sqlite { .. } => raw(&self.file()).pragma_update(None, "user_version", version).unwrap(),
             Self::Postgres { direct, .. } => {
@@ -169,7 +137,7 @@ impl Store {
         }
     }
 
-    pub(crate) async fn schema_version(&self) -> String {
+    pub async fn schema_version(&self) -> String {
         match self {
             Self::Sqlite { .. } => self.look("SELECT CAST(user_version AS TEXT) FROM pragma_user_version").await,
             Self::Postgres { .. } => self.look("SELECT version::text FROM planwright_schema").await,
@@ -184,20 +152,53 @@ impl Store {
     }
 }
 
+/// What an earlier version of the program wrote.
+struct EarlierContent {
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+const EARLIER: [EarlierContent; 3] = [
+    EarlierContent {
+        sqlite: include_str!("stores/version_1_sqlite.sql"),
+        postgres: include_str!("stores/version_1_postgres.sql"),
+    },
+    EarlierContent {
+        sqlite: include_str!("stores/version_2_sqlite.sql"),
+        postgres: include_str!("stores/version_2_postgres.sql"),
+    },
+    EarlierContent {
+        sqlite: include_str!("stores/version_3_sqlite.sql"),
+        postgres: include_str!("stores/version_3_postgres.sql"),
+    },
+];
+
+const SQLITE_MIGRATIONS: [&str; 3] = [
+    include_str!("../../store/src/sqlite/migrations/001.sql"),
+    include_str!("../../store/src/sqlite/migrations/002.sql"),
+    include_str!("../../store/src/sqlite/migrations/003.sql"),
+];
+
+const POSTGRES_MIGRATIONS: [&str; 3] = [
+    include_str!("../../store/src/postgres/migrations/001.sql"),
+    include_str!("../../store/src/postgres/migrations/002.sql"),
+    include_str!("../../store/src/postgres/migrations/003.sql"),
+];
+
 /// The server that the tests may use.
-pub(crate) fn server() -> String {
+pub fn server() -> String {
     std::env::var("PLANWRIGHT_TEST_POSTGRES").expect("run `make test`, or `scripts/with-postgres cargo test`")
 }
 
 /// The PgBouncer in front of it, in transaction mode.
-pub(crate) fn pooler() -> String {
+pub fn pooler() -> String {
     std::env::var("PLANWRIGHT_TEST_PGBOUNCER").expect(
         "there is no PgBouncer: `scripts/with-postgres` starts one if it is installed (Debian and Ubuntu: apt-get install \
          pgbouncer) and says why where it does not start",
     )
 }
 
-pub(crate) async fn client(url: &str) -> tokio_postgres::Client {
+pub async fn client(url: &str) -> tokio_postgres::Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
     client
@@ -207,7 +208,7 @@ async fn run(url: &str, sql: &str) -> u64 {
     client(url).await.execute(sql, &[]).await.unwrap()
 }
 
-pub(crate) fn raw(file: &Path) -> rusqlite::Connection {
+pub fn raw(file: &Path) -> rusqlite::Connection {
     let connection = rusqlite::Connection::open(file).unwrap();
     connection.busy_timeout(Duration::from_secs(10)).unwrap();
     connection

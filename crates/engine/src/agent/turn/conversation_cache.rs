@@ -1,5 +1,5 @@
-//! Conversations that were read lately, so that a turn need not read and parse them again. What is kept here is only
-//! ever a prefix of what the journal says; the rest is read from where it ends.
+//! A cache of conversations, so that a turn need not read and parse them again. A cached conversation is a prefix of the
+//! journal; the entries after it are read.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use planwright_core::conversation::Conversation;
 use planwright_core::session::SessionIdentity;
 
-/// How many tokens are kept, over all sessions. A token is about four bytes.
+/// The tokens that are cached, over all sessions. A token is about four bytes.
 const MOST: usize = 4_000_000;
-/// What a session takes besides, roughly.
+/// The rough cost of a session besides its tokens.
 const OVERHEAD: usize = 500;
 
 #[derive(Debug, Default)]
-pub(super) struct ConversationCache {
+pub(in crate::agent) struct ConversationCache {
     kept: Mutex<Kept>,
 }
 
@@ -29,7 +29,7 @@ struct Kept {
 pub(super) struct CachedConversation {
     pub(super) conversation: Conversation,
     pub(super) seq: u64,
-    /// A session that was deleted and begun again is another one.
+    /// Tells a session from one that was deleted and opened again under the same key.
     pub(super) opened_at: Timestamp,
 }
 
@@ -42,24 +42,24 @@ impl CachedConversation {
 impl ConversationCache {
     pub(super) fn take(&self, session: &SessionIdentity, opened_at: Timestamp) -> Option<CachedConversation> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let remembered = kept.conversations.remove(session)?;
-        kept.tokens = kept.tokens.saturating_sub(remembered.weight());
-        (remembered.opened_at == opened_at).then_some(remembered)
+        let cached = kept.conversations.remove(session)?;
+        kept.tokens = kept.tokens.saturating_sub(cached.weight());
+        (cached.opened_at == opened_at).then_some(cached)
     }
 
-    pub(super) fn forget(&self, session: &SessionIdentity) {
+    pub(in crate::agent) fn forget(&self, session: &SessionIdentity) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(remembered) = kept.conversations.remove(session) {
-            kept.tokens = kept.tokens.saturating_sub(remembered.weight());
+        if let Some(cached) = kept.conversations.remove(session) {
+            kept.tokens = kept.tokens.saturating_sub(cached.weight());
         }
     }
 
-    pub(super) fn keep(&self, session: &SessionIdentity, remembered: CachedConversation) {
+    pub(super) fn keep(&self, session: &SessionIdentity, cached: CachedConversation) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.tokens += remembered.weight();
+        kept.tokens += cached.weight();
         if kept.tokens > MOST {
-            *kept = Kept { tokens: remembered.weight(), ..Kept::default() };
+            *kept = Kept { tokens: cached.weight(), ..Kept::default() };
         }
-        kept.conversations.insert(session.clone(), remembered);
+        kept.conversations.insert(session.clone(), cached);
     }
 }

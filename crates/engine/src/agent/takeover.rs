@@ -16,7 +16,7 @@ use super::Agent;
 use crate::ledger::LedgerResult;
 use crate::model::REHEARSAL;
 use crate::server_ledger::{ServerLedger, Unfinished};
-use crate::session::input::{Input, Place, Request};
+use crate::session::input::{ChatLocation, Input, Request};
 use crate::session::outcome::Outcome;
 
 /// How often the ledger is asked for unfinished work.
@@ -56,9 +56,16 @@ struct Watchlist {
     damage_logged: HashMap<String, Instant>,
 }
 
-impl Agent {
-    /// Takes over unfinished work until `stop` is cancelled.
-    pub async fn take_over(&self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
+pub(super) struct Takeover {
+    agent: Agent,
+}
+
+impl Takeover {
+    pub(super) fn new(agent: Agent) -> Self {
+        Self { agent }
+    }
+
+    pub(super) async fn run(self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
         let mut watchlist = Watchlist::default();
         let (tasks, room) = (TaskTracker::new(), Arc::new(Semaphore::new(AT_ONCE)));
         let (failed, mut failures) = mpsc::unbounded_channel();
@@ -87,9 +94,9 @@ impl Agent {
                     watchlist.candidates.remove(&left.session);
                     continue;
                 };
-                let (agent, failed) = (self.clone(), failed.clone());
+                let (agent, failed) = (self.agent.clone(), failed.clone());
                 tasks.spawn(async move {
-                    if agent.resume_session(&left).await.is_err() {
+                    if resume_session(&agent, &left).await.is_err() {
                         let _ = failed.send(left.session);
                     }
                     drop(room);
@@ -100,33 +107,33 @@ impl Agent {
         tasks.wait().await;
     }
 
-    /// A rehearsal must not pretend to do what a real model was asked to do elsewhere.
+    /// The rehearsal does not continue work that a real model began.
     fn may_resume(&self, session: &SessionIdentity) -> bool {
-        let pretends = self.model().name() == REHEARSAL && session.channel != Channel::Web;
-        !pretends && !self.shared.sessions.is_active(session)
+        let pretends = self.agent.model().name() == REHEARSAL && session.channel != Channel::Web;
+        !pretends && !self.agent.is_active(session)
     }
+}
 
-    async fn resume_session(&self, left: &Unfinished) -> LedgerResult<()> {
-        let session = &left.session;
-        let owner = left.left_by.as_ref().map(|lease| lease.owner.as_str());
-        let outcome = self.resume_work(session).await;
-        match &outcome {
-            Ok(true) => tracing::info!(session_identity = %session, event = "taken_over", owner, seq = left.seq),
-            Ok(false) => {}
-            Err(error) => tracing::warn!(session_identity = %session, event = "take_over_failed", %error),
-        }
-        outcome.map(drop)
+async fn resume_session(agent: &Agent, left: &Unfinished) -> LedgerResult<()> {
+    let session = &left.session;
+    let owner = left.left_by.as_ref().map(|lease| lease.owner.as_str());
+    let outcome = resume_work(agent, session).await;
+    match &outcome {
+        Ok(true) => tracing::info!(session_identity = %session, event = "taken_over", owner, seq = left.seq),
+        Ok(false) => {}
+        Err(error) => tracing::warn!(session_identity = %session, event = "take_over_failed", %error),
     }
+    outcome.map(drop)
+}
 
-    /// Says whether there was something to resume.
-    async fn resume_work(&self, session: &SessionIdentity) -> LedgerResult<bool> {
-        let by = Actor::system(session.channel.as_str());
-        let place = Place::new(TransportChat(format!("server:{session}")), session.clone());
-        let request = Request::new(place, by);
-        let turn = self.submit(Input::ResumeTurn, request.clone()).outcome().await?;
-        let execution = self.submit(Input::ResumeExecution, request).outcome().await?;
-        Ok(turn != Outcome::NothingToDo || execution != Outcome::NothingToDo)
-    }
+/// Returns whether there was something to resume.
+async fn resume_work(agent: &Agent, session: &SessionIdentity) -> LedgerResult<bool> {
+    let by = Actor::system(session.channel.as_str());
+    let place = ChatLocation::new(TransportChat(format!("server:{session}")), session.clone());
+    let request = Request::new(place, by);
+    let turn = agent.submit(Input::ResumeTurn, request.clone()).outcome().await?;
+    let execution = agent.submit(Input::ResumeExecution, request).outcome().await?;
+    Ok(turn != Outcome::NothingToDo || execution != Outcome::NothingToDo)
 }
 
 impl Watchlist {

@@ -8,15 +8,14 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::execution::Pause;
 use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::prompt::specialist;
-use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnEnd;
 
-use super::{summary, uncertain};
-use crate::agent::Agent;
-use crate::agent::commands::standing;
-use crate::agent::lease::is_over_or_taken;
+use super::{Executions, summary, uncertain};
+use crate::agent::leases::is_over_or_taken;
 use crate::agent::turn::{Begins, Begun, Delivery, Message};
+use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::plan_status::short_status;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
@@ -24,27 +23,41 @@ use crate::session::task::InputContext;
 /// The part of a request that has a document carried out.
 const TURN: &str = "turn";
 
-impl Agent {
+/// The work on one document for one input.
+pub(super) struct DocumentWork<'a> {
+    executions: &'a Executions,
+    plan: &'a PlanId,
+    context: &'a InputContext,
+}
+
+impl<'a> DocumentWork<'a> {
+    pub(super) fn new(executions: &'a Executions, plan: &'a PlanId, context: &'a InputContext) -> Self {
+        Self { executions, plan, context }
+    }
+
     /// Begins the work on an approved document, or continues it.
-    pub(super) async fn work_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+    pub(super) async fn run(&self) -> LedgerResult<Answer> {
+        let Self { plan, context, .. } = *self;
         let session = context.session();
         // What was interrupted may be the work on this very document.
-        match self.open_turn(session).await? {
+        match self.executions.turns.open_turn(session).await? {
             Some(open) if open.purpose.plan() == Some(plan) => {
-                if let Some(outcome) = Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await? {
+                if let Some(outcome) =
+                    Box::pin(self.executions.turns.finish_open(&open, Delivery::Answer, context)).await?
+                {
                     return Ok(outcome.into());
                 }
             }
             Some(_) | None => {}
         }
         let before = self.engine().plans().get(session, plan).await?.status;
-        Box::pin(self.finish_first(context)).await?;
+        Box::pin(self.executions.finish_first(context)).await?;
         let now = self.engine().plans().get(session, plan).await?;
         // What was interrupted was this very plan, and it has come to its end.
         if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
             return Ok(Answer::words(session, summary(&now)));
         }
-        match Box::pin(self.turn_on_document(plan, context)).await {
+        match Box::pin(self.work()).await {
             // Another process came to its end with it meanwhile.
             Err(error) if is_over_or_taken(&error) => {
                 let now = self.engine().plans().get(session, plan).await?;
@@ -55,16 +68,17 @@ impl Agent {
         }
     }
 
-    async fn turn_on_document(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+    async fn work(&self) -> LedgerResult<Answer> {
+        let Self { plan, context, .. } = *self;
         let session = context.session();
-        let mut found = self.begun_document(session, context.by(), plan).await?;
+        let mut found = self.start().await?;
         if is_paused(&found) {
             // Another process carried out this request, and its turn left steps open. Only a person resumes that.
-            let answer = match Box::pin(self.document_turn_before(context)).await? {
+            let answer = match Box::pin(turn_before(self.executions, context)).await? {
                 Some(outcome) => outcome.into(),
                 None => Answer::words(session, String::new()),
             };
-            return self.with_pause(answer, plan, session).await;
+            return self.with_pause(answer).await;
         }
         // The first turn belongs to the request, so that sent again it finds the turn.
         let mut request = context.part(self.engine(), TURN).submitter().next_request();
@@ -79,28 +93,29 @@ impl Agent {
             let begins = Begins::Document { plan: plan.clone(), seen };
             let message = Message { request: request.clone(), text: &text, begins };
             let system = Actor::system(session.channel.as_str());
-            let outcome = match Box::pin(self.begin(&system, message, context)).await? {
+            let prepared = self.executions.turns.prepare(session, message).await?;
+            let outcome = match Box::pin(self.executions.begin_turn(&system, &prepared, context)).await? {
                 Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
                 Begun::Before { turn, seq } => {
-                    return Ok(Box::pin(self.outcome_of_turn(&turn, seq, context)).await?.into());
+                    return Ok(Box::pin(self.executions.turns.outcome_of(&turn, seq, context)).await?.into());
                 }
             };
-            match self.to_nudge(&outcome, plan, context).await? {
+            match self.to_nudge(&outcome).await? {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));
                     found = open;
                     request = self.engine().submitter().next_request();
                 }
-                None => return self.with_pause(outcome.into(), plan, session).await,
+                None => return self.with_pause(outcome.into()).await,
             }
         }
     }
 
     /// The answer says how far the document is if its execution is paused now, and how it continues.
-    async fn with_pause(&self, mut answer: Answer, plan: &PlanId, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let Some(open) = self.active_document(session, plan).await? else { return Ok(answer) };
+    async fn with_pause(&self, mut answer: Answer) -> LedgerResult<Answer> {
+        let Some(open) = self.active().await? else { return Ok(answer) };
         if is_paused(&open) {
-            let far = standing(&open);
+            let far = short_status(&open);
             if !answer.reply.contains(&far) {
                 let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
                 answer.reply.push_str(&format!("{gap}{far}"));
@@ -112,58 +127,57 @@ impl Agent {
 
     /// The document, if the turn that ended left steps open and the agent is to be reminded of them. Only a turn that
     /// ended in the model's own words is followed by another one, and only so often without any recorded progress.
-    async fn to_nudge(
-        &self,
-        outcome: &TurnOutcome,
-        plan: &PlanId,
-        context: &InputContext,
-    ) -> LedgerResult<Option<Arc<Plan>>> {
-        let is_to_end = context.work.stop.is_cancelled() || self.shared.shutdown.is_requested();
+    async fn to_nudge(&self, outcome: &TurnOutcome) -> LedgerResult<Option<Arc<Plan>>> {
+        let is_to_end = self.context.work.stop.is_cancelled() || self.executions.agent.shutdown.is_requested();
         if outcome.end != TurnEnd::Answered || is_to_end {
             return Ok(None);
         }
-        let Some(open) = self.active_document(context.session(), plan).await? else { return Ok(None) };
+        let Some(open) = self.active().await? else { return Ok(None) };
         let waits = |execution: &Execution| {
             execution.idle_turns() > self.engine().policy().nudges || uncertain(&execution.steps).is_some()
         };
         Ok(Some(open).filter(|open| open.execution.as_ref().is_some_and(|execution| !waits(execution))))
     }
 
-    /// The outcome of the turn that this very request had the document carried out in.
-    pub(in crate::agent) async fn document_turn_before(
-        &self,
-        context: &InputContext,
-    ) -> LedgerResult<Option<TurnOutcome>> {
-        let Some(id) = context.request.part(TURN) else { return Ok(None) };
-        let Some(committed) = self.engine().submitter().find_request(context.session(), context.by(), &id).await?
-        else {
-            return Ok(None);
-        };
-        let turn = committed.events.iter().find_map(|event| match event {
-            Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id),
-            _ => None,
-        });
-        let Some(turn) = turn else { return Ok(None) };
-        self.outcome_of_turn(turn, committed.seq, context).await.map(Some)
-    }
-
     /// The document as it is carried out. Its execution begins now if no process has begun it.
-    async fn begun_document(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
-        if let Some(found) = self.active_document(session, plan).await? {
+    async fn start(&self) -> LedgerResult<Arc<Plan>> {
+        if let Some(found) = self.active().await? {
             return Ok(found);
         }
-        match self.engine().plans().resume(session, by, plan).await {
+        match self.engine().plans().resume(self.context.session(), self.context.by(), self.plan).await {
             // Another process began it first.
-            Err(error @ LedgerError::Refused(_)) => self.active_document(session, plan).await?.ok_or(error),
+            Err(error @ LedgerError::Refused(_)) => self.active().await?.ok_or(error),
             resumed => resumed,
         }
     }
 
-    async fn active_document(&self, session: &SessionIdentity, plan: &PlanId) -> LedgerResult<Option<Arc<Plan>>> {
-        let snapshot = self.engine().ledger().snapshot(session, Some(plan)).await?;
-        let active = snapshot.active().filter(|active| active.id == *plan && active.status == PlanStatus::Executing);
+    /// The document, if it is the active plan and being carried out.
+    async fn active(&self) -> LedgerResult<Option<Arc<Plan>>> {
+        let snapshot = self.engine().ledger().snapshot(self.context.session(), Some(self.plan)).await?;
+        let active =
+            snapshot.active().filter(|active| active.id == *self.plan && active.status == PlanStatus::Executing);
         Ok(active.cloned().map(Arc::new))
     }
+
+    fn engine(&self) -> &'a Engine {
+        self.executions.agent.engine()
+    }
+}
+
+/// The outcome of the turn in which this request had the document carried out before.
+pub(super) async fn turn_before(executions: &Executions, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
+    let Some(id) = context.request.part(TURN) else { return Ok(None) };
+    let Some(committed) =
+        executions.agent.engine().submitter().find_request(context.session(), context.by(), &id).await?
+    else {
+        return Ok(None);
+    };
+    let turn = committed.events.iter().find_map(|event| match event {
+        Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id),
+        _ => None,
+    });
+    let Some(turn) = turn else { return Ok(None) };
+    executions.turns.outcome_of(turn, committed.seq, context).await.map(Some)
 }
 
 fn is_paused(plan: &Plan) -> bool {

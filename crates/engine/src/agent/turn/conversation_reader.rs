@@ -1,4 +1,6 @@
-//! The conversation, put together from the journal and from what is remembered of it.
+//! The conversation, from the journal and the cache.
+
+use std::sync::Arc;
 
 use planwright_core::conversation::Conversation;
 use planwright_core::event::{Event, TurnEvent};
@@ -6,18 +8,27 @@ use planwright_core::ids::TurnId;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::turn::{Purpose, Turn};
 
-use super::Agent;
+use crate::agent::agent_context::AgentContext;
 use crate::ledger::{Committed, LedgerResult};
 
-impl Agent {
-    /// The conversation up to what was just committed, and the turn that is open in it.
-    pub(super) async fn recall(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
+#[derive(Debug, Clone)]
+pub(in crate::agent) struct ConversationReader {
+    agent: Arc<AgentContext>,
+}
+
+impl ConversationReader {
+    pub(super) fn new(agent: &Arc<AgentContext>) -> Self {
+        Self { agent: Arc::clone(agent) }
+    }
+
+    /// The conversation up to the last commit, and the turn that is open in it.
+    pub(super) async fn load(&self, committed: &Committed, turn: &TurnId) -> LedgerResult<(Conversation, Turn)> {
         let opened = committed.snapshot.opened()?;
-        let remembered = self.shared.conversations.take(&committed.snapshot.identity, opened.opened_at);
-        let remembered = remembered.filter(|kept| kept.seq <= committed.seq);
+        let cached = self.agent.conversations.take(&committed.snapshot.identity, opened.opened_at);
+        let cached = cached.filter(|kept| kept.seq <= committed.seq);
         let first = committed.seq + 1 - committed.events.len() as u64;
         let just_begun = matches!(committed.events.as_slice(), [Event::Turn { event: TurnEvent::Begun { .. }, .. }]);
-        if let Some(kept) = remembered
+        if let Some(kept) = cached
             && just_begun
         {
             let mut conversation = kept.conversation;
@@ -41,8 +52,8 @@ impl Agent {
         Ok((conversation, replayed.unwrap_or_else(|| Turn::new(turn.clone(), opened_purpose(opened, turn)))))
     }
 
-    /// A turn apart from the conversation, from the journal, and everything said in it.
-    pub(super) async fn recall_apart(
+    /// A turn apart from the conversation, with its own messages.
+    pub(in crate::agent) async fn load_apart(
         &self,
         session: &SessionIdentity,
         turn: &TurnId,
@@ -61,7 +72,7 @@ impl Agent {
     }
 
     /// Reads the conversation's entries from `from` up to, not including, `end`.
-    pub(super) async fn read(
+    pub(in crate::agent) async fn read(
         &self,
         session: &SessionIdentity,
         mut from: u64,
@@ -70,7 +81,7 @@ impl Agent {
     ) -> LedgerResult<()> {
         const PAGE: u32 = 1_000;
         loop {
-            let entries = self.engine().ledger().conversation(session, from, PAGE).await?;
+            let entries = self.agent.engine().ledger().conversation(session, from, PAGE).await?;
             for entry in entries.iter().filter(|entry| entry.seq < end) {
                 each(entry.seq, &entry.event);
             }

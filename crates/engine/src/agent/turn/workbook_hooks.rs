@@ -1,5 +1,7 @@
-//! The workbook on the way: what is written into it around the calls of the model, for turns of every kind. Nothing of this
-//! can fail a turn; what cannot be written is told in the log.
+//! Writes into the workbook around the calls of the model, for turns of every kind. A write that fails is logged and does
+//! not fail the turn.
+
+use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::conversation::ItemContent;
@@ -11,60 +13,71 @@ use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
 use planwright_core::workbook::Workbook;
 use serde_json::Value;
 
-use super::Agent;
-use super::turn::TurnRunner;
+use super::runner::TurnRunner;
+use crate::agent::agent_context::AgentContext;
 use crate::catch_panic::catch_panic;
 use crate::ledger::{Leasing, LedgerResult};
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 use crate::workbook::{EndedCall, NewWorkbook};
 
-/// What becomes of a call in the workbook.
+/// How a call is noted in the workbook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallNote {
+pub(in crate::agent) enum CallNote {
     /// It failed.
     Error,
-    /// It is the how-manieth that only looked something up.
+    /// It only reads. The number is its 1-based index among such calls.
     Research(u32),
 }
 
-/// What noting something left behind.
+/// The result of a note.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(in crate::agent) struct Noted {
     snapshot: Option<Snapshot>,
-    /// How often the very same call has failed the same way.
+    /// The number of times that this call has failed in the same way.
     attempts: u32,
 }
 
-impl Agent {
-    /// The workbook that notes go into.
-    fn noted_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Workbook> {
-        let session = snapshot.session.as_ref()?;
-        session.current_workbook().filter(|_| session.has_planning_files(&self.engine().policy().planning_files))
+/// Writes the results of calls into the workbook, for turns and for executions.
+#[derive(Debug, Clone)]
+pub(in crate::agent) struct WorkbookHooks {
+    agent: Arc<AgentContext>,
+}
+
+impl WorkbookHooks {
+    pub(super) fn new(agent: &Arc<AgentContext>) -> Self {
+        Self { agent: Arc::clone(agent) }
     }
 
-    /// Writes down what a call came to, if it is one of those that are.
-    pub(super) async fn note(
+    /// The workbook that notes go into.
+    fn workbook_of<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Workbook> {
+        let session = snapshot.session.as_ref()?;
+        session.current_workbook().filter(|_| session.has_planning_files(&self.agent.engine().policy().planning_files))
+    }
+
+    /// Writes the result of a call into the workbook, if it is one to note.
+    pub(in crate::agent) async fn note(
         &self,
         snapshot: &Snapshot,
-        asking: SubmitRequest<'_>,
+        request: SubmitRequest<'_>,
         remark: CallNote,
         call: EndedCall<'_>,
     ) -> Noted {
-        if self.noted_in(snapshot).is_none() {
+        if self.workbook_of(snapshot).is_none() {
             return Noted::default();
         }
-        let session = asking.session;
-        let every = self.engine().policy().planning_files.findings_every;
+        let session = request.session;
+        let every = self.agent.engine().policy().planning_files.findings_every;
         let noting = async {
             match remark {
                 CallNote::Error => {
                     let (attempts, committed) =
-                        Box::pin(self.engine().workbook_middleware().note_error(asking, call)).await?;
+                        Box::pin(self.agent.engine().workbook_middleware().note_error(request, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts })
                 }
                 CallNote::Research(count) if every > 0 && count % every == 0 => {
-                    let committed = Box::pin(self.engine().workbook_middleware().note_finding(asking, call)).await?;
+                    let committed =
+                        Box::pin(self.agent.engine().workbook_middleware().note_finding(request, call)).await?;
                     Ok(Noted { snapshot: committed.map(|committed| committed.snapshot), attempts: 0 })
                 }
                 CallNote::Research(_) => Ok(Noted::default()),
@@ -73,8 +86,8 @@ impl Agent {
         harmless(session, noting).await
     }
 
-    pub(super) fn is_research(&self, tool: &str) -> bool {
-        self.shared.toolbox.get(tool).is_some_and(|tool| tool.effect() == ToolEffect::ReadsOnly)
+    pub(in crate::agent) fn is_research(&self, tool: &str) -> bool {
+        self.agent.toolbox.get(tool).is_some_and(|tool| tool.effect() == ToolEffect::ReadsOnly)
     }
 }
 
@@ -96,7 +109,7 @@ impl TurnRunner<'_> {
         let engine = self.agent.engine();
         let Some(session) = &self.snapshot.session else { return Ok(None) };
         let mut changed = false;
-        if self.agent.noted_in(&self.snapshot).is_some() {
+        if self.turns.hooks.workbook_of(&self.snapshot).is_some() {
             changed |= !Box::pin(engine.workbooks().sync(&self.session)).await?.is_empty();
         }
         let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
@@ -104,10 +117,11 @@ impl TurnRunner<'_> {
             && engine.workbook_middleware().may_begin_by_itself(session).await?
         {
             let by = Actor::policy("planning_files.auto_init", self.session.channel.as_str());
-            let verdict = Box::pin(engine.workbook_middleware().assess_message(self.noting(&by, 0)?, text)).await?;
+            let verdict =
+                Box::pin(engine.workbook_middleware().assess_message(self.note_request(&by, 0)?, text)).await?;
             if verdict.begin {
-                let asking = SubmitRequest { id: engine.submitter().next_request(), ..self.noting(&by, 0)? };
-                let begun = Box::pin(engine.workbooks().init_as(asking, &NewWorkbook::about(text))).await?;
+                let request = SubmitRequest { id: engine.submitter().next_request(), ..self.note_request(&by, 0)? };
+                let begun = Box::pin(engine.workbooks().init_as(request, &NewWorkbook::about(text))).await?;
                 changed |= begun.is_new;
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
                 self.context.progress.send(Progress::Said(format!(
@@ -128,9 +142,9 @@ impl TurnRunner<'_> {
         let ToolCall { name, arguments, .. } = &pending.call;
         let Some(remark) = self.remark(name, outcome.status) else { return };
         let by = Actor::system(self.session.channel.as_str());
-        let Ok(asking) = self.noting(&by, pending.number) else { return };
+        let Ok(request) = self.note_request(&by, pending.number) else { return };
         let call = EndedCall { tool: name, arguments, answer: &outcome.text };
-        let Noted { snapshot, attempts } = self.agent.note(&self.snapshot, asking, remark, call).await;
+        let Noted { snapshot, attempts } = self.turns.hooks.note(&self.snapshot, request, remark, call).await;
         if let Some(snapshot) = snapshot {
             self.snapshot = snapshot;
         }
@@ -146,7 +160,7 @@ impl TurnRunner<'_> {
             return None;
         }
         match status {
-            ToolStatus::Done if self.agent.is_research(name) => Some(CallNote::Research(self.research() + 1)),
+            ToolStatus::Done if self.turns.hooks.is_research(name) => Some(CallNote::Research(self.research() + 1)),
             ToolStatus::Done | ToolStatus::Planned | ToolStatus::Settled => None,
             ToolStatus::Refused | ToolStatus::Failed | ToolStatus::TimedOut | ToolStatus::Uncertain => {
                 Some(CallNote::Error)
@@ -164,7 +178,7 @@ impl TurnRunner<'_> {
                 ItemContent::Result { outcome } => {
                     let Some((call, rest)) = calls.split_first() else { continue };
                     calls = rest;
-                    count += u32::from(outcome.status == ToolStatus::Done && self.agent.is_research(&call.name));
+                    count += u32::from(outcome.status == ToolStatus::Done && self.turns.hooks.is_research(&call.name));
                 }
                 ItemContent::Person { .. } | ItemContent::Note { .. } | ItemContent::Reminder { .. } => {}
             }
@@ -172,7 +186,7 @@ impl TurnRunner<'_> {
         count
     }
 
-    fn noting<'a>(&'a self, by: &'a Actor, call: u32) -> LedgerResult<SubmitRequest<'a>> {
+    fn note_request<'a>(&'a self, by: &'a Actor, call: u32) -> LedgerResult<SubmitRequest<'a>> {
         Ok(SubmitRequest {
             session: &self.session,
             by,
@@ -183,7 +197,7 @@ impl TurnRunner<'_> {
     }
 }
 
-/// What it comes to, or nothing if it fails.
+/// The result of the work, or the default if it fails.
 async fn harmless<T: Default>(
     session: &planwright_core::session::SessionIdentity,
     work: impl Future<Output = LedgerResult<T>>,

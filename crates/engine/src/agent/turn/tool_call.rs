@@ -16,7 +16,8 @@ use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::turn::{TurnAbort, TurnRunner};
+use super::abort::TurnAbort;
+use super::runner::TurnRunner;
 use crate::catch_panic::catch_panic;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
@@ -50,7 +51,7 @@ impl TurnRunner<'_> {
     /// An outcome that the model can read. What a plan or a workbook says is told whole or not at all: a model that reads
     /// a part of it might store the part.
     fn readable(&self, name: &str, mut outcome: ToolOutcome) -> ToolOutcome {
-        let counter = &self.agent.shared.tokens;
+        let counter = &self.agent.tokens;
         let context = self.agent.context_tokens();
         if PlanTool::named(name).is_none() && WorkbookTool::named(name).is_none() {
             outcome.text = clip(&outcome.text, MOST_TOKENS.min(context / 8), counter);
@@ -83,7 +84,7 @@ impl TurnRunner<'_> {
             return self.ask_agent(pending, arguments).await;
         }
         let agent = self.agent;
-        let Some(tool) = agent.shared.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
+        let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
         let verdict = decide_other_tool(&self.situation(), name, tool.effect());
         // Whether it may be called at all comes before whether its arguments fit.
         if let GateDecision::Deny(refusal) = &verdict {
@@ -102,7 +103,7 @@ impl TurnRunner<'_> {
                 Ok(not_known())
             }
             GateDecision::Record => {
-                let answer = agent.engine().tools().record_call(self.asking(pending)?, name, arguments).await;
+                let answer = agent.engine().tools().record_call(self.call_request(pending)?, name, arguments).await;
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
             }
@@ -129,7 +130,7 @@ impl TurnRunner<'_> {
     /// What a call that has no outcome may have done already. Only one that a crash interrupted may have been begun.
     pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
         let name = pending.call.name.as_str();
-        let effect = self.agent.shared.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
+        let effect = self.agent.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
         let runs = |effect: &ToolEffect| decide_other_tool(&self.situation(), name, *effect) == GateDecision::Run;
         effect.filter(runs).unwrap_or(ToolEffect::ReadsOnly)
     }
@@ -168,7 +169,7 @@ impl TurnRunner<'_> {
             return Ok(refused(&refusal));
         }
         let executing = self.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
-        let answer = self.agent.engine().tools().call_plan_tool(self.asking(pending)?, tool, arguments).await;
+        let answer = self.agent.engine().tools().call_plan_tool(self.call_request(pending)?, tool, arguments).await;
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;
@@ -188,7 +189,8 @@ impl TurnRunner<'_> {
     ) -> Result<ToolOutcome, TurnAbort> {
         let caller = self.situation().caller;
         let answer =
-            Box::pin(self.agent.engine().workbook_tools().call(self.asking(pending)?, caller, tool, arguments)).await;
+            Box::pin(self.agent.engine().workbook_tools().call(self.call_request(pending)?, caller, tool, arguments))
+                .await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
@@ -204,7 +206,7 @@ impl TurnRunner<'_> {
         if let Err(refusal) = authorize_plan_tool(&self.situation(), tool) {
             return Ok(refused(&refusal));
         }
-        let answer = self.agent.engine().tools().report_on_step(self.asking(pending)?, given, arguments).await;
+        let answer = self.agent.engine().tools().report_on_step(self.call_request(pending)?, given, arguments).await;
         let mut ended = false;
         let answer = answer.map(|(value, status, committed)| {
             ended = status.is_settled();
@@ -221,7 +223,7 @@ impl TurnRunner<'_> {
 
     /// What the gate looks at.
     pub(super) fn situation(&self) -> GateContext {
-        self.agent.situation(&self.snapshot, &self.turn.purpose)
+        self.turns.requests.situation(&self.snapshot, &self.turn.purpose)
     }
 
     /// Keeps what a plan tool left behind. A refusal is an outcome; losing the session or the store is not.
@@ -239,7 +241,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    pub(super) fn asking(&self, pending: &PendingCall) -> LedgerResult<SubmitRequest<'_>> {
+    pub(super) fn call_request(&self, pending: &PendingCall) -> LedgerResult<SubmitRequest<'_>> {
         Ok(SubmitRequest {
             session: &self.session,
             by: &self.actor,
@@ -250,7 +252,7 @@ impl TurnRunner<'_> {
     }
 
     fn unknown(&self, name: &str) -> Refusal {
-        let tools = self.agent.advertised(&self.situation());
+        let tools = self.turns.requests.advertised(&self.situation());
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         Refusal::not_found(format!("There is no tool {}; the tools are {}.", quoted(name), names.join(", ")))
     }

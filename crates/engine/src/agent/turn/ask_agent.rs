@@ -14,8 +14,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::abort::TurnAbort;
+use super::runner::TurnRunner;
 use super::tool_call::{outcome_of, refused};
-use super::turn::{TurnAbort, TurnRunner};
 use crate::tools::Arguments;
 
 /// How many earlier questions a specialist is reminded of.
@@ -63,25 +64,26 @@ impl TurnRunner<'_> {
         if left.model_calls == 0 || left.tokens == 0 {
             return Ok(refused(&Refusal::limit("The turn has no calls or tokens left for a question.")));
         }
-        let asking = self.asking(pending)?;
-        let turn = TurnId::from(&asking.id);
+        let request = self.call_request(pending)?;
+        let turn = TurnId::from(&request.id);
         let purpose = Purpose::Question { agent: question.agent.clone(), asked_by: self.turn.id.clone() };
         let text = match self.brief(&question) {
             Ok(text) => text,
             Err(refusal) => return Ok(refused(&refusal)),
         };
-        let tokens = self.agent.shared.tokens.count(&text);
+        let tokens = self.agent.tokens.count(&text);
         let begin = Command::Turn(TurnCommand::Begin { text, tokens, purpose: purpose.clone() });
         // After a crash this very question may be open, with answers in it that are not asked for again.
-        let committed = self.agent.engine().submitter().submit_as(asking, begin).await?;
-        let (conversation, apart) = self.agent.recall_apart(&self.session, &turn, &purpose, committed.seq).await?;
+        let committed = self.agent.engine().submitter().submit_as(request, begin).await?;
+        let (conversation, apart) =
+            self.turns.conversations.load_apart(&self.session, &turn, &purpose, committed.seq).await?;
         let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
         if open.is_none_or(|open| open.named(&turn).is_none()) {
             return Ok(answered_before(&question.agent, &conversation));
         }
         self.turn.take_up_question(&apart);
         let limits = self.turn.left_of(&self.limits, self.elapsed());
-        let mut run = self.agent.run_turn(apart, conversation, committed, held, limits, self.context);
+        let mut run = self.turns.run_turn(apart, conversation, committed, held, limits, self.context);
         let outcome = Box::pin(run.finish_turn()).await;
         self.turn.absorb(&run.turn);
         let outcome = outcome?;

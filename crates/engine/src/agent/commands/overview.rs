@@ -1,4 +1,6 @@
-//! `/status`, `/sessions` and `/tools`: what there is, and how it stands.
+//! `/status`, `/sessions` and `/tools`.
+
+use std::sync::Arc;
 
 use planwright_core::conversation::Conversation;
 use planwright_core::gate::{
@@ -7,24 +9,35 @@ use planwright_core::gate::{
 use planwright_core::session::{Channel, SessionIdentity};
 
 use super::plans::plan_work;
-use super::standing::title;
-use crate::agent::Agent;
+use crate::agent::agent_context::AgentContext;
+use crate::agent::turn::Turns;
 use crate::clock::ago;
 use crate::ledger::{LedgerResult, Page, StoredSession};
+use crate::plan_status::one_line;
 use crate::session::outcome::Answer;
 
 /// How many sessions are listed in a chat.
 const PAGE: u32 = 64;
 
-impl Agent {
-    pub(super) async fn session_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let snapshot = self.engine().sessions().snapshot(session).await?;
+#[derive(Debug, Clone)]
+pub(super) struct Overview {
+    agent: Arc<AgentContext>,
+    turns: Turns,
+}
+
+impl Overview {
+    pub(super) fn new(agent: &Arc<AgentContext>, turns: Turns) -> Self {
+        Self { agent: Arc::clone(agent), turns }
+    }
+
+    pub(super) async fn status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let snapshot = self.agent.engine().sessions().snapshot(session).await?;
         let opened = snapshot.opened()?;
         let mut conversation = Conversation::default();
         let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
-        self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
+        self.turns.conversations.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
         let turn = match &opened.turn {
-            Some(turn) => format!("at work, begun {}", ago(turn.begun_at, self.engine().now())),
+            Some(turn) => format!("at work, begun {}", ago(turn.begun_at, self.agent.engine().now())),
             None => "idle".to_owned(),
         };
         let summarised = conversation
@@ -34,21 +47,21 @@ impl Agent {
         let lines = [
             format!("- session: `{session}`{}", topic(opened.topic.as_deref())),
             format!("- agent: {turn}"),
-            format!("- model: `{}`", self.model().name()),
+            format!("- model: `{}`", self.agent.model().name()),
             format!(
                 "- conversation: {} messages, about {} of {} tokens{summarised}",
                 conversation.items.len(),
                 conversation.tokens(),
-                self.context_tokens()
+                self.agent.context_tokens()
             ),
             format!("- plan: {}", plan_work(&snapshot)),
-            format!("- files: `{}`", self.shared.files.folder(session).display()),
+            format!("- files: `{}`", self.agent.files.folder(session).display()),
         ];
         Ok(Answer::words(session, lines.join("\n")))
     }
 
-    pub(super) async fn list_sessions(&self, here: &SessionIdentity) -> LedgerResult<Answer> {
-        let now = self.engine().now();
+    pub(super) async fn sessions(&self, here: &SessionIdentity) -> LedgerResult<Answer> {
+        let now = self.agent.engine().now();
         let page = self.sessions_of(here.channel).await?;
         let mut lines: Vec<_> = page
             .items
@@ -73,7 +86,7 @@ impl Agent {
     async fn sessions_of(&self, channel: Channel) -> LedgerResult<Page<StoredSession>> {
         let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
         loop {
-            let page = self.engine().sessions().list(found.next, PAGE).await?;
+            let page = self.agent.engine().sessions().list(found.next, PAGE).await?;
             found.items.extend(page.items.into_iter().filter(|stored| stored.session.identity.channel == channel));
             found.damaged.extend(page.damaged);
             found.next = page.next;
@@ -83,12 +96,12 @@ impl Agent {
         }
     }
 
-    pub(super) async fn list_tools(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let snapshot = self.engine().sessions().snapshot(session).await?;
-        let situation = GateContext::of(&snapshot, self.engine().policy(), Caller::Conversation);
+    pub(super) async fn tools(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let snapshot = self.agent.engine().sessions().snapshot(session).await?;
+        let situation = GateContext::of(&snapshot, self.agent.engine().policy(), Caller::Conversation);
         let mut lines = Vec::new();
-        for spec in self.advertised(&situation) {
-            let effect = match self.shared.toolbox.get(&spec.name) {
+        for spec in self.turns.requests.advertised(&situation) {
+            let effect = match self.agent.toolbox.get(&spec.name) {
                 None if PlanTool::named(&spec.name).is_some() => "about the plan",
                 None if WorkbookTool::named(&spec.name).is_some() => "about the workbook",
                 None if spec.name == ASK_AGENT => "asks a specialist, who only reads",
@@ -109,5 +122,5 @@ impl Agent {
 }
 
 fn topic(topic: Option<&str>) -> String {
-    topic.map_or_else(String::new, |topic| format!(" “{}”", title(topic)))
+    topic.map_or_else(String::new, |topic| format!(" “{}”", one_line(topic)))
 }
