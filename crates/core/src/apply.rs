@@ -116,8 +116,11 @@ impl Session {
             }
             TurnEvent::Resumed => {
                 if let Some(open) = self.open_turn_mut(id) {
-                    open.resumed += 1;
-                    open.ask.iter_mut().for_each(Ask::resume);
+                    match &mut open.ask {
+                        // No process ended in the middle of it: it waited.
+                        Some(ask) if ask.is_answered() => ask.resume(),
+                        Some(_) | None => open.resumed += 1,
+                    }
                 }
             }
             TurnEvent::PermissionAsked { ask, call, digest, asked } => {
@@ -134,10 +137,10 @@ impl Session {
                     self.granted.retain(|granted| granted.execution == *execution);
                     self.granted.push(GrantedCall { execution: execution.clone(), tool, arguments });
                 }
-                self.take_answer(id, AskAnswer::Permission { grant: *grant, words: words.clone() }, at);
+                self.take_answer(id, AskAnswer::Permission { grant: *grant, words: words.clone() });
             }
             TurnEvent::QuestionsAnswered { answers, .. } => {
-                self.take_answer(id, AskAnswer::Questions { answers: answers.clone() }, at);
+                self.take_answer(id, AskAnswer::Questions { answers: answers.clone() });
             }
             TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
                 if let (Some(open), Some(input)) = (self.open_turn_mut(id), event.input()) {
@@ -163,17 +166,9 @@ impl Session {
         }
     }
 
-    fn take_answer(&mut self, turn: &TurnId, answer: AskAnswer, at: Timestamp) {
-        let Some(open) = &mut self.turn else { return };
-        let Some(asking) = open.named_mut(turn) else { return };
-        let Some(ask) = &mut asking.ask else { return };
-        let waited = at.duration_since(ask.asked_at).as_millis();
-        ask.take_answer(answer);
-        let waited = u64::try_from(waited).unwrap_or_default();
-        asking.waited_ms += waited;
-        // The turn that asked the specialist waited as long.
-        if open.id != *turn {
-            open.waited_ms += waited;
+    fn take_answer(&mut self, turn: &TurnId, answer: AskAnswer) {
+        if let Some(ask) = self.open_turn_mut(turn).and_then(|open| open.ask.as_mut()) {
+            ask.take_answer(answer);
         }
     }
 

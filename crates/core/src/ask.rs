@@ -126,6 +126,11 @@ impl Ask {
         matches!(self.state, AskState::Waiting)
     }
 
+    /// Whether a person answered and no process has continued the turn yet.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.state, AskState::Answered { .. })
+    }
+
     pub fn answer(&self) -> Option<&AskAnswer> {
         match &self.state {
             AskState::Waiting => None,

@@ -91,10 +91,6 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-fn is_zero_ms(number: &u64) -> bool {
-    *number == 0
-}
-
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -169,9 +165,6 @@ pub struct OpenTurn {
     /// What it asks a person before its next call continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask: Option<Ask>,
-    /// How long it waited for answers of a person, in milliseconds. It does not count against its time.
-    #[serde(default, skip_serializing_if = "is_zero_ms")]
-    pub waited_ms: u64,
     /// The question to a specialist that it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<OpenTurn>>,
@@ -179,18 +172,7 @@ pub struct OpenTurn {
 
 impl OpenTurn {
     pub fn begun(id: TurnId, at: Timestamp, purpose: Purpose) -> Self {
-        Self {
-            id,
-            begun_at: at,
-            purpose,
-            calls: 0,
-            ended: 0,
-            resumed: 0,
-            uncertain: false,
-            ask: None,
-            waited_ms: 0,
-            question: None,
-        }
+        Self { id, begun_at: at, purpose, calls: 0, ended: 0, resumed: 0, uncertain: false, ask: None, question: None }
     }
 
     /// This turn or the question it waits for, whichever has this name.

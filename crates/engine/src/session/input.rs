@@ -1,8 +1,9 @@
 //! What a surface submits to a session, and the request that it comes with.
 
 use planwright_core::actor::Actor;
+use planwright_core::ask::AskAnswer;
 use planwright_core::command::StuckChoice;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::ids::{AskId, PlanId, RequestId};
 use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
 use planwright_core::session::{SessionIdentity, TransportChat};
@@ -36,6 +37,12 @@ pub enum Input {
     Cancel {
         plan: PlanId,
         reason: Option<String>,
+    },
+    /// Answers what the open turn asks.
+    Answer {
+        ask: AskId,
+        digest: Digest,
+        answer: AskAnswer,
     },
     /// Continues a plan, and says what becomes of the step it stopped at.
     ResumePlan {
@@ -73,6 +80,7 @@ impl Input {
             Self::Message(_)
             | Self::Approve { .. }
             | Self::Reject { .. }
+            | Self::Answer { .. }
             | Self::ResumePlan { .. }
             | Self::CarryOut { .. }
             | Self::ResumeTurn

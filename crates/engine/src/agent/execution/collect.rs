@@ -251,7 +251,9 @@ fn ended(came: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
     let halt = came.iter().find_map(|came| match came.halt {
         Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),
         Some(ExecutionAbort::Left) => Some(ExecutionAbort::Left),
-        Some(ExecutionAbort::Elsewhere | ExecutionAbort::Ledger(_)) => Some(ExecutionAbort::Elsewhere),
+        Some(ExecutionAbort::Elsewhere | ExecutionAbort::Asks | ExecutionAbort::Ledger(_)) => {
+            Some(ExecutionAbort::Elsewhere)
+        }
         None => None,
     });
     (steps.collect(), halt)

@@ -1,5 +1,6 @@
 //! Why a turn cannot go on.
 
+use planwright_core::ask::Ask;
 use planwright_core::gate::ToolEffect;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 
@@ -20,6 +21,8 @@ pub(super) enum TurnAbort {
     OutOfTime,
     /// The turn was ended by somebody else, or somebody else has the session.
     Elsewhere,
+    /// The turn waits for a person's answer.
+    Asks(Box<Ask>),
     /// The process is to end; the turn stays open for the next one.
     Left,
     Ledger(LedgerError),
