@@ -53,7 +53,7 @@ pub struct McpOptions {
 /// What becomes of the session's plan work when the server starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanStart {
-    /// On, in this style or in the one it was last in. A plan that is there stays as it is.
+    /// On, in this style or in the one it was last in. An existing plan stays as it is.
     Ensure(Option<PlanStyle>),
     /// Off: no plan tool is offered until a person turns plan work on.
     Off,

@@ -18,7 +18,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub fn nobody() -> Self {
+    pub fn none() -> Self {
         Self::default()
     }
 
@@ -172,7 +172,7 @@ pub trait Talk {
         Self: Sync,
     {
         async move {
-            let outcome = self.submit_and_wait(Input::Stop, in_session(session, by), &Watcher::nobody()).await?;
+            let outcome = self.submit_and_wait(Input::Stop, in_session(session, by), &Watcher::none()).await?;
             Ok(outcome != Outcome::NothingToDo)
         }
     }
@@ -183,7 +183,7 @@ pub trait Talk {
     {
         async move {
             let by = Actor::system(session.channel.as_str());
-            let stopped = self.submit_and_wait(Input::StopHere, in_session(session, &by), &Watcher::nobody()).await;
+            let stopped = self.submit_and_wait(Input::StopHere, in_session(session, &by), &Watcher::none()).await;
             assert!(stopped.is_ok(), "{stopped:?}");
         }
     }
@@ -193,7 +193,7 @@ pub trait Talk {
         Self: Sync,
     {
         async move {
-            let deleted = self.submit_and_wait(Input::Delete, in_session(session, by), &Watcher::nobody()).await;
+            let deleted = self.submit_and_wait(Input::Delete, in_session(session, by), &Watcher::none()).await;
             deleted.map(drop)
         }
     }
@@ -210,12 +210,13 @@ fn in_session(session: &SessionIdentity, by: &Actor) -> Request {
 }
 
 fn turn(answer: Answer) -> TurnOutcome {
-    let Answer { session, end, reply, plan, planner, turn, .. } = answer;
-    let (end, stats) = end.zip(turn).expect("there was a turn");
+    let Answer { session, end, ask, reply, plan, planner, turn, .. } = answer;
+    let stats = turn.expect("there was a turn");
     TurnOutcome {
         session,
         turn: stats.turn,
         end,
+        ask,
         reply,
         plan,
         planner,

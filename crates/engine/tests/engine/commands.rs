@@ -1,8 +1,8 @@
 //! What is typed with a slash. Commands are carried out by Planwright itself; the model hears nothing of them.
 
-mod approving;
-mod deciding;
-mod looking;
+mod approval;
+mod decisions;
+mod queries;
 mod sessions;
 
 use planwright_core::slash;

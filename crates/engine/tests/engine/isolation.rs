@@ -95,7 +95,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
         };
         // Most of the time one process serves a session, sometimes the other.
         let agent = &agents[usize::from(dice.roll(6) == 0)];
-        let answer = agent.hear(&place, &person(), &words, &Watcher::nobody()).await.unwrap();
+        let answer = agent.hear(&place, &person(), &words, &Watcher::none()).await.unwrap();
         assert_eq!(answer.session, session);
         read.push_str(&format!("{answer:?}\n"));
     }

@@ -49,11 +49,11 @@ impl Process {
         Self { runtime: Some(runtime), agent, ledger }
     }
 
-    /// Gives it a message; nobody reads the answer.
+    /// Gives it a message; the answer is dropped.
     pub(crate) fn send(&self, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
         let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.send(&session, &person(), &text, &Watcher::nobody()).await;
+            let _ = agent.send(&session, &person(), &text, &Watcher::none()).await;
         })
     }
 
@@ -61,32 +61,32 @@ impl Process {
     pub(crate) fn send_as(&self, request: RequestId, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
         let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.send_as(Some(request), &session, &person(), &text, &Watcher::nobody()).await;
+            let _ = agent.send_as(Some(request), &session, &person(), &text, &Watcher::none()).await;
         })
     }
 
-    /// Has it take up what another one left behind; nobody reads the answer.
+    /// Has it take up what another one left behind; the answer is dropped.
     pub(crate) fn resume(&self, session: &SessionIdentity) -> JoinHandle<()> {
         let (agent, session) = (self.agent.clone(), session.clone());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.resume(&session, &Watcher::nobody()).await;
+            let _ = agent.resume(&session, &Watcher::none()).await;
         })
     }
 
-    /// Has it carry out a plan; nobody reads the answer.
+    /// Has it carry out a plan; the answer is dropped.
     pub(crate) fn carry_out(&self, session: &SessionIdentity, plan: &PlanId) -> JoinHandle<()> {
         let (agent, session, plan) = (self.agent.clone(), session.clone(), plan.clone());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.carry_out(&session, &person(), &plan, &Watcher::nobody()).await;
+            let _ = agent.carry_out(&session, &person(), &plan, &Watcher::none()).await;
         })
     }
 
-    /// Has it approve a plan and carry it out; nobody reads the answer.
+    /// Has it approve a plan and carry it out; the answer is dropped.
     pub(crate) fn approve(&self, session: &SessionIdentity, plan: &Plan, approving: Approving) -> JoinHandle<()> {
         let (agent, session) = (self.agent.clone(), session.clone());
         let (plan, digest) = (plan.id.clone(), plan.digest());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.approve(&session, &person(), &plan, digest, approving, &Watcher::nobody()).await;
+            let _ = agent.approve(&session, &person(), &plan, digest, approving, &Watcher::none()).await;
         })
     }
 
@@ -95,7 +95,7 @@ impl Process {
         self.ledger.0.hangs().await;
     }
 
-    /// It goes on where it waited for the store, as if no time had passed.
+    /// It continues where it waited for the store, as if no time had passed.
     pub(crate) fn wake(&self) {
         self.ledger.0.wake();
     }

@@ -1,4 +1,4 @@
-//! After a restart everything is there, from the first call on.
+//! After a restart everything is found again, from the first call on.
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -96,8 +96,8 @@ async fn a_turn_that_was_open_is_finished_by_the_same_process_started_anew() {
     turn.abort();
     let world = world.restart().await;
     world.model.then(Reply::text("Nothing."));
-    let outcome = world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
-    assert_eq!((outcome.end, outcome.reply.as_str()), (TurnEnd::Answered, "Nothing."));
+    let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
+    assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "Nothing."));
     assert_eq!(world.model.requests().len(), 3);
     world.has_a_valid_history();
 }

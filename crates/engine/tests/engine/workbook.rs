@@ -4,9 +4,9 @@ mod archives;
 mod disk;
 mod gate;
 mod hostile;
-mod sharing;
-mod switching;
+mod switches;
 mod tools;
+mod two_processes;
 
 use std::fs;
 use std::path::PathBuf;

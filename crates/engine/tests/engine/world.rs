@@ -1,6 +1,6 @@
 //! A conversation with a scripted model over a real store, and looks at what was stored and sent.
 
-mod looking;
+mod inspect;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-pub(crate) use looking::{is_valid, newest_words, script, statuses, tool_names, turns};
+pub(crate) use inspect::{is_valid, newest_words, script, statuses, tool_names, turns};
 
 pub(crate) struct World {
     pub(crate) folder: TempDir,
@@ -74,13 +74,13 @@ impl World {
     /// Says it, and does not wait for the answer.
     pub(crate) fn say_in_background(&self, text: &str) -> JoinHandle<LedgerResult<TurnOutcome>> {
         let (agent, session, text) = (self.agent.clone(), self.session.clone(), text.to_owned());
-        tokio::spawn(async move { agent.send(&session, &person(), &text, &Watcher::nobody()).await })
+        tokio::spawn(async move { agent.send(&session, &person(), &text, &Watcher::none()).await })
     }
 
     /// Types it, and does not wait for the answer.
     pub(crate) fn hear_in_background(&self, text: &str) -> JoinHandle<LedgerResult<Answer>> {
         let (agent, place, text) = (self.agent.clone(), self.place(), text.to_owned());
-        tokio::spawn(async move { agent.hear(&place, &person(), &text, &Watcher::nobody()).await })
+        tokio::spawn(async move { agent.hear(&place, &person(), &text, &Watcher::none()).await })
     }
 
     pub(crate) async fn say(&self, text: &str) -> TurnOutcome {
@@ -88,12 +88,12 @@ impl World {
     }
 
     pub(crate) async fn try_say(&self, text: &str) -> LedgerResult<TurnOutcome> {
-        self.agent.send(&self.session, &person(), text, &Watcher::nobody()).await
+        self.agent.send(&self.session, &person(), text, &Watcher::none()).await
     }
 
     /// Whatever a person types, a message or a command.
     pub(crate) async fn hear(&self, text: &str) -> Answer {
-        self.agent.hear(&self.place(), &person(), text, &Watcher::nobody()).await.unwrap()
+        self.agent.hear(&self.place(), &person(), text, &Watcher::none()).await.unwrap()
     }
 
     /// Approves the plan as it is, and leaves it at that.

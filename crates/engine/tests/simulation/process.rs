@@ -23,7 +23,7 @@ pub(crate) struct Process {
     pub(crate) world: Arc<World>,
     dead: AtomicBool,
     asleep_until: Mutex<Instant>,
-    /// Whoever waits for its answers.
+    /// The tasks that wait for its answers.
     waiting: Mutex<Vec<AbortHandle>>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn is_gone(owner: &str) -> bool {
     DEAD.with_borrow(|dead| dead.contains(owner))
 }
 
-pub(crate) fn nobody_is_gone() {
+pub(crate) fn clear_dead_processes() {
     DEAD.with_borrow_mut(BTreeSet::clear);
 }
 

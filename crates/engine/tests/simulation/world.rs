@@ -38,7 +38,7 @@ pub(crate) enum Role {
     Doing,
     /// A specialist who is asked.
     Asked,
-    /// Whoever summarises the conversation.
+    /// Summarises the conversation.
     Summarizer,
 }
 
@@ -173,7 +173,7 @@ impl World {
     }
 }
 
-/// The session in which the model writes files, and nobody plans.
+/// The session in which the model writes files, without plans.
 pub(crate) const FILES: u64 = 7;
 
 pub(crate) fn session(number: u64) -> SessionIdentity {

@@ -120,7 +120,7 @@ async fn welcome(conversation: &Conversation) -> Result<String, Failure> {
         Span::new(" lists the commands, ", DIM),
         Span::new("/quit", COMMAND),
         Span::new(
-            " leaves. Ctrl+C stops the agent, Tab completes, a backslash at the end goes on in the next line.",
+            " leaves. Ctrl+C stops the agent, Tab completes, a backslash at the end continues the message in the next line.",
             DIM,
         ),
     ];

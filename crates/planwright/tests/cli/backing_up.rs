@@ -202,7 +202,7 @@ fn an_archive_is_not_written_over_by_accident() {
     world.write("all.tar", "precious");
     world.run("backup all.tar").exits(2).complains("all.tar exists already").complains("--force");
     assert_eq!(std::fs::read_to_string(world.path("all.tar")).unwrap(), "precious");
-    // What an interrupted one left is in nobody's way.
+    // What an interrupted backup left does not block the next one.
     world.write("all.tar.partial", "half of something");
     world.run("backup all.tar --force").done();
     assert_eq!(names(&world.path("all.tar")).last().unwrap(), "manifest.json");

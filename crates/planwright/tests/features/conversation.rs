@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::process::MORTAL;
-use crate::props::Stage;
+use crate::test_tools::Stage;
 use crate::world::{World, person, unescaped};
 
 /// A conversation with a model that answers by script.
@@ -142,7 +142,7 @@ fn also_calls(world: &mut World, tool: String, arguments: String) {
 #[when(expr = "the person says {string}")]
 pub(crate) async fn says(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
-    let outcome = agent.send(&world.session(), &person(), &text, &Watcher::nobody()).await.expect("answered");
+    let outcome = agent.send(&world.session(), &person(), &text, &Watcher::none()).await.expect("answered");
     world.talk.answer = Some(outcome.into());
 }
 
@@ -152,7 +152,7 @@ pub(crate) async fn types(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
     // A person is always somewhere before they go elsewhere.
     let here = agent.chats().enter(&transport(), &world.session(), &person()).await.expect("entered");
-    let answer = agent.hear(&here, &person(), &text, &Watcher::nobody()).await.expect("answered");
+    let answer = agent.hear(&here, &person(), &text, &Watcher::none()).await.expect("answered");
     world.look_at(&answer.session.to_string());
     world.talk.answer = Some(answer);
 }

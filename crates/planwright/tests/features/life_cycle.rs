@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::conversation::{says, types};
 use crate::process::{ends, until_asked, until_called};
-use crate::props::Act;
 use crate::steps::approve;
+use crate::test_tools::Act;
 use crate::world::{World, person};
 
 /// One thing that was tried, and the code it was refused with.
@@ -118,7 +118,7 @@ fn report(status: &str) -> Reply {
     Reply::call("plan_progress", json!({ "status": status }))
 }
 
-#[when(regex = r"^somebody tries to (.+)$")]
+#[when(regex = r"^an actor tries to (.+)$")]
 async fn tries(world: &mut World, actions: String) {
     for action in actions.split(", ") {
         match action {
@@ -133,7 +133,7 @@ async fn tries(world: &mut World, actions: String) {
                 calls(world, "plan_remove_step", json!({ "step_id": "s2" })).await;
             }
             "approve" | "reject" | "execute" | "cancel" => decides(world, action).await,
-            other => panic!("nobody can {other}"),
+            other => panic!("there is no action {other}"),
         }
     }
 }

@@ -3,16 +3,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod asking;
-mod carrying_out;
+mod ask_agent;
 mod conversation;
+mod execution;
 mod life_cycle;
 mod planner;
 mod process;
-mod props;
 mod routing;
 mod settings;
 mod steps;
+mod test_tools;
 mod workbook;
 mod world;
 

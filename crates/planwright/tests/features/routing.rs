@@ -47,11 +47,11 @@ async fn at_two_places(world: &mut World, first: String, second: String, session
 }
 
 async fn at_once(world: &mut World, first: (&ChatLocation, &str), second: (&ChatLocation, &str)) {
-    let (agent, by, nobody) = (world.talk.agent(&world.engine), person(), Watcher::nobody());
+    let (agent, by, unwatched) = (world.talk.agent(&world.engine), person(), Watcher::none());
     let hear = |(place, text): (&ChatLocation, &str)| {
-        let (agent, place, text, by, nobody) =
-            (agent.clone(), place.clone(), text.to_owned(), by.clone(), nobody.clone());
-        tokio::spawn(async move { agent.hear(&place, &by, &text, &nobody).await })
+        let (agent, place, text, by, unwatched) =
+            (agent.clone(), place.clone(), text.to_owned(), by.clone(), unwatched.clone());
+        tokio::spawn(async move { agent.hear(&place, &by, &text, &unwatched).await })
     };
     let (first, second) = tokio::join!(hear(first), hear(second));
     for answer in [first, second] {
@@ -71,7 +71,7 @@ async fn deleted_elsewhere(world: &mut World, session: String) {
 #[when(expr = "the person types {string} where they still are")]
 async fn types_there(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
-    let outcome = agent.hear(&place(world), &person(), &text, &Watcher::nobody()).await;
+    let outcome = agent.hear(&place(world), &person(), &text, &Watcher::none()).await;
     world.answer = match outcome {
         Ok(answer) => answer.refusal.map_or(Ok(Value::Null), |code| Err(Refusal::new(code, answer.reply))),
         Err(error) => Err(error.into_refusal()),

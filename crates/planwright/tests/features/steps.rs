@@ -356,7 +356,7 @@ async fn agent_decides(world: &mut World, what: String, number: u32) {
         "reject" => Decision::Reject { plan, reason: None },
         "cancel" => Decision::Cancel { plan, reason: None },
         "revise" => Decision::Revise { plan, feedback: "as I like".to_owned() },
-        other => panic!("nobody can {other}"),
+        other => panic!("there is no action {other}"),
     };
     world.note_journal().await;
     let outcome = world.engine.submit(&world.session(), &agent(), Command::Decide(decision)).await;
@@ -446,7 +446,7 @@ async fn approve_nothing(world: &mut World, session: String) {
         .await;
 }
 
-#[when(expr = "somebody opens the session {string}")]
+#[when(expr = "a client opens the session {string}")]
 async fn opens(world: &mut World, session: String) {
     let session = session.parse().expect("readable");
     let outcome = world.engine.sessions().open(&session, &person()).await;

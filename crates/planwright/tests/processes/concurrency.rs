@@ -64,7 +64,7 @@ async fn a_mix_on_one_session(store: Store) {
     let plan = engine.plans().active(&session).await.unwrap();
     let steps = plan_steps(&plan);
     let calls: BTreeSet<_> = steps.iter().map(|step| step.arguments.as_ref().unwrap()["by"].to_string()).collect();
-    assert_eq!((steps.len(), calls.len()), (4 * EACH, 4 * EACH), "every step is there, and each once");
+    assert_eq!((steps.len(), calls.len()), (4 * EACH, 4 * EACH), "every step is stored, and each once");
     assert!(engine.verifier().verify_all(|_| {}).await.unwrap().is_whole());
 }
 

@@ -1,5 +1,5 @@
 //! A process that carries out approved plans is killed behind every write to the journal, in every call of a tool and
-//! behind it. After a restart every call was made once, or again because it may be, or nobody knows and a person is asked.
+//! behind it. After a restart every call was made once, or again because it may be, or its result is unknown and a person is asked.
 //! The tools count for themselves, outside the store.
 
 mod child;

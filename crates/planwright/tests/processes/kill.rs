@@ -1,4 +1,4 @@
-//! A process is killed at many points while it writes. What it acknowledged is there afterwards, each once, and the
+//! A process is killed at many points while it writes. What it acknowledged is stored afterwards, each once, and the
 //! journal is whole.
 
 use std::collections::BTreeSet;

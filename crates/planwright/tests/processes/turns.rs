@@ -1,5 +1,5 @@
-//! A chat is killed at many points in the middle of its turns. What it answered is there afterwards, an interrupted turn
-//! goes on in the next one, and no outcome that was recorded is produced again.
+//! A chat is killed at many points in the middle of its turns. What it answered is stored afterwards, an interrupted turn
+//! continues in the next one, and no outcome that was recorded is produced again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -59,7 +59,7 @@ async fn rounds(store: Store) {
 
         let engine = engine(&store, data.path()).await;
         let notes = engine.workbooks().sync(&session).await.unwrap();
-        assert_eq!(notes, [], "round {round}: what a kill left is nobody's edit");
+        assert_eq!(notes, [], "round {round}: what a kill left is not taken for an edit");
         for which in DocumentKind::ALL {
             let text = engine.workbooks().document(&session, which).await.unwrap().text;
             assert_eq!(std::fs::read_to_string(folder.join(which.file_name())).unwrap(), text, "round {round}");

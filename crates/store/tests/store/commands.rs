@@ -56,12 +56,12 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
     Submission { session, command, context, policy, leasing: Leasing::None, turn: None }
 }
 
-/// The same, by whoever takes the session with it.
+/// The same, and it takes the lease.
 pub(crate) fn taking(owner: &str, ttl: Duration, submission: Submission) -> Submission {
     Submission { leasing: Leasing::Take { owner: owner.to_owned(), ttl }, ..submission }
 }
 
-/// The same, by whoever holds the session.
+/// The same, under a lease.
 pub(crate) fn holding(lease: &Lease, submission: Submission) -> Submission {
     Submission { leasing: Leasing::Held(lease.clone()), ..submission }
 }
@@ -230,10 +230,10 @@ pub(crate) fn damaged<T: std::fmt::Debug>(outcome: LedgerResult<T>, words: &str)
     }
 }
 
-/// Somebody else has this session.
+/// Another owner has the lease of this session.
 #[track_caller]
 pub(crate) fn leased<T: std::fmt::Debug>(outcome: LedgerResult<T>, session: &SessionIdentity) {
-    match outcome.expect_err("nobody else had it") {
+    match outcome.expect_err("no other owner had it") {
         LedgerError::Leased(named) if named.session == *session => {}
         other => panic!("{other:?} does not say that {session} is leased"),
     }

@@ -85,7 +85,7 @@ async fn a_read_only_database_can_be_read_and_says_why_not_more() {
 }
 
 #[tokio::test]
-async fn a_session_that_another_program_sits_on_holds_up_nobody_else() {
+async fn a_session_that_another_program_locks_does_not_delay_others() {
     let (store, url) = fresh().await;
     let (here, there) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
     let writer = engine(&url.replace("options=", "options=-c%20lock_timeout%3D300ms%20")).await;
@@ -244,7 +244,7 @@ async fn a_version_is_looked_up_by_an_index() {
     assert!(plan.iter().any(|line| line.contains("journal_version")), "{plan:#?}");
 }
 
-/// The line breaks while the transaction ends, so that nobody knows whether it came about. The call still ends as if
+/// The line breaks while the transaction ends, so that it is unknown whether it was committed. The call still ends as if
 /// nothing had happened, and its work is done once.
 async fn lose_the_end_of(cut: Cut) {
     let (store, url) = fresh().await;

@@ -62,7 +62,7 @@ async fn a_database_of_another_program_is_left_alone() {
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 
-/// Another program may hold the lock for longer than anybody should wait.
+/// Another program may hold the lock for longer than a call should wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_file_is_unavailable_and_nothing_is_stored() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ async fn a_locked_file_is_unavailable_and_nothing_is_stored() {
     let plan = ready(&engine, &here, "# Before").await;
     let holder = raw(&file);
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // Looking is not in anybody's way.
+    // Reads are not blocked.
     assert_eq!(engine.plans().active(&here).await.unwrap(), plan);
     let outcome = engine.submit(&here, &agent(), set("# After")).await;
     assert_eq!(outcome.as_ref().unwrap_err().code(), RefusalCode::Unavailable);
@@ -254,7 +254,7 @@ async fn a_folder_that_may_not_be_written_is_unavailable() {
 }
 
 #[tokio::test]
-async fn a_new_store_is_nobody_elses_business() {
+async fn a_new_store_is_readable_by_its_owner_only() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let path = folder.path().join("planwright.db");

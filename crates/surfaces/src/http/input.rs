@@ -58,7 +58,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Waits until the decision is on disk. The work that it leads to goes on afterwards.
+/// Waits until the decision is on disk. The work that it leads to continues afterwards.
 pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
     loop {
         match stream.next().await {

@@ -65,7 +65,7 @@ async fn nothing_of_an_answer_is_kept_or_guessed_at() {
 }
 
 #[tokio::test]
-async fn what_is_listed_is_for_whoever_is_signed_in_and_is_only_text() {
+async fn the_list_is_for_signed_in_clients_and_is_only_text() {
     let mut engine = None;
     let world = World::with(|options| engine = Some(options.agent.engine().clone())).await;
     let session = "web:k3yk3y8x".parse().unwrap();

@@ -245,13 +245,13 @@ impl Client {
         assert!(refusal["message"].as_str().is_some_and(|message| !message.is_empty()), "{refusal}");
     }
 
-    /// Closes the client's side and waits for the server. Gives back the notifications that nobody had read yet.
+    /// Closes the client's side and waits for the server. Returns the unread notifications.
     pub(crate) async fn leave(mut self) -> Vec<Value> {
         self.stop_writing().await;
         while let Some(message) = self.receive().await {
             self.keep(message);
         }
-        assert!(self.answers.is_empty(), "answers nobody waits for: {:?}", self.answers);
+        assert!(self.answers.is_empty(), "unread answers: {:?}", self.answers);
         let notifications = std::mem::take(&mut self.notifications);
         self.ended().await;
         notifications

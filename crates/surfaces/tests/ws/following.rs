@@ -68,7 +68,7 @@ async fn it_begins_where_it_was_asked_to() {
 }
 
 #[tokio::test]
-async fn nothing_of_one_session_reaches_whoever_follows_another() {
+async fn nothing_of_one_session_reaches_followers_of_another() {
     let secret = Reply::text("the secret of session two");
     let world = World::answering(ScriptedModel::new([]).otherwise(secret)).await;
     let mut client = world.follower(SESSION, 0).await;

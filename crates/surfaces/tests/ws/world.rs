@@ -94,7 +94,7 @@ impl World {
         self.folder.path().join("token")
     }
 
-    /// Somebody who knows the token.
+    /// A client with the token.
     pub(crate) async fn client(&self) -> Client {
         Client::connect(self.address, &Hello::new().bearer(&self.token)).await.unwrap()
     }

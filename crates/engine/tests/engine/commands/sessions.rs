@@ -17,7 +17,7 @@ async fn arrive(world: &World) -> ChatLocation {
 
 /// Types it where the person is now.
 async fn hear(world: &World, place: &ChatLocation, text: &str) -> planwright_engine::session::outcome::Answer {
-    world.agent.hear(place, &person(), text, &Watcher::nobody()).await.unwrap()
+    world.agent.hear(place, &person(), text, &Watcher::none()).await.unwrap()
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn who_arrives_is_where_they_were_last() {
 }
 
 #[tokio::test]
-async fn nobody_switches_to_a_session_that_is_not_there_or_on_another_channel() {
+async fn switching_to_a_missing_session_or_one_of_another_channel_is_refused() {
     let world = World::new([]).await;
     let here = arrive(&world).await;
     let web = "web:session-web".parse().unwrap();
@@ -77,7 +77,7 @@ async fn a_deleted_session_takes_everything_along_and_the_person_is_where_they_w
     assert_eq!(world.engine().ledger().session_of(&plan).await.unwrap(), None);
     assert!(!files.exists());
     assert_eq!(arrive(&world).await, before);
-    let gone = world.agent.send(&new.session, &person(), "Still there?", &Watcher::nobody()).await.unwrap_err();
+    let gone = world.agent.send(&new.session, &person(), "Still there?", &Watcher::none()).await.unwrap_err();
     assert!(gone.to_string().contains("no session"), "{gone}");
     assert!(world.agent.delete(&new.session, &person()).await.is_err(), "it is not there any more");
     world.agent.delete(&before.session, &person()).await.unwrap();
@@ -103,7 +103,7 @@ async fn a_session_is_deleted_in_the_middle_of_a_turn() {
     world.model.asked(1).await;
     let waiting = world.say_in_background("And another");
     world.agent.delete(&world.session, &person()).await.unwrap();
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     // What waited was answered before or found nothing; it did not bring the session back.
     let _ = waiting.await.unwrap();
     assert!(events(world.engine(), &world.session).await.is_empty());
@@ -117,7 +117,7 @@ async fn another_process_deletes_a_session_that_is_worked_on() {
     world.model.asked(1).await;
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     other.delete(&world.session, &person()).await.unwrap();
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert!(events(world.engine(), &world.session).await.is_empty());
     world.is_sound().await;
 }

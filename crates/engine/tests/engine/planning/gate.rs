@@ -9,7 +9,7 @@ use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
 use super::{report, set};
-use crate::props::Prop;
+use crate::test_tools::Prop;
 use crate::world::{World, person, script, statuses, tool_names};
 
 const READING: [&str; 4] = ["glob_files", "grep_files", "list_files", "read_file"];

@@ -34,7 +34,7 @@ async fn a_persons_edit_is_taken_in_before_anything_else() {
 }
 
 #[tokio::test]
-async fn an_edit_is_seen_by_whoever_reads_and_by_the_user_it_is() {
+async fn a_persons_edit_of_a_file_is_read_and_recorded_as_theirs() {
     let world = World::with_workbook().await;
     world.save(DocumentKind::Findings, "found by hand");
     assert_eq!(world.call("read_plan", json!({ "which": "findings" })).await["text"], "found by hand");
@@ -69,7 +69,7 @@ async fn an_edit_of_an_older_version_keeps_both() {
 }
 
 #[tokio::test]
-async fn a_file_that_a_crash_left_behind_is_mended_and_is_nobodys_edit() {
+async fn a_file_that_a_crash_left_behind_is_rewritten_and_not_taken_for_an_edit() {
     let world = World::with_workbook().await;
     let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     for text in ["two", "three"] {

@@ -106,7 +106,7 @@ async fn what_was_written_is_noted_where_no_link_leads() {
 }
 
 #[tokio::test]
-async fn a_pipe_in_the_place_of_a_document_keeps_nobody_waiting() {
+async fn a_pipe_in_the_place_of_a_document_does_not_block() {
     let world = World::with_workbook().await;
     let file = world.plan_folder().join("findings.md");
     fs::remove_file(&file).unwrap();

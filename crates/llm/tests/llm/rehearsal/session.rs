@@ -38,7 +38,7 @@ impl TestSession {
     }
 
     /// The planner can ask, and the same model answers as the specialist.
-    pub(crate) fn with_somebody_to_ask(mut self) -> Self {
+    pub(crate) fn with_specialists_to_ask(mut self) -> Self {
         self.others.push(string_tool("ask_agent", &["agent", "question"], &["agent", "question"]));
         self
     }

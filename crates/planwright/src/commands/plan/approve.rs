@@ -59,7 +59,7 @@ async fn shown_and_agreed(
     selection: &Selection,
     arguments: &ApproveArgs,
 ) -> Result<Digest, Failure> {
-    // What would be refused anyway is refused before anybody reads it for nothing.
+    // A plan that cannot be approved is refused before the person reads it.
     plan.permits(Action::Approve).map_err(|refusal| super::refused(context, plan)(refusal.into()))?;
     if plan.style() == PlanStyle::Document && *selection != Selection::All {
         return Err(whole_only(context, plan));
@@ -104,7 +104,7 @@ fn whole_only(context: &Context, plan: &Plan) -> Failure {
 }
 
 fn needs_digest(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> Failure {
-    Failure::usage(format!("nobody can be asked here, so plan {} was not approved", plan.number))
+    Failure::usage(format!("there is no terminal to ask on, so plan {} was not approved", plan.number))
         .hint(format!("to approve exactly what is above: {}", same_again(context, plan, arguments)))
 }
 

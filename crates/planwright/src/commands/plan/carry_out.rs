@@ -40,7 +40,7 @@ pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input
             },
             _ = tokio::signal::ctrl_c() => {
                 if std::mem::replace(&mut stopping, true) {
-                    return Err(Failure::declined("Left; `plan resume` goes on with it.".to_owned()));
+                    return Err(Failure::declined("Left; `plan resume` continues it.".to_owned()));
                 }
                 agent.submit(Input::StopHere, request.clone());
             }

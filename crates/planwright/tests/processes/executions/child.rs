@@ -106,7 +106,7 @@ impl Job {
     }
 
     async fn carry_out(&self, agent: &Agent, session: &str) -> String {
-        let (person, watcher) = (Actor::person("Ada", "cli"), Watcher::nobody());
+        let (person, watcher) = (Actor::person("Ada", "cli"), Watcher::none());
         let place = ChatLocation::new(TransportChat("cli:tester".to_owned()), session.parse().unwrap());
         let answer = match &self.act {
             Act::Type(text) => agent.hear(&place, &person, text, &watcher).await.map(Some),

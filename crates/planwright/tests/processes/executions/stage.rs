@@ -180,7 +180,7 @@ impl Standing {
         Self { status: plan.status, steps }
     }
 
-    /// The only step that nobody knows the end of.
+    /// The only step with an unknown result.
     #[track_caller]
     pub(super) fn uncertain(&self) -> Option<&str> {
         let mut found = self.steps.iter().filter(|(_, status)| *status == StepStatus::Uncertain);
@@ -190,7 +190,7 @@ impl Standing {
     }
 }
 
-/// Begins a plan, or goes on with it.
+/// Begins a plan, or continues it.
 pub(super) fn resume() -> Act {
     typed("/plan resume 1")
 }

@@ -1,4 +1,4 @@
-//! Whoever follows is told of everything that is written, whoever writes it.
+//! Followers are told of every write, by any process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<Change> {
 }
 
 pub(crate) async fn next(changes: &mut Receiver<Change>) -> Change {
-    timeout(PATIENCE, changes.recv()).await.expect("nobody was told").unwrap()
+    timeout(PATIENCE, changes.recv()).await.expect("no change was announced").unwrap()
 }
 
 /// Waits until this session is told of and gives everything that was told before.
@@ -118,8 +118,8 @@ pub(crate) async fn what_others_delete_is_told(store: &Store) {
     }
 }
 
-/// Whoever reads on whenever it is told ends up with everything, however many write and delete.
-pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
+/// A follower that reads after each announcement gets every entry, however many processes write and delete.
+pub(crate) async fn reading_after_each_announcement_misses_nothing(store: &Store) {
     const SESSIONS: usize = 12;
     let ledger = store.ledger().await;
     let writers = [store.engine().await, store.engine().await, store.engine().await];
@@ -144,7 +144,7 @@ pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
         let told: Vec<_> = match timeout(PATIENCE, changes.recv()).await.expect("something was never told") {
             Ok(Change::Session(session)) => read.keys().filter(|followed| **followed == session).cloned().collect(),
             Ok(Change::Anywhere) | Err(RecvError::Lagged(_)) => read.keys().cloned().collect(),
-            Err(RecvError::Closed) => panic!("nobody tells any more"),
+            Err(RecvError::Closed) => panic!("the ledger is gone"),
         };
         for session in told {
             let read = read.get_mut(&session).unwrap();
@@ -156,7 +156,7 @@ pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
     assert!(read.values().all(|read| read.iter().copied().eq(1..=24)), "{read:?}");
 }
 
-pub(crate) async fn whoever_reads_too_slowly_is_told_so(store: &Store) {
+pub(crate) async fn a_receiver_that_reads_too_slowly_gets_an_error(store: &Store) {
     let ledger = store.ledger().await;
     let mut changes = follow(ledger.as_ref()).await;
     let engine = Engine::new(ledger, Policy::default());
@@ -172,11 +172,11 @@ pub(crate) async fn whoever_reads_too_slowly_is_told_so(store: &Store) {
     assert!(told_by_now(&mut changes).contains(&Change::Session(nth_session(4_999))));
 }
 
-pub(crate) async fn nobody_is_told_once_the_ledger_is_gone(store: &Store) {
+pub(crate) async fn the_announcements_end_with_the_ledger(store: &Store) {
     let ledger = store.ledger().await;
     let mut changes = follow(ledger.as_ref()).await;
     ledger.submit(submission(&here(), "open", open())).await.unwrap();
     drop(ledger);
     let end = async { while changes.recv().await != Err(RecvError::Closed) {} };
-    timeout(PATIENCE, end).await.expect("somebody still tells");
+    timeout(PATIENCE, end).await.expect("a sender is left");
 }

@@ -78,7 +78,7 @@ pub(crate) fn recorded(plan: &Plan) -> BTreeSet<u64> {
     }
 }
 
-pub(crate) async fn a_refused_command_fails_nobody_else(store: &Store) {
+pub(crate) async fn a_refused_command_does_not_disturb_others(store: &Store) {
     let engine = store.engine().await;
     let (here, there) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
     planning(&engine, &here, PlanStyle::Collect).await;
@@ -103,7 +103,7 @@ pub(crate) async fn a_refused_command_fails_nobody_else(store: &Store) {
     assert_whole(&engine).await;
 }
 
-/// The check never takes somebody else's work under way for damage.
+/// The check never takes the running work of another process for damage.
 pub(crate) async fn a_check_while_others_write_finds_everything_whole(store: &Store) {
     let (engine, writers) = (store.engine().await, store.engine().await);
     let done = Arc::new(AtomicBool::new(false));
@@ -133,7 +133,7 @@ pub(crate) async fn a_check_while_others_write_finds_everything_whole(store: &St
 }
 
 /// A sum that is too large panics, in the builds that check for it; in the others there is nothing to see.
-pub(crate) async fn a_command_that_panics_fails_nobody_else(store: &Store) {
+pub(crate) async fn a_command_that_panics_does_not_disturb_others(store: &Store) {
     if !cfg!(debug_assertions) {
         return;
     }

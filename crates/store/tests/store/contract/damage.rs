@@ -66,7 +66,7 @@ pub(crate) async fn a_damaged_active_plan_stops_only_drafting(store: &Store) {
     let first = engine.plans().find(&here(), Some(&"1".parse().unwrap())).await.unwrap();
     engine.submit(&here(), &person(), approve(&first)).await.unwrap();
     engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
-    // Work goes on with a new plan, and the damaged one is still there to be looked at.
+    // Work continues with a new plan, and the damaged one can still be read.
     let fourth = ready(&engine, &here(), "# Plan 4").await;
     assert_eq!(fourth.number, 4);
     assert_eq!(store.look("SELECT body FROM plan WHERE number = 3").await, "rubbish");
@@ -126,7 +126,7 @@ pub(crate) async fn a_damaged_session_is_reported_and_never_overwritten(store: &
     }
 }
 
-pub(crate) async fn a_damaged_session_fails_nobody_else(store: &Store) {
+pub(crate) async fn a_damaged_session_does_not_disturb_others(store: &Store) {
     let engine = three_plans(store).await;
     store.tamper("UPDATE session SET state = '{}' WHERE conversation = 'k3yk3y8x'").await;
     let callers = (0..60).map(|n| {
@@ -157,7 +157,7 @@ pub(crate) async fn a_damaged_entry_is_reported(store: &Store) {
     let report = chain(&engine, &here()).await;
     assert_eq!(report.entries, seq - 1);
     assert!(report.damage.unwrap().contains(&format!("entry {seq} ")));
-    // The state beside the journal still serves, and the journal goes on after the damage.
+    // The state beside the journal still serves, and the journal continues after the damage.
     engine.submit(&here(), &person(), approve(&second)).await.unwrap();
     assert_eq!(engine.plans().get(&here(), &second.id).await.unwrap().status, PlanStatus::Approved);
     assert_eq!(chain(&engine, &here()).await.entries, seq - 1);

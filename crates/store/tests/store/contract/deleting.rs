@@ -85,7 +85,7 @@ pub(crate) async fn the_outcomes_of_a_deleted_session_are_gone(store: &Store) {
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 1);
 }
 
-pub(crate) async fn only_whoever_holds_a_session_can_delete_it(store: &Store) {
+pub(crate) async fn only_the_holder_of_the_lease_can_delete_a_session(store: &Store) {
     let engine = three_plans(store).await;
     let ledger = engine.ledger();
     let lost = ledger.acquire_lease(&here(), "first", Duration::ZERO).await.unwrap().unwrap();
@@ -119,7 +119,7 @@ pub(crate) async fn a_key_can_be_used_again_and_begins_anew(store: &Store) {
         assert_eq!((begun.seq, held.fence), (6, 1));
         assert_eq!(assert_no_gaps(engine, &here()).await, 6);
         other.ledger().delete_session(&held).await.unwrap();
-        // Whoever still thinks that they hold it cannot write to one that comes after it.
+        // An earlier holder cannot write to a session that is made after it.
         let late = submission(&here(), "late", open());
         fenced(engine.ledger().submit(holding(&held, late)).await);
     }
@@ -128,7 +128,7 @@ pub(crate) async fn a_key_can_be_used_again_and_begins_anew(store: &Store) {
     assert_whole(&engines[1]).await;
 }
 
-pub(crate) async fn deleting_is_in_nobody_elses_way(store: &Store) {
+pub(crate) async fn deleting_one_session_does_not_disturb_others(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let callers = (0..24).map(|n| {
         let (engine, other) = (engines[n % 2].clone(), engines[(n / 2) % 2].clone());
@@ -150,7 +150,7 @@ pub(crate) async fn deleting_is_in_nobody_elses_way(store: &Store) {
     assert!(report.chains.iter().all(|chain| chain.entries == 21), "{report:?}");
 }
 
-/// Whoever opens a session that is just being deleted gets it, before or after.
+/// Opening a session that is just being deleted succeeds, before or after.
 pub(crate) async fn a_session_can_be_opened_while_it_is_deleted(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let done = Arc::new(AtomicBool::new(false));

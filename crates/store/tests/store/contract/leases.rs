@@ -24,7 +24,7 @@ pub(crate) async fn a_lease_is_held_by_one_owner(store: &Store) {
     let held = engine.ledger().acquire_lease(&here, "first", LONG).await.unwrap().unwrap();
     assert_eq!((&held.session, held.owner.as_str()), (&here, "first"));
     assert_eq!(other.acquire_lease(&here, "second", LONG).await.unwrap(), None);
-    // Whoever has it extends it and keeps the fence.
+    // Its owner extends it and keeps the fence.
     assert_eq!(other.acquire_lease(&here, "first", LONG).await.unwrap(), Some(held));
     // Another session is another matter.
     assert!(other.acquire_lease(&there, "second", LONG).await.unwrap().is_some());
@@ -72,7 +72,7 @@ pub(crate) async fn giving_back_a_lost_lease_is_harmless(store: &Store) {
     engine.ledger().release_lease(&nowhere).await.unwrap();
 }
 
-pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
+pub(crate) async fn an_owner_that_lost_the_lease_cannot_write(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
     engine.sessions().open(&here, &person()).await.unwrap();
@@ -80,7 +80,7 @@ pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
     let under = |lease: &Lease, request: &str, command| {
         engine.ledger().submit(holding(lease, submission(&here, request, command)))
     };
-    // Nobody else has it yet, so it still counts.
+    // No other owner has taken it yet, so it is still valid.
     under(&first, "in-time", on(PlanStyle::Collect)).await.unwrap();
     let second = engine.ledger().acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
     fenced(under(&first, "too-late", record(1)).await);
@@ -98,7 +98,7 @@ pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
     assert_no_gaps(&engine, &here).await;
 }
 
-pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store) {
+pub(crate) async fn a_repeat_is_answered_whatever_the_lease_is_now(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
     engine.sessions().open(&here, &person()).await.unwrap();

@@ -40,7 +40,7 @@ async fn rows(store: &Store) -> Vec<String> {
     counts
 }
 
-/// The session is damaged for everybody who asks, takes nothing any more, and costs nobody else anything.
+/// The session is damaged for every caller and takes no more writes; other sessions are not affected.
 async fn is_damaged_and_kept(store: &Store, engine: &Engine) {
     let before = rows(store).await;
     damaged(engine.ledger().session(&here()).await, "session cli:k3yk3y8x");

@@ -1,4 +1,4 @@
-//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+//! All sessions together: the plans that wait, the work that no process does, and the counts.
 
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ async fn left(ledger: &dyn ServerLedger, sessions: usize) -> Vec<Unfinished> {
     timeout(PATIENCE, waiting).await.expect("something is not listed, or too much is")
 }
 
-pub(crate) async fn what_nobody_does_any_more_is_found(store: &Store) {
+pub(crate) async fn work_that_no_process_does_is_found(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     let (talking, idle) = (session("web:talking1"), session("web:idle-idle"));
@@ -169,7 +169,7 @@ pub(crate) async fn what_nobody_does_any_more_is_found(store: &Store) {
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
 }
 
-pub(crate) async fn work_that_somebody_is_at_is_not_listed(store: &Store) {
+pub(crate) async fn work_that_a_process_does_is_not_listed(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     executing(&engine, 2).await;
     let held = ledger.acquire_lease(&here(), "working", LONG).await.unwrap().unwrap();
@@ -221,7 +221,7 @@ pub(crate) async fn a_turn_that_asks_a_person_is_found_and_not_unfinished(store:
     assert_eq!(unfinished.iter().map(|left| &left.session).collect::<Vec<_>>(), [&sessions[0]]);
 }
 
-pub(crate) async fn whoever_gave_a_session_back_has_not_left_it(store: &Store) {
+pub(crate) async fn a_released_session_is_not_listed_as_left(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     executing(&engine, 2).await;
     let held = ledger.acquire_lease(&here(), "working", LONG).await.unwrap().unwrap();

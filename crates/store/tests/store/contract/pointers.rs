@@ -56,7 +56,7 @@ pub(crate) async fn a_pointer_falls_back_when_its_session_is_deleted(store: &Sto
     let active_session = async |chat: &TransportChat| engine.ledger().active_session(chat).await.unwrap();
     delete(&engine, &three).await;
     assert_eq!((active_session(&here).await.as_ref(), active_session(&there).await), (Some(&two), None));
-    // One of the same name is another session, and nobody has chosen it.
+    // A new session of the same name is another one, and no transport points to it.
     engine.sessions().open(&three, &person()).await.unwrap();
     assert_eq!((active_session(&here).await.as_ref(), active_session(&there).await), (Some(&two), None));
     delete(&engine, &one).await;

@@ -140,7 +140,7 @@ pub(crate) async fn a_restored_session_goes_on(store: &Store) {
     let first = before.ledger().submit(submission(&here(), "reply", end("first"))).await.unwrap();
     assert_eq!((repeated.events, repeated.seq), (first.events, first.seq));
     assert_eq!(ledger.session(&here()).await.unwrap().unwrap().head.seq, seq);
-    // Nobody held it, so it is taken at once, and what was under way goes on.
+    // No owner held it, so it is taken at once, and the open turn continues.
     let taken = taking("anew", LONG, submission(&here(), "taken", take_up("second")));
     let lease = ledger.submit(taken).await.unwrap().lease.unwrap();
     assert_eq!(lease.fence, 1);
@@ -208,7 +208,7 @@ pub(crate) async fn a_journal_whose_plans_are_elsewhere_is_not_restored(store: &
     refused(ledger.restore(&here(), &entries).await, RefusalCode::Conflict);
     assert!(ledger.session(&here()).await.unwrap().is_none());
     assert_eq!(assert_whole(&engine).await.chains.len(), 1);
-    // It has failed alone, and the store goes on.
+    // Only this call failed; the store still works.
     ready(&engine, &here(), "# Another").await;
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
 }

@@ -158,7 +158,7 @@ pub(crate) async fn an_id_is_imported_once_however_many_want_it(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let imports = (0..40).map(|n| {
         let engine = engines[n % 2].clone();
-        // Each second session is there already, so that both ways are tried.
+        // Each second session exists already, so that both ways are tried.
         async move {
             let session = nth_session(n);
             if n % 4 < 2 {

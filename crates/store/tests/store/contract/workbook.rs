@@ -48,7 +48,7 @@ pub(crate) async fn every_character_of_a_document_comes_back(store: &Store) {
     assert_whole(&engine).await;
 }
 
-pub(crate) async fn of_many_who_write_at_once_nobody_loses_a_line(store: &Store) {
+pub(crate) async fn of_many_concurrent_writers_none_loses_a_line(store: &Store) {
     const WRITERS: usize = 4;
     const EACH: usize = 8;
     let here = begun(&store.engine().await).await;
@@ -60,7 +60,7 @@ pub(crate) async fn of_many_who_write_at_once_nobody_loses_a_line(store: &Store)
             while let Err(error) =
                 engine.workbooks().edit(&here, &by, DocumentKind::Progress, WriteOrigin::Middleware, add).await
             {
-                // Whoever is overtaken too often may give up, and nothing was written.
+                // A writer that is overtaken too often may give up, and nothing was written.
                 assert_eq!(error.code(), RefusalCode::Conflict, "{error}");
             }
         }

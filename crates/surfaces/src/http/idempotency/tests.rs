@@ -73,7 +73,7 @@ async fn what_was_written_before_is_not_written_again() {
     let person = world.app.person();
     let style = planwright_core::plan::PlanStyle::Document;
     let before = name.engine(&world.app).sessions().enable_plan_mode(&world.session, &person, style).await.unwrap();
-    // Meanwhile somebody worked on something else, so that doing it again would make another plan.
+    // Meanwhile the person worked on something else, so that doing it again would make another plan.
     let engine = world.app.engine();
     engine
         .sessions()
