@@ -323,7 +323,7 @@ Feature: Approval and execution
     And step 1 of plan 1 is UNCERTAIN
     When the person types "/plan resume"
     Then it is refused
-    And the person reads "Nobody knows whether step 1"
+    And the person reads "The result of step 1 is unknown"
     And the model was asked 0 times
     Given the model reports "done"
     And the model answers "The rest is done."
@@ -420,7 +420,7 @@ Feature: Approval and execution
     When the person types "/plan approve"
     Then plan 1 is EXECUTING
     And step 1 of plan 1 is UNCERTAIN with the note "did not end"
-    And the person reads "Nobody knows whether step 1 was done"
+    And the person reads "The result of step 1 is unknown"
     When the person types "/plan resume"
     Then it is refused
     And the person reads "/plan resume 1 retry"
@@ -708,7 +708,7 @@ Feature: Approval and execution
     And a plan with the calls 'mail {}; last {}' is ready
     When the person types "/plan approve" and Planwright is killed while "mail" is being called
     And Planwright continues what was interrupted
-    Then the person reads "Nobody knows whether step 1 was done"
+    Then the person reads "The result of step 1 is unknown"
     And plan 1 is EXECUTING
     When Planwright continues what was interrupted
     Then there was nothing to go on with

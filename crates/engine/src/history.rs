@@ -39,7 +39,7 @@ pub struct HistoryReport {
     pub damaged: Vec<DamagedRow>,
 }
 
-/// One thing that happened.
+/// One entry of the journal.
 #[derive(Debug, Clone)]
 pub struct HistoryItem {
     pub seq: u64,
@@ -48,10 +48,10 @@ pub struct HistoryItem {
     pub event: Event,
 }
 
-/// The plan as it stood after one change of what it says.
+/// The plan after one change of its content.
 #[derive(Debug, Clone)]
 pub struct PlanVersion {
-    /// From 1.
+    /// 1-based index.
     pub version: u32,
     pub at: Timestamp,
     pub by: Actor,
@@ -60,7 +60,7 @@ pub struct PlanVersion {
     pub content: PlanContent,
 }
 
-/// What a person, or a standing policy in their place, decided about the plan.
+/// A decision of a person, or of a standing policy, about the plan.
 #[derive(Debug, Clone)]
 pub struct PlanDecision {
     pub seq: u64,
@@ -71,7 +71,7 @@ pub struct PlanDecision {
 
 #[derive(Debug, Clone)]
 pub enum DecisionMade {
-    /// The positions of the steps that are to be done, from 1.
+    /// `steps` are the 1-based indexes of the approved steps.
     Approved {
         approval: Approval,
         steps: Vec<usize>,
@@ -105,31 +105,31 @@ impl DecisionMade {
     }
 }
 
-/// One execution as it stands or stood at its end.
+/// One execution, now or at its end.
 #[derive(Debug, Clone)]
 pub struct PlanExecution {
     pub execution: Execution,
-    /// Who began it; not known of a plan that was taken over.
+    /// The actor that started it; `None` for an imported plan.
     pub by: Option<Actor>,
     pub end: Option<ExecutionEnd>,
 }
 
 #[derive(Debug, Clone)]
 pub struct ExecutionEnd {
-    /// What the plan became with it.
+    /// The status of the plan after it.
     pub status: PlanStatus,
     pub at: Timestamp,
     pub by: Option<Actor>,
 }
 
-/// Who wrote the current version of a plan, and when.
+/// The author of the current version of a plan, and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionAuthor {
     pub by: Actor,
     pub at: Timestamp,
 }
 
-/// What one version of a plan says.
+/// The content of one version of a plan.
 struct VersionContent {
     title: Option<String>,
     content: PlanContent,
@@ -156,7 +156,7 @@ impl History {
         messages::page(self.ledger(), session, before, limit).await
     }
 
-    /// The agent of another program that drafted the plan, and therefore does its work; `None` if it was ours.
+    /// The agent of another program that drafted the plan, and therefore carries it out; `None` if this agent did.
     pub async fn external_author(&self, plan: &Plan) -> LedgerResult<Option<Actor>> {
         let author = self.version_author(plan).await?;
         Ok(author.map(|author| author.by).filter(|by| is_elsewhere(&by.through)))
@@ -186,7 +186,7 @@ impl History {
     }
 
     /// The difference between two versions of one plan; by default the last two. A plan with one version is
-    /// compared with the one it took the place of.
+    /// compared with the plan that it superseded.
     pub async fn diff_versions(&self, plan: &Plan, from: Option<u32>, to: Option<u32>) -> LedgerResult<PlanDiff> {
         let to = to.unwrap_or(plan.version);
         let newer = self.version_content(plan, to).await?;
@@ -239,7 +239,7 @@ impl History {
         }
     }
 
-    /// The difference between what two plans say now.
+    /// The difference between the current contents of two plans.
     pub fn diff_plans(&self, from: &Plan, to: &Plan) -> Result<PlanDiff, Refusal> {
         if from.style() != to.style() {
             return Err(Refusal::invalid(format!(
@@ -271,7 +271,7 @@ fn no_version(plan: &Plan, number: u32) -> Refusal {
     Refusal::not_found(format!("Plan {} has no version {number}; {there}.", plan.number))
 }
 
-/// Protocols behind which other programs have agents of their own.
+/// Whether the channel belongs to other programs, which have agents of their own.
 fn is_elsewhere(through: &str) -> bool {
     [Channel::Mcp, Channel::Acp].iter().any(|channel| channel.as_str() == through)
 }

@@ -62,7 +62,7 @@ pub(crate) fn short_status(plan: &Plan) -> String {
 
 type Tell = fn(usize, &StepRun, Timestamp) -> String;
 
-/// The steps that are told one by one, the most urgent first.
+/// The steps that are listed, the most urgent first.
 const KINDS: [(StepStatus, Tell); 3] =
     [(StepStatus::InProgress, in_progress), (StepStatus::Uncertain, uncertain), (StepStatus::Failed, failed)];
 
@@ -81,14 +81,14 @@ fn failed(position: usize, run: &StepRun, now: Timestamp) -> String {
     format!("step {position} failed{when}: {}{}", short(&run.description), known(run))
 }
 
-/// What was said about a step.
+/// The note and the evidence of a step.
 fn known(run: &StepRun) -> String {
     let evidence = run.evidence.as_ref().map(|evidence| format!("evidence: {}", short(evidence)));
     let said = run.note.as_ref().map(|note| short(note)).into_iter().chain(evidence);
     said.map(|words| format!("; {words}")).collect()
 }
 
-/// What is begun next, by itself or when the plan is resumed.
+/// The step that begins next, or when the plan is resumed.
 fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun)> {
     let to_do = |status: StepStatus| match plan.status {
         PlanStatus::Executing => status == StepStatus::Pending,
@@ -107,9 +107,9 @@ fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun
 fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> String {
     let with = |status: StepStatus| (1..).zip(&execution.steps).find(|(_, run)| run.status == status);
     match (plan.status, with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
-        (PlanStatus::Executing, Some((position, _)), None) => format!(
-            "\n\nIt waits for a person: nobody knows whether step {position} was done, and nothing behind it is begun."
-        ),
+        (PlanStatus::Executing, Some((position, _)), None) => {
+            format!("\n\nIt waits for a person: the result of step {position} is unknown, and no step after it begins.")
+        }
         _ => match activity {
             Some(Activity::Paused) => {
                 "\n\nIt is **paused**: no process works on it, and none will until you say so.".to_owned()

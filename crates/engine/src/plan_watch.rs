@@ -123,7 +123,7 @@ impl PlanWatch {
         if replay.snapshot.plan(plan).is_none() {
             return Err(no_plan(session, plan).into());
         }
-        let started_by = replay.execution_began_by().cloned();
+        let started_by = replay.execution_started_by().cloned();
         let (plan, opened_at, head) = (plan.clone(), stored.session.opened_at, stored.head);
         Ok(Self { submitter, plan, opened_at, head, snapshot: replay.snapshot, started_by })
     }

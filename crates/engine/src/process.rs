@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_process_that_is_there_is_not_gone() {
         assert!(!is_gone(&own_name()));
-        assert!(!is_gone("somebody"));
+        assert!(!is_gone("another-owner"));
         assert!(!is_gone(""));
     }
 

@@ -16,7 +16,7 @@ use planwright_core::snapshot::CommandContext;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
 
-use observers::Observers;
+use observers::CommitObservers;
 
 pub use observers::Observer;
 
@@ -27,7 +27,7 @@ pub(crate) struct Submitter {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     policy: Arc<Policy>,
-    observers: Observers,
+    observers: CommitObservers,
 }
 
 /// Where a command comes from, and under which conditions the ledger takes it.
@@ -45,7 +45,7 @@ pub(crate) struct SubmitRequest<'a> {
 impl Submitter {
     pub(crate) fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
-        Self { ledger, clock, ids, policy: Arc::new(policy), observers: Observers::default() }
+        Self { ledger, clock, ids, policy: Arc::new(policy), observers: CommitObservers::default() }
     }
 
     pub(crate) fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {

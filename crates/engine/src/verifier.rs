@@ -1,4 +1,4 @@
-//! Checks every journal, and whether what is stored beside it agrees with it.
+//! Checks every journal, and the stored projections against it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, StoredSession
 use crate::version_index::{VersionIndexEntry, apply_and_index};
 
 const PAGE: u32 = 500;
-/// How often the check of a session is repeated that is being written to.
+/// The number of times that the check of a session is repeated while other callers write to it.
 const PATIENCE: u32 = 10;
 
 #[derive(Debug, Clone, Default)]
@@ -31,11 +31,11 @@ pub struct VerifyReport {
 #[derive(Debug, Clone)]
 pub struct ChainReport {
     pub session: SessionIdentity,
-    /// How many entries were walked and found whole.
+    /// The number of entries that were checked and are whole.
     pub entries: u64,
     /// The first damage in the journal, in words that name the entry.
     pub damage: Option<String>,
-    /// What is stored beside the journal and does not agree with it.
+    /// Stored projections that do not agree with the journal.
     pub disagreements: Vec<DamagedRow>,
 }
 
@@ -174,7 +174,7 @@ impl Verifier {
         }
     }
 
-    /// What is stored beside the journal, held against what was walked.
+    /// Compares the stored projections with the replayed journal.
     async fn report(&self, walk: &Walk, damage: Option<Damage>) -> LedgerResult<ChainReport> {
         let session = &walk.snapshot.identity;
         let (plans, unreadable) = self.ledger.stored_plans(session).await?;
@@ -198,14 +198,14 @@ impl Verifier {
     }
 }
 
-/// How far a journal was walked, and what it says up to there.
+/// The position of a walk through a journal, and the state up to there.
 struct Walk {
     head: Head,
     snapshot: Snapshot,
     versions: BTreeSet<VersionIndexEntry>,
 }
 
-/// Entries that were there when the walk began cannot have gone.
+/// Fails if entries that existed when the walk began are missing.
 fn reaches(walked: &Head, known: &Head) -> Result<(), Damage> {
     if walked.seq < known.seq { walked.check_end(known) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! What each input of a session does. The session's task calls this in the order of arrival.
+//! The dispatch of inputs. The session's task calls it in the order of arrival.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ impl InputDispatcher {
         Self { agent: Arc::clone(agent), executions, replies, asks, commands }
     }
 
-    /// `None` if the command is not about what runs.
+    /// `None` if the command does not concern the running work.
     async fn interrupt_plan(
         &self,
         command: &PlanCommand,
@@ -162,7 +162,7 @@ impl InputDispatcher {
             | PlanCommand::Reject { .. }
             | PlanCommand::Resume { .. } => return Ok(None),
         };
-        // A plan that is not there now may be there when it is the command's turn.
+        // A plan that does not exist now may exist when the command's turn comes.
         let Ok(plan) = self.agent.engine().plans().find(session, reference).await else { return Ok(None) };
         if !self.runs(&plan.id, context, running).await {
             return Ok(None);

@@ -255,7 +255,7 @@ fn begun_turn(committed: &Committed, text: &str) -> LedgerResult<TurnId> {
         _ => None,
     });
     match begun {
-        // What a document's turn is told depends on how far the document is.
+        // The text of a document's turn depends on the steps that are done.
         Some((turn, sent, purpose)) if sent == text || *purpose != Purpose::Answer => Ok(turn.clone()),
         Some(_) | None => Err(Refusal::conflict("This request was sent before with another content.").into()),
     }

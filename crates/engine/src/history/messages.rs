@@ -1,4 +1,4 @@
-//! The conversation as people read it, from its end: what they said, what the agent said and did, and what came in between.
+//! The conversation as people read it, from its end: messages of the person, replies and calls of the agent, and notes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,27 +33,27 @@ pub struct Message {
 pub enum MessageRole {
     Person,
     Agent,
-    /// What a call came to.
+    /// The result of a call.
     Tool {
         name: String,
         status: ToolStatus,
     },
-    /// What Planwright says about it; of the end of a turn with how it ended.
+    /// A note of Planwright; for the end of a turn with its outcome.
     Note {
         outcome: Option<&'static str>,
     },
 }
 
-/// A call of the agent, and what it came to; it has not ended while that is missing.
+/// A call of the agent. `status` is `None` until it has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageCall {
     pub name: String,
     pub status: Option<ToolStatus>,
 }
 
-/// How many entries are read in one go at first.
+/// The number of entries of the first read.
 const WINDOW: u64 = 256;
-/// How many entries behind a page are read as well: what its last calls came to may stand there.
+/// The number of entries after a page that are read as well, for the results of its last calls.
 const BEHIND: u64 = 32;
 /// A page is not longer than this, unless a single message is.
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -81,7 +81,7 @@ pub(super) async fn page(
     }
 }
 
-/// How many of the last messages are on a page.
+/// The number of the last messages that fit on a page.
 fn kept(messages: &[Message], limit: usize) -> usize {
     let mut bytes = 0;
     let fitting = messages.iter().rev().take(limit).take_while(|message| {
@@ -91,19 +91,19 @@ fn kept(messages: &[Message], limit: usize) -> usize {
     fitting.count().max(messages.len().min(1))
 }
 
-/// Entries in order, put together.
+/// Messages made from entries in order.
 #[derive(Debug, Default)]
 struct Reading {
     messages: Vec<Message>,
-    /// Everything from here on is known for what it is.
+    /// Every entry from here on belongs to a turn that is known, or to none.
     known_from: u64,
-    turns: HashMap<TurnId, Heard>,
+    turns: HashMap<TurnId, TurnSoFar>,
 }
 
-/// What is known of a turn.
+/// A turn that was read.
 #[derive(Debug, Default)]
-struct Heard {
-    /// It is apart from the conversation.
+struct TurnSoFar {
+    /// Whether it is apart from the conversation.
     apart: bool,
     /// For each of its calls, the message it was made in and its place there.
     calls: Vec<(usize, usize)>,
@@ -134,52 +134,52 @@ impl Reading {
     fn take_in(&mut self, entry: &Entry) {
         if let Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } = &entry.event {
             let apart = !purpose.is_conversation();
-            self.turns.insert(turn.clone(), Heard { apart, calls: Vec::new() });
+            self.turns.insert(turn.clone(), TurnSoFar { apart, calls: Vec::new() });
             if !apart {
                 self.begin(entry, text, purpose);
             }
             return;
         }
         match entry.event.turn().map(|turn| self.turns.get(turn)) {
-            // It began before what was read.
+            // It began before the first entry that was read.
             Some(None) => self.known_from = entry.seq + 1,
-            Some(Some(heard)) if heard.apart => {}
-            Some(Some(_)) | None => self.hear(entry),
+            Some(Some(known)) if known.apart => {}
+            Some(Some(_)) | None => self.add(entry),
         }
     }
 
     fn begin(&mut self, entry: &Entry, text: &str, purpose: &Purpose) {
         let role = match entry.by.kind {
             ActorKind::Person => MessageRole::Person,
-            // Such as the words an approved document is handed over with.
+            // Such as the text that gives an approved document to the agent.
             ActorKind::Agent | ActorKind::Policy | ActorKind::System => MessageRole::Note { outcome: None },
         };
         let plan = purpose.plan().cloned();
         self.messages.push(Message { plan, ..message(entry, role, text) });
     }
 
-    fn hear(&mut self, entry: &Entry) {
+    fn add(&mut self, entry: &Entry) {
         match &entry.event {
-            Event::Turn { id, event } => self.hear_turn(entry, id, event),
+            Event::Turn { id, event } => self.add_turn(entry, id, event),
             Event::Session(event) => self.messages.extend(noted(event).map(|text| note(entry, &text))),
             Event::Workbook(_) | Event::Plan { .. } => {}
         }
     }
 
-    fn hear_turn(&mut self, entry: &Entry, turn: &TurnId, event: &TurnEvent) {
+    fn add_turn(&mut self, entry: &Entry, turn: &TurnId, event: &TurnEvent) {
         match event {
             TurnEvent::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
             TurnEvent::ModelReplied { reply, .. } => {
                 let at = self.messages.len();
-                if let Some(heard) = self.turns.get_mut(turn) {
-                    heard.calls.extend((0..reply.calls.len()).map(|call| (at, call)));
+                if let Some(known) = self.turns.get_mut(turn) {
+                    known.calls.extend((0..reply.calls.len()).map(|call| (at, call)));
                 }
                 let calls = reply.calls.iter().map(|call| MessageCall { name: call.name.clone(), status: None });
                 let calls = calls.collect();
                 self.messages.push(Message { calls, ..message(entry, MessageRole::Agent, &reply.text) });
             }
             TurnEvent::ToolEnded { call, outcome, .. } => {
-                let made = self.turns.get(turn).and_then(|heard| heard.calls.get(call.checked_sub(1)? as usize));
+                let made = self.turns.get(turn).and_then(|known| known.calls.get(call.checked_sub(1)? as usize));
                 let Some(&(at, place)) = made else { return };
                 let Some(made) = self.messages.get_mut(at).and_then(|message| message.calls.get_mut(place)) else {
                     return;
@@ -209,7 +209,7 @@ impl Reading {
     }
 }
 
-/// What is to be read about the session, if anything is.
+/// The note about an event of the session, if it has one.
 fn noted(event: &SessionEvent) -> Option<String> {
     match event {
         SessionEvent::Compacted { compaction } => {
@@ -229,7 +229,7 @@ fn note(entry: &Entry, text: &str) -> Message {
     message(entry, MessageRole::Note { outcome: None }, text)
 }
 
-/// What is to be read about the end of a turn, if anything is.
+/// The note about the end of a turn, if it has one.
 fn ended(entry: &Entry, ending: &TurnEnding) -> Option<Message> {
     let own = if ending.end == TurnEnd::Stopped { "*Stopped.*" } else { "" };
     let parts = [ending.text.trim(), own].into_iter().filter(|part| !part.is_empty());

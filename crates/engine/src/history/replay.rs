@@ -15,7 +15,7 @@ use crate::ledger::DamagedRow;
 
 use super::{DecisionMade, ExecutionEnd, HistoryItem, HistoryReport, PlanDecision, PlanExecution, PlanVersion};
 
-/// The plan as far as the journal was read, and what happened to it up to there.
+/// The plan and its history up to the last entry that was read.
 #[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) snapshot: Snapshot,
@@ -58,8 +58,8 @@ impl Replay {
         self.history.damaged.push(damaged);
     }
 
-    /// Who began the latest execution.
-    pub(crate) fn execution_began_by(&self) -> Option<&Actor> {
+    /// The actor that started the latest execution.
+    pub(crate) fn execution_started_by(&self) -> Option<&Actor> {
         self.history.executions.last()?.by.as_ref()
     }
 
@@ -68,7 +68,7 @@ impl Replay {
         self.history
     }
 
-    /// Copies the latest execution as it stands. Once for each execution: copying it with every step would take time that
+    /// Copies the latest execution. Once for each execution: copying it with every step would take time that
     /// grows with the square of the number of steps.
     fn keep_execution(&mut self) {
         let execution = self.snapshot.plan(&self.plan).and_then(|plan| plan.execution.as_ref());
@@ -78,7 +78,7 @@ impl Replay {
     }
 }
 
-/// Where the steps of the current content stand, read once: the steps of a document are read from its whole text.
+/// The positions of the steps of the current content, read once: the steps of a document are read from its whole text.
 #[derive(Debug, Default)]
 struct StepPositions {
     known: Option<HashMap<StepId, usize>>,
@@ -117,7 +117,7 @@ impl HistoryReport {
         }
     }
 
-    /// What an agent or Planwright itself brings about, such as the end of an empty draft, is no decision.
+    /// Events that an agent or Planwright itself causes, such as the end of an empty draft, are no decisions.
     fn note_decision(&mut self, plan: &Plan, entry: &Entry, positions: &mut StepPositions) {
         match entry.by.kind {
             ActorKind::Person | ActorKind::Policy => {}

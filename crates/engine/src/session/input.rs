@@ -10,7 +10,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_core::slash::{self, Mistake, PlanCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
 
-/// Something for one session.
+/// An input for one session.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// A message for the agent.
@@ -44,7 +44,7 @@ pub enum Input {
         digest: Digest,
         answer: AskAnswer,
     },
-    /// Continues a plan, and says what becomes of the step it stopped at.
+    /// Continues a plan. `choice` settles the step that it stopped at.
     ResumePlan {
         plan: PlanId,
         choice: Option<StuckChoice>,
@@ -57,16 +57,16 @@ pub enum Input {
     ResumeTurn,
     /// Resumes a plan whose process ended while it carried the plan out.
     ResumeExecution,
-    /// Stops what runs in the session, in whichever process it runs.
+    /// Stops the work of the session, in whichever process it runs.
     Stop,
-    /// Stops what runs in the session in this process.
+    /// Stops the work of the session in this process.
     StopHere,
     /// Deletes the session with everything of it.
     Delete,
 }
 
 impl Input {
-    /// What a person typed: a message, a command, or a mistake.
+    /// Parses what a person typed: a message, a command, or a mistake.
     pub fn typed(text: &str) -> Self {
         match slash::parse(text) {
             slash::Input::Message(text) => Self::Message(text.to_owned()),
@@ -135,13 +135,13 @@ pub(crate) enum Priority {
     Waits,
     /// At once: it changes nothing.
     Reads,
-    /// At once, on whatever runs.
+    /// At once, on the running work.
     Stops,
-    /// At once if it is about what runs, otherwise after all of them.
+    /// At once if it concerns the running work, otherwise after all of them.
     MayStop,
 }
 
-/// Who submits an input, from where, and under which name.
+/// The actor that submits an input, its location, and the name of the request.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub location: ChatLocation,

@@ -1,4 +1,4 @@
-//! What an operator reads about what was committed: who and what, never what was said.
+//! The log of commits for operators: actors and events, never the text of a conversation.
 
 use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::ids::{PlanId, TurnId};
@@ -24,7 +24,7 @@ pub(super) fn log_committed(session: &SessionIdentity, committed: &Committed) {
     }
 }
 
-/// `None` for what happens many times in a turn, and for what a person reads elsewhere.
+/// `None` for events that happen many times in a turn, and for those that a person reads elsewhere.
 const fn words(event: &Event) -> Option<&'static str> {
     match event {
         Event::Session(event) => match event {
@@ -39,7 +39,7 @@ const fn words(event: &Event) -> Option<&'static str> {
         },
         Event::Turn { event, .. } => match event {
             TurnEvent::Begun { .. } => Some("a turn began"),
-            TurnEvent::Resumed => Some("an interrupted turn was taken up again"),
+            TurnEvent::Resumed => Some("an interrupted turn was resumed"),
             TurnEvent::PermissionAsked { .. } => Some("a turn asks for permission"),
             TurnEvent::PermissionAnswered { .. } => Some("a person answered whether a call may run"),
             TurnEvent::QuestionsAsked { .. } => Some("a turn asks a person"),

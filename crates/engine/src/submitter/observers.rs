@@ -13,11 +13,11 @@ pub trait Observer: Send + Sync + fmt::Debug + 'static {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Observers {
+pub(super) struct CommitObservers {
     all: Arc<RwLock<Vec<Arc<dyn Observer>>>>,
 }
 
-impl Observers {
+impl CommitObservers {
     pub(super) fn add(&self, observer: Arc<dyn Observer>) {
         self.all.write().unwrap_or_else(PoisonError::into_inner).push(observer);
     }

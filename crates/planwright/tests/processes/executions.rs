@@ -147,7 +147,7 @@ async fn take_up(approved: &Approved<'_>, round: usize) -> String {
 async fn settle(approved: &Approved<'_>, style: PlanStyle, round: usize) {
     let before = approved.begun();
     let asked = approved.job(resume()).run_here().await;
-    assert!(asked.contains("Nobody knows whether step"), "{asked}");
+    assert!(asked.contains("The result of step"), "{asked}");
     assert_eq!(approved.begun(), before, "asking does nothing");
     let choice = if round.is_multiple_of(2) { "retry" } else { "skip" };
     let answer = approved.job(typed(&format!("/plan resume 1 {choice}"))).run_here().await;

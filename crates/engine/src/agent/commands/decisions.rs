@@ -1,4 +1,4 @@
-//! What a person decides about a plan in a conversation. An approval is for the version they were shown there last.
+//! Decisions of a person about a plan. An approval in a conversation is for the version that was shown there last.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Decisions {
             return Box::pin(self.carry_out_approved(approved, context)).await;
         }
         let plan = self.agent.engine().plans().find(session, plan).await?;
-        // What cannot be approved is refused without being sent: meanwhile it might have become what can.
+        // A plan that cannot be approved now is refused here: it might become one that can before the command arrives.
         plan.permits(Action::Approve)?;
         let shown = match &context.request.location.seen {
             SeenPlan::InSession => self.agent.engine().sessions().get(session).await?.shown,
@@ -74,7 +74,7 @@ impl Decisions {
         }
     }
 
-    /// The plan that this very request approved before.
+    /// The plan that this request approved before.
     async fn approved_before(&self, context: &InputContext) -> LedgerResult<Option<Approved>> {
         let Some(committed) = context.find_committed(self.agent.engine()).await? else { return Ok(None) };
         let approved = committed.events.iter().find_map(|event| match event {
@@ -111,7 +111,7 @@ impl Decisions {
         let answer = if plan.status == PlanStatus::Executing {
             Box::pin(self.executions.carry_out(&plan.id, context)).await?
         } else if let Some(outcome) = Box::pin(self.executions.document_turn_before(context)).await? {
-            // The request comes again after the work.
+            // The request was sent again after the work.
             outcome.into()
         } else {
             // Every step was ticked in the text already, or there was no turn to be answered.
@@ -120,8 +120,8 @@ impl Decisions {
         Ok(Answer { decided: Some(words), ..answer })
     }
 
-    /// Writes the approval down. This is the one place that decides who carries the plan out: this process, in the entry
-    /// of the approval; the agent that drafted the plan elsewhere; or nobody until the plan is resumed.
+    /// Records the approval. This is the one place that decides who carries the plan out: this process, in the entry of the
+    /// approval; the external agent that drafted the plan; or no process until the plan is resumed.
     async fn decide_approval(
         &self,
         plan: &PlanId,
@@ -190,7 +190,7 @@ impl Decisions {
         Ok(Box::pin(self.replies.answer_message(request, &message, context)).await?.into())
     }
 
-    /// Asks for changes and stops what carries the plan out. Gives the message that has the agent make them.
+    /// Asks for changes and stops the work on the plan. Returns the message to the agent that asks for them.
     pub(in crate::agent) async fn ask_for_changes(
         &self,
         plan: &PlanId,
@@ -207,7 +207,7 @@ impl Decisions {
         Ok(format!("Revise plan {}: {feedback}", revised.number))
     }
 
-    /// Cancels the plan and stops what carries it out here.
+    /// Cancels the plan and stops the work on it in this process.
     pub(in crate::agent) async fn cancel(
         &self,
         plan: &PlanId,
@@ -222,7 +222,7 @@ impl Decisions {
         Ok(Answer::words(session, plan_line(&cancelled)))
     }
 
-    /// Continues a plan, and says what becomes of the step it stopped at if that needs to be said.
+    /// Continues a plan, after settling the step that it stopped at.
     pub(in crate::agent) async fn resume_or_settle(
         &self,
         plan: &PlanId,
@@ -248,7 +248,7 @@ impl Decisions {
         if plan.status == PlanStatus::Executing {
             return Box::pin(self.executions.carry_out(&plan.id, context)).await;
         }
-        // Another process was faster and is done, or the request comes again after the work.
+        // Another process was faster and is done, or the request was sent again after the work.
         Ok(Answer::words(session, summary(&plan)))
     }
 
@@ -270,7 +270,7 @@ impl Decisions {
         }
     }
 
-    /// What becomes of the step that a plan stopped at, if there is one.
+    /// Settles the step that a plan stopped at, if there is one.
     async fn settle_stuck(
         &self,
         plan: &PlanId,
@@ -325,9 +325,9 @@ struct Approved {
     left: Option<String>,
 }
 
-/// What becomes of a plan that is to be continued.
+/// The state of a plan after its stuck step was settled.
 enum Settled {
-    /// A person has to say first what becomes of a step.
+    /// A person has to choose first; the question.
     NeedsChoice(String),
     Over(Arc<Plan>),
     Continues(Arc<Plan>),
@@ -339,13 +339,13 @@ impl Settled {
     }
 }
 
-/// What is known about a step that nobody knows the end of, and what can be said.
+/// The question about a step whose result is unknown, with the possible answers.
 fn ask_what_to_do(plan: &Plan, position: usize, run: &StepRun) -> String {
     let known = run.note.as_deref().map_or_else(String::new, |note| format!(" What is known: {}.", one_line(note)));
     format!(
-        "Nobody knows whether step {position} of plan {} was done: {}.{known}\n\n\
+        "The result of step {position} is unknown (plan {}: {}).{known}\n\n\
          - `/plan resume {number} retry` does it again\n\
-         - `/plan resume {number} skip` goes on without it\n\
+         - `/plan resume {number} skip` continues without it\n\
          - `/plan resume {number} stop` ends the execution there\n\
          - `/plan revise #{number} WHAT TO CHANGE` plans anew",
         plan.number,

@@ -16,7 +16,7 @@ use crate::ledger::{LedgerResult, Page, StoredSession};
 use crate::plan_status::one_line;
 use crate::session::outcome::Answer;
 
-/// How many sessions are listed in a chat.
+/// The number of sessions that are listed in a chat.
 const PAGE: u32 = 64;
 
 #[derive(Debug, Clone)]

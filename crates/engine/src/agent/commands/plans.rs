@@ -1,4 +1,4 @@
-//! `/plan …` and `/plans`: looking at plans, and turning plan work on and off.
+//! `/plan …` and `/plans`.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::session::input::Approving;
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
-/// How many plans are listed in a chat.
+/// The number of plans that are listed in a chat.
 const PAGE: u32 = 20;
 
 #[derive(Debug, Clone)]
@@ -94,7 +94,7 @@ impl PlanCommands {
         }
     }
 
-    /// Leaves plan mode. With `/plan done` whatever carries the active plan out is stopped.
+    /// Leaves plan mode. `/plan done` also stops the work on the active plan.
     pub(in crate::agent) async fn leave_plan_mode(
         &self,
         how: Leave,
@@ -192,13 +192,13 @@ impl PlanCommands {
 /// How plan mode is left.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::agent) enum Leave {
-    /// The plan is parked as it is.
+    /// The plan stays as it is.
     Off,
     /// Plan work is over.
     Done,
 }
 
-/// Whether plan work is on, and how far the plan is.
+/// Whether plan work is on, and the status of the plan.
 pub(super) fn plan_work(snapshot: &Snapshot) -> String {
     let mut text = mode_words(snapshot);
     if let Some(plan) = snapshot.active() {

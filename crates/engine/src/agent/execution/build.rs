@@ -25,8 +25,8 @@ impl ExecutionRunner<'_> {
         loop {
             let open = self.open_turn().await?;
             let Some((position, step)) = self.next_built(open.as_ref()) else { return Ok(()) };
-            if let Some(halt) = self.is_to_end() {
-                return Err(halt);
+            if let Some(abort) = self.is_to_end() {
+                return Err(abort);
             }
             let began = Instant::now();
             let mut run = self.start_step(position, &step, open).await?;

@@ -44,7 +44,7 @@ struct StepResult {
     outcome: Outcome,
     began: Instant,
     /// Why it was cut off, if it was.
-    halt: Option<ExecutionAbort>,
+    abort: Option<ExecutionAbort>,
 }
 
 impl ExecutionRunner<'_> {
@@ -52,26 +52,26 @@ impl ExecutionRunner<'_> {
     /// of the next one are written together.
     pub(super) async fn recorded_calls(&mut self) -> Result<(), ExecutionAbort> {
         self.doubt_what_was_begun().await?;
-        let mut came = Vec::new();
+        let mut results = Vec::new();
         loop {
-            let (ended, halt) = ended(&came);
+            let (ended, abort) = ended(&results);
             let failed = ended.iter().any(|ended| ended.outcome.status == StepStatus::Failed);
             let stops = failed && self.agent.engine().policy().on_failure == OnFailure::Stop;
             let doubtful = ended.iter().any(|ended| ended.outcome.status == StepStatus::Uncertain);
-            let halt = halt.or_else(|| self.is_to_end());
-            let over = stops || doubtful || halt.is_some();
+            let abort = abort.or_else(|| self.is_to_end());
+            let over = stops || doubtful || abort.is_some();
             let due = if over { Vec::new() } else { self.due(&ended)? };
             let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
             self.advance(ended, begun.collect()).await?;
-            self.note_calls(&came).await;
-            came.drain(..).for_each(|came: StepResult| self.send_ended(came));
-            if let Some(halt) = halt {
-                return Err(halt);
+            self.note_calls(&results).await;
+            results.drain(..).for_each(|result: StepResult| self.send_ended(result));
+            if let Some(abort) = abort {
+                return Err(abort);
             }
             if due.is_empty() {
                 return Ok(());
             }
-            came = self.make(due).await;
+            results = self.make(due).await;
         }
     }
 
@@ -83,12 +83,12 @@ impl ExecutionRunner<'_> {
             if due.tool.effect() == ToolEffect::Changes {
                 let note = "the program ended while this was being done; it is not known whether it was";
                 let outcome = outcome(StepStatus::Uncertain, note);
-                doubtful.push(StepResult { due, outcome, began: Instant::now(), halt: None });
+                doubtful.push(StepResult { due, outcome, began: Instant::now(), abort: None });
             }
         }
         let (ended, _) = ended(&doubtful);
         self.advance(ended, Vec::new()).await?;
-        doubtful.into_iter().for_each(|came| self.send_ended(came));
+        doubtful.into_iter().for_each(|result| self.send_ended(result));
         Ok(())
     }
 
@@ -133,8 +133,8 @@ impl ExecutionRunner<'_> {
         }
         join_all(due.into_iter().map(|due| async {
             let began = Instant::now();
-            let (outcome, halt) = self.call(&due).await;
-            StepResult { due, outcome, began, halt }
+            let (outcome, abort) = self.call(&due).await;
+            StepResult { due, outcome, began, abort }
         }))
         .await
     }
@@ -173,7 +173,7 @@ impl ExecutionRunner<'_> {
                     (outcome(broken(due.tool.effect()), &note), None)
                 }
             },
-            halt = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(halt)),
+            abort = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(abort)),
         }
     }
 
@@ -199,23 +199,23 @@ impl ExecutionRunner<'_> {
     }
 
     /// Writes the results into the workbook, as a conversation does.
-    async fn note_calls(&self, came: &[StepResult]) {
-        let remarks: Vec<_> = came.iter().filter_map(|came| Some((came, self.remark(came)?))).collect();
+    async fn note_calls(&self, results: &[StepResult]) {
+        let remarks: Vec<_> = results.iter().filter_map(|result| Some((result, self.remark(result)?))).collect();
         if remarks.is_empty() {
             return;
         }
         let Ok(snapshot) = self.agent.engine().sessions().snapshot(&self.session).await else { return };
-        for (came, remark) in remarks {
-            let call = &came.due.call;
+        for (result, remark) in remarks {
+            let call = &result.due.call;
             let request = SubmitRequest {
                 session: &self.session,
                 by: &self.actor,
-                id: RequestId::of_step_note(&self.id, &call.id, came.due.run.attempts.len()),
+                id: RequestId::of_step_note(&self.id, &call.id, result.due.run.attempts.len()),
                 leasing: Leasing::Held(self.held.lease().clone()),
                 turn: None,
             };
             let arguments = call.arguments.to_string();
-            let answer = came.outcome.note.as_deref().unwrap_or_default();
+            let answer = result.outcome.note.as_deref().unwrap_or_default();
             self.executions
                 .turns
                 .hooks
@@ -224,15 +224,15 @@ impl ExecutionRunner<'_> {
         }
     }
 
-    fn remark(&self, came: &StepResult) -> Option<CallNote> {
+    fn remark(&self, result: &StepResult) -> Option<CallNote> {
         let looked_up = |run: &StepRun| {
             let tool = calls_of(&self.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
             run.status == StepStatus::Completed
                 && tool.is_some_and(|tool| self.executions.turns.hooks.is_research(tool))
         };
-        match came.outcome.status {
-            StepStatus::Completed if came.due.tool.effect() == ToolEffect::ReadsOnly => {
-                let before = self.runs().iter().take(came.due.position).filter(|run| looked_up(run)).count();
+        match result.outcome.status {
+            StepStatus::Completed if result.due.tool.effect() == ToolEffect::ReadsOnly => {
+                let before = self.runs().iter().take(result.due.position).filter(|run| looked_up(run)).count();
                 Some(CallNote::Research(u32::try_from(before).unwrap_or(u32::MAX)))
             }
             StepStatus::Failed | StepStatus::Uncertain => Some(CallNote::Error),
@@ -240,15 +240,16 @@ impl ExecutionRunner<'_> {
         }
     }
 
-    fn send_ended(&self, came: StepResult) {
-        let StepResult { due, outcome, began, .. } = came;
+    fn send_ended(&self, result: StepResult) {
+        let StepResult { due, outcome, began, .. } = result;
         self.send_step_ended(due.position, &due.run.description, outcome.status, outcome.note.as_deref(), began);
     }
 }
 
-fn ended(came: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
-    let steps = came.iter().map(|came| EndedStep { step: came.due.run.step.clone(), outcome: came.outcome.clone() });
-    let halt = came.iter().find_map(|came| match came.halt {
+fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
+    let steps =
+        results.iter().map(|result| EndedStep { step: result.due.run.step.clone(), outcome: result.outcome.clone() });
+    let abort = results.iter().find_map(|result| match result.abort {
         Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),
         Some(ExecutionAbort::Left) => Some(ExecutionAbort::Left),
         Some(ExecutionAbort::Elsewhere | ExecutionAbort::Asks | ExecutionAbort::Ledger(_)) => {
@@ -256,7 +257,7 @@ fn ended(came: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
         }
         None => None,
     });
-    (steps.collect(), halt)
+    (steps.collect(), abort)
 }
 
 /// A call that broke down or was given up may have had its effect, unless it has none.

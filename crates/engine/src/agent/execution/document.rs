@@ -20,7 +20,7 @@ use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
 
-/// The part of a request that has a document carried out.
+/// The name of the part of a request that begins the document's turn.
 const TURN: &str = "turn";
 
 /// The work on one document for one input.
@@ -39,7 +39,7 @@ impl<'a> DocumentWork<'a> {
     pub(super) async fn run(&self) -> LedgerResult<Answer> {
         let Self { plan, context, .. } = *self;
         let session = context.session();
-        // What was interrupted may be the work on this very document.
+        // The interrupted turn may be the work on this document.
         match self.executions.turns.open_turn(session).await? {
             Some(open) if open.purpose.plan() == Some(plan) => {
                 if let Some(outcome) =
@@ -53,12 +53,12 @@ impl<'a> DocumentWork<'a> {
         let before = self.engine().plans().get(session, plan).await?.status;
         Box::pin(self.executions.finish_first(context)).await?;
         let now = self.engine().plans().get(session, plan).await?;
-        // What was interrupted was this very plan, and it has come to its end.
+        // The interrupted turn worked on this plan and finished it.
         if before == PlanStatus::Executing && now.status != PlanStatus::Executing {
             return Ok(Answer::words(session, summary(&now)));
         }
         match Box::pin(self.work()).await {
-            // Another process came to its end with it meanwhile.
+            // Another process finished it meanwhile.
             Err(error) if is_over_or_taken(&error) => {
                 let now = self.engine().plans().get(session, plan).await?;
                 let over = now.status != before && now.status != PlanStatus::Executing;

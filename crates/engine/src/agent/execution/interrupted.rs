@@ -109,7 +109,7 @@ pub(super) async fn finish(
     let request = SubmitRequest { session, by: &by, id, leasing, turn: None };
     executions.agent.engine().submitter().submit_as(request, Command::Turn(TurnCommand::Stop)).await?;
     if let Err(unable) = able {
-        let words = format!("Plan {} cannot go on here: {}", found.number, unable.message);
+        let words = format!("Plan {} cannot continue here: {}", found.number, unable.message);
         context.progress.send(Progress::Said(words));
     }
     Ok(())

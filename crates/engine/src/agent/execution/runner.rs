@@ -61,7 +61,7 @@ impl ExecutionRunner<'_> {
             // A step whose result is unknown waits for a person; the execution stays open.
             Ok(()) if uncertain(self.runs()).is_some() => self.pause().await,
             Ok(()) | Err(ExecutionAbort::Stopped) => self.finish().await,
-            Err(halt) => Err(halt),
+            Err(abort) => Err(abort),
         };
         // The entry that ends or pauses it released the session.
         let paused = self.plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());

@@ -37,7 +37,7 @@ pub(super) async fn approve(
         .await;
     match approved {
         Ok(_) => {}
-        // A person was faster, or the plan is not what it was.
+        // A person was faster, or the plan changed.
         Err(LedgerError::Refused(_)) => return Ok(outcome),
         Err(error) => return Err(error),
     }

@@ -21,7 +21,7 @@ pub(in crate::agent) fn summary(plan: &Plan) -> String {
         text.push_str(&format!("\n- step {position} {word}, {}{why}", one_line(&run.description)));
     }
     if let Some((position, _)) = (1..).zip(&execution.steps).find(|(_, run)| run.status == StepStatus::Uncertain) {
-        text.push_str(&format!("\n\nNobody knows whether step {position} was done, so nothing behind it is begun."));
+        text.push_str(&format!("\n\nThe result of step {position} is unknown, so no step after it begins."));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! Why a turn cannot go on.
+//! Why a turn is aborted.
 
 use planwright_core::ask::Ask;
 use planwright_core::gate::ToolEffect;
@@ -9,7 +9,7 @@ use crate::ledger::LedgerError;
 
 #[derive(Debug)]
 pub(super) enum TurnAbort {
-    /// A person said stop; this much had been said, and this was under way.
+    /// A person stopped the turn. `heard` is the text of the model up to there, `under_way` the call that was stopped.
     Stopped {
         heard: String,
         under_way: Option<TurnInput>,
@@ -17,13 +17,13 @@ pub(super) enum TurnAbort {
     ModelFailed {
         message: String,
     },
-    /// The model took longer than the turn may.
+    /// The model took longer than the limit of the turn.
     OutOfTime,
-    /// The turn was ended by somebody else, or somebody else has the session.
+    /// Another process ended the turn or holds the session.
     Elsewhere,
     /// The turn waits for a person's answer.
     Asks(Box<Ask>),
-    /// The process is to end; the turn stays open for the next one.
+    /// The process is shutting down; another one resumes the turn.
     Left,
     Ledger(LedgerError),
 }
@@ -35,13 +35,13 @@ impl From<LedgerError> for TurnAbort {
 }
 
 impl TurnAbort {
-    /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
+    /// Records the outcome of a call that was stopped: one that changes things may have had its effect.
     pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
         match self {
             Self::Stopped { heard, .. } => {
                 let status = match effect {
                     ToolEffect::ReadsOnly => None,
-                    // It can simply be done again.
+                    // It may be repeated without harm.
                     ToolEffect::Repeatable => Some(ToolStatus::Failed),
                     ToolEffect::Changes => Some(ToolStatus::Uncertain),
                 };
@@ -50,10 +50,10 @@ impl TurnAbort {
                 let ended = |outcome| TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS };
                 Self::Stopped { heard, under_way: outcome.map(ended) }
             }
-            halt => halt,
+            abort => abort,
         }
     }
 }
 
-/// More than the words about a stopped call take.
+/// More tokens than the text about a stopped call has.
 const STOPPED_TOKENS: u32 = 20;

@@ -19,7 +19,7 @@ use super::runner::TurnRunner;
 use super::tool_call::{outcome_of, refused};
 use crate::tools::Arguments;
 
-/// How many earlier questions a specialist is reminded of.
+/// The number of earlier questions that a specialist is reminded of.
 const REMINDED: usize = 5;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -73,7 +73,7 @@ impl TurnRunner<'_> {
         };
         let tokens = self.agent.tokens.count(&text);
         let begin = Command::Turn(TurnCommand::Begin { text, tokens, purpose: purpose.clone() });
-        // After a crash this very question may be open, with answers in it that are not asked for again.
+        // After a crash this question may be open. Replies that it has are not asked for again.
         let committed = self.agent.engine().submitter().submit_as(request, begin).await?;
         let (conversation, apart) =
             self.turns.conversations.load_apart(&self.session, &turn, &purpose, committed.seq).await?;
@@ -140,7 +140,7 @@ fn answer(agent: &str, text: &str) -> ToolOutcome {
     outcome_of(Ok(json!({ "agent": agent, "answer": text })), ToolStatus::Done)
 }
 
-/// The question was answered before a crash, and the crash came before the answer was noted.
+/// The question was answered before a crash, and the crash came before the answer was recorded.
 fn answered_before(agent: &str, conversation: &Conversation) -> ToolOutcome {
     let said = conversation.items.iter().rev().find_map(|item| match &item.said {
         ItemContent::Model { text, calls } if calls.is_empty() => Some(text.trim()),

@@ -17,7 +17,7 @@ use crate::session::ask_words::ask_words;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 impl TurnRunner<'_> {
-    /// Writes the last inputs and the end down, and says what it came to.
+    /// Records the last inputs and the end, and returns the outcome.
     pub(super) async fn end(&mut self, end: TurnEnd, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
         let plan = self.plan_to_show();
         let own_words = self.own_words(&end);
@@ -43,21 +43,21 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
+    /// The outcome of a turn that another process ended, reset or took over.
     pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
         if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
             self.turns.leases.release(&held).await;
         }
-        // One that is still open was taken over by another process, or will be.
+        // A turn that is still open was taken over by another process, or will be.
         let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
         if open.is_some_and(|open| open.named(&self.turn.id).is_some()) {
-            let words = "Another process works on this session now, and goes on with this there.";
+            let words = "Another process works on this session now and continues this turn.";
             return Ok(self.outcome(TurnEnd::Interrupted, words.to_owned(), None));
         }
         self.ended_by_others().await
     }
 
-    /// How it ended there, as the journal says.
+    /// The end of the turn, from the journal.
     async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
         let mut found =
             RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
@@ -117,7 +117,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// What the person reads: the model's last words and ours.
+    /// The text for the person: the model's last words and Planwright's.
     fn reply(&self, end: &TurnEnd, own_words: String) -> String {
         let last = self.turn.last_reply();
         let said = last.map(|reply| self.in_words(reply.text.trim())).unwrap_or_default();
@@ -127,7 +127,7 @@ impl TurnRunner<'_> {
         let stopped = matches!(end, TurnEnd::Stopped).then_some("*Stopped.*");
         let said = match end {
             TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said.trim(),
-            // What was said beside calls was told while it was said.
+            // Text beside calls was streamed to the person already.
             TurnEnd::Stopped
             | TurnEnd::LimitReached { .. }
             | TurnEnd::Looping
@@ -139,7 +139,7 @@ impl TurnRunner<'_> {
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What we say ourselves about the end.
+    /// Planwright's own text about the end.
     fn own_words(&self, end: &TurnEnd) -> String {
         let limits = &self.limits;
         match end {
@@ -167,7 +167,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// The last call that nobody knows the end of, as far as it is known.
+    /// The last call whose result is unknown.
     fn what_is_uncertain(&self) -> String {
         let Some(call) = self.turn.last_doubtful() else { return "It was interrupted too often.".to_owned() };
         format!("The call: {}({})", visible(&call.name), visible(&call.arguments))
@@ -185,19 +185,19 @@ impl TurnRunner<'_> {
         summary.unwrap_or_default()
     }
 
-    /// What a plan tool that ended the planning left behind.
+    /// The end of a turn in which a plan tool ended the planning.
     pub(super) async fn planned_end(&mut self) -> LedgerResult<TurnEnd> {
         // A specialist's report ends its turn; the step has its outcome already.
         if !self.turn.purpose.is_conversation() {
             return Ok(TurnEnd::Answered);
         }
-        // The turn may go on after a crash that came just behind the plan tool.
+        // After a crash right behind the plan tool the plan is found in the conversation.
         let Some(id) = self.settled.clone().or_else(|| self.settled_before()) else { return Ok(TurnEnd::Answered) };
         let plan = self.agent.engine().plans().get(&self.session, &id).await?;
         let end = match plan.status {
             PlanStatus::Ready => TurnEnd::PlanReady { plan: id.clone() },
             PlanStatus::Cancelled => TurnEnd::NothingPlanned { plan: id.clone() },
-            // Somebody decided about it in the meantime; there is nothing to wait for.
+            // A person decided about it in the meantime, so the turn does not wait for one.
             PlanStatus::Collecting
             | PlanStatus::Approved
             | PlanStatus::Executing
@@ -225,7 +225,7 @@ impl TurnRunner<'_> {
         PlanId::new(answer.get("plan_id")?.as_str()?).ok()
     }
 
-    /// A plan that waits for the person and was not shown to them like this yet.
+    /// A plan that waits for the person and whose current version was not shown to them.
     fn plan_to_show(&self) -> Option<PlanCard> {
         if !self.turn.purpose.is_conversation() {
             return None;
@@ -237,7 +237,7 @@ impl TurnRunner<'_> {
         (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::from(plan))
     }
 
-    /// How the plan stands now, if this turn moved it on.
+    /// The status of the plan, if this turn changed it.
     fn moved(&self) -> Option<String> {
         let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
         let now = PlanState::of(plan);

@@ -20,7 +20,7 @@ const MOST_TIGHTENED: u32 = 3;
 const NUDGE: &str = "[Your last reply was empty. Answer the person, or call a tool.]";
 
 impl TurnRunner<'_> {
-    /// One call of the model. `None` if it was told that this was too long, and there is less to say now.
+    /// One call of the model. `None` if the model says that the request is too long; the next one is shorter.
     pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, TurnAbort> {
         let mut frame = self.turns.requests.frame(&self.snapshot, &self.turn.purpose).await?;
         frame.room >>= self.tightened;
@@ -36,7 +36,7 @@ impl TurnRunner<'_> {
         };
         self.context.progress.send(Progress::Replied { calls: reply.calls.len() });
         let tokens = reply_tokens(&reply, &self.agent.tokens);
-        // A provider that counts nothing is counted for.
+        // The tokens are estimated if the provider does not count them.
         if reply.usage.total() == 0 {
             reply.usage = Usage { input_tokens: asked, output_tokens: tokens.into() };
         }
@@ -45,7 +45,7 @@ impl TurnRunner<'_> {
 
     /// Summarises the older part of the conversation when it takes more than three quarters of the room there is.
     async fn make_room(&mut self, frame: &Frame) -> Result<(), TurnAbort> {
-        // A turn apart from the conversation is short enough to be sent as far as it fits.
+        // A turn apart from the conversation is not summarised; its newest messages are sent as far as they fit.
         if !self.turn.purpose.is_conversation() || self.conversation.tokens() <= frame.room / 4 * 3 {
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl TurnRunner<'_> {
         self.context.progress.send(Progress::Compacting);
         let compaction = tokio::select! {
             biased;
-            halt = self.interrupted() => return Err(halt),
+            abort = self.interrupted() => return Err(abort),
             compaction = self.turns.requests.summarize(&self.conversation, &cut, frame.room) => compaction,
         };
         let messages = compaction.messages;
@@ -63,7 +63,7 @@ impl TurnRunner<'_> {
     }
 
     async fn call_model(&self, frame: Frame) -> Result<Result<ModelReply, ModelError>, TurnAbort> {
-        // Asked the same, a model may well say nothing again.
+        // A model that is sent the same request may reply with nothing again.
         let silent = |reply: &ModelReply| reply.calls.is_empty() && reply.text.trim().is_empty();
         let silent = self.turn.last_reply().is_some_and(silent);
         let nudge = silent.then(|| ModelMessage::User { text: NUDGE.to_owned() });
@@ -83,7 +83,7 @@ impl TurnRunner<'_> {
         let listener = ReplyListener { progress: &self.context.progress, heard: Mutex::default() };
         let outcome = tokio::select! {
             biased;
-            halt = self.interrupted() => Err(halt),
+            abort = self.interrupted() => Err(abort),
             reply = catch_panic("the model", self.agent.model().reply(&request, &listener)) => Ok(reply),
             () = tokio::time::sleep(left) => Err(TurnAbort::OutOfTime),
         };
@@ -91,12 +91,12 @@ impl TurnRunner<'_> {
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(TurnAbort::ModelFailed { message: "It broke down; the log says more.".to_owned() }),
             Err(TurnAbort::Stopped { .. }) => Err(TurnAbort::Stopped { heard: listener.take(), under_way: None }),
-            Err(halt) => Err(halt),
+            Err(abort) => Err(abort),
         }
     }
 }
 
-/// Passes on what the model says, and keeps it in case the turn is stopped in the middle.
+/// Sends the text of the model as progress, and keeps it in case the turn is stopped.
 struct ReplyListener<'a> {
     progress: &'a ProgressSender,
     heard: Mutex<String>,

@@ -1,4 +1,4 @@
-//! Writing down what happened in a turn.
+//! The entries of a turn.
 
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Compaction;
@@ -9,9 +9,9 @@ use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::submitter::SubmitRequest;
 
 impl TurnRunner<'_> {
-    /// Writes inputs down, and the end if there is one; then the session is free for others.
+    /// Records inputs, and the end if there is one. The entry of the end releases the lease.
     pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<TurnEnding>) -> LedgerResult<()> {
-        // What is only a part of something leaves the session to the whole.
+        // A turn that is part of an execution or of another turn does not release the lease.
         let last = ending.is_some() && self.turn.purpose.is_conversation();
         if let Some(held) = self.held.as_ref().filter(|_| last) {
             held.stop_renewing();
@@ -49,7 +49,7 @@ impl TurnRunner<'_> {
     pub(super) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
         let held = self.held.as_ref();
         held.map(|held| held.lease().clone())
-            .ok_or_else(|| LedgerError::Internal("the turn went on after its end".to_owned()))
+            .ok_or_else(|| LedgerError::Internal("the turn continued after its end".to_owned()))
     }
 
     fn take_in(&mut self, committed: Committed) {

@@ -31,7 +31,7 @@ impl RecordedEnd {
         }
     }
 
-    /// How it ended and what the person reads about it, if it has.
+    /// The end and the text for the person; `None` if the turn is open.
     pub(super) fn words(&self) -> Option<(TurnEnd, String)> {
         let TurnEnding { end, text, .. } = self.ending.as_ref()?;
         let said = match end {
@@ -60,7 +60,7 @@ pub(super) async fn outcome(
     let mut events = Vec::new();
     conversations
         .read(session, seq, u64::MAX, &mut |_, event| {
-            // Up to its end, and nothing behind it.
+            // Entries after the end belong to other turns.
             if found.ending.is_none() {
                 found.take_in(turn, event);
                 events.push(event.clone());
@@ -72,7 +72,7 @@ pub(super) async fn outcome(
     let replayed = Turn::replay(turn, &events);
     let shown = found.ending.and_then(|ending| ending.shown);
     let plan = match &shown {
-        // What was shown then is not there any more if the plan changed since.
+        // A card of a version that changed since is not shown again.
         Some(shown) => engine.plans().get(session, &shown.plan).await.ok().filter(|plan| plan.digest() == shown.digest),
         None => None,
     };

@@ -25,16 +25,16 @@ use crate::ledger::LedgerResult;
 use crate::model::Silent;
 use crate::session::progress::{Progress, ProgressSender};
 
-/// How many finished plans are named in the prompt.
+/// The number of finished plans that the prompt names.
 const FINISHED: usize = 5;
-/// The smallest number of tokens that a conversation is worth having in.
+/// The smallest number of tokens for a conversation.
 const SMALLEST_ROOM: u32 = 512;
-/// What `/compact` leaves of the conversation, besides the summary.
+/// The tokens of the conversation that `/compact` keeps besides the summary.
 const KEPT_BY_HAND: u32 = 400;
-/// The most a summary may have.
+/// The most tokens of a summary.
 const SUMMARY_TOKENS: u32 = 1_200;
 
-/// How long a summary may take; without one there are rules.
+/// The time limit of a summary; after it rules make the summary.
 const SUMMARY_TIME: Duration = Duration::from_secs(120);
 /// The part of a request besides the conversation.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl RequestBuilder {
         Self { agent: Arc::clone(agent) }
     }
 
-    /// The tools that may be called in this situation: exactly those the gate lets through.
+    /// The tools that pass the gate in this situation.
     pub(in crate::agent) fn advertised(&self, situation: &GateContext) -> Vec<ToolSpec> {
         let plan_tools = self.agent.engine().tools().advertised_in(situation).into_iter().map(|tool| ToolSpec {
             name: tool.name.to_owned(),
@@ -74,7 +74,7 @@ impl RequestBuilder {
         plan_tools.chain(ask).chain(ask_person).chain(others.map(|tool| tool.spec().clone())).collect()
     }
 
-    /// What the gate looks at in a turn with this purpose.
+    /// The context of the gate in a turn with this purpose.
     pub(super) fn situation(&self, snapshot: &Snapshot, purpose: &Purpose) -> GateContext {
         let policy = self.agent.engine().policy();
         let apart = |caller, status| GateContext {
@@ -135,11 +135,11 @@ impl RequestBuilder {
         Ok(lines.take(FINISHED).collect())
     }
 
-    /// The tokens of a message. One that takes too much of what the model can read is refused before it is stored.
+    /// The tokens of a message. A message that leaves too little room for the answer is refused before it is stored.
     pub(in crate::agent) async fn check_room(&self, session: &SessionIdentity, text: &str) -> LedgerResult<u32> {
         let tokens = self.agent.tokens.count(text);
         let snapshot = self.agent.engine().sessions().snapshot(session).await?;
-        // What it leads to needs room as well.
+        // The replies and results of the turn need room as well.
         let frame = self.frame(&snapshot, &Purpose::Answer).await?;
         let (most, context) = (frame.room / 2, self.agent.context_tokens());
         if tokens <= most {
@@ -161,7 +161,7 @@ impl RequestBuilder {
         .into())
     }
 
-    /// A summary of what is cut, by the model or, if that fails, by rules.
+    /// A summary of the part that is cut, by the model or, if that fails, by rules.
     pub(super) async fn summarize(&self, conversation: &Conversation, cut: &CutPoint, room: u32) -> Compaction {
         let tokens = |text: &str| self.agent.tokens.count(text);
         let most = SUMMARY_TOKENS.min(room / 4).max(64);
@@ -189,7 +189,7 @@ impl RequestBuilder {
         cut.compaction(conversation, text, tokens, by)
     }
 
-    /// What is dropped, as much of it as the model can read at once.
+    /// The part that is cut, as much of it as the model can read at once.
     fn transcript(&self, conversation: &Conversation, cut: &CutPoint) -> String {
         let context = self.agent.context_tokens();
         let most = context.saturating_sub(output_tokens(context)).saturating_sub(SMALLEST_ROOM);
@@ -197,7 +197,7 @@ impl RequestBuilder {
         clip(&text, most, &self.agent.tokens)
     }
 
-    /// `/compact`: says how many messages were summarised; none if there is nothing to do.
+    /// `/compact`: `None` if there is nothing to summarise.
     pub(in crate::agent) async fn compact_now(
         &self,
         conversation: &Conversation,
@@ -205,14 +205,14 @@ impl RequestBuilder {
         progress: &ProgressSender,
     ) -> LedgerResult<Option<Compaction>> {
         let frame = self.frame(snapshot, &Purpose::Answer).await?;
-        // What was said last stays, if it is not much.
+        // The last messages stay, if they are short.
         let Some(cut) = compaction::cut(conversation, (frame.room / 8).min(KEPT_BY_HAND)) else { return Ok(None) };
         progress.send(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }
 }
 
-/// What is left for the answer.
+/// The tokens for the answer.
 fn output_tokens(context: u32) -> u32 {
     (context / 4).min(16_384)
 }

@@ -168,8 +168,8 @@ impl<'a> TurnRunner<'a> {
                 Effect::RunTool(pending) => {
                     // No call is begun after a stop.
                     if self.context.work.stop.is_cancelled() {
-                        let halt = TurnAbort::Stopped { heard: String::new(), under_way: None };
-                        return Err(halt.in_the_middle_of(&pending, self.effect_before(&pending)));
+                        let abort = TurnAbort::Stopped { heard: String::new(), under_way: None };
+                        return Err(abort.in_the_middle_of(&pending, self.effect_before(&pending)));
                     }
                     let outcome = Box::pin(self.carry_out(&pending)).await?;
                     let tokens = self.agent.tokens.count(&outcome.text);

@@ -1,4 +1,4 @@
-//! What happened in the session since a turn began, by the numbers of the journal and never by a clock.
+//! Entries of the session since a turn began, by sequence number and never by a clock.
 
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::journal::Entry;
@@ -42,7 +42,7 @@ impl TurnRunner<'_> {
                 _ => {}
             })
             .await?;
-        // A turn that was reset away began before everything that is left.
+        // The entry of a turn before a reset is not in the conversation any more.
         Ok(begun.unwrap_or(from))
     }
 }

@@ -1,4 +1,4 @@
-//! One tool call: the arguments are read, the gate is asked, and then it runs, is written down, or is refused.
+//! One tool call: the arguments are parsed, the gate decides, and the call runs, is recorded as a step, or is refused.
 
 use std::borrow::Cow;
 use std::time::Instant;
@@ -26,11 +26,11 @@ use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
 use crate::tools::{Arguments, AssignedStep};
 
-/// The most a model is given to read from one call.
+/// The largest result of one call that the model is sent.
 const MOST_TOKENS: u32 = 16_000;
 
 impl TurnRunner<'_> {
-    /// Carries out a call. Only trouble with the store, or a stop, keeps it from having an outcome.
+    /// Carries out a call. It has an outcome unless the store fails or the turn is stopped.
     pub(super) async fn carry_out(&mut self, pending: &PendingCall) -> Result<ToolOutcome, TurnAbort> {
         let call = &pending.call;
         let name = visible(&call.name).into_owned();
@@ -49,8 +49,8 @@ impl TurnRunner<'_> {
         Ok(outcome)
     }
 
-    /// An outcome that the model can read. What a plan or a workbook says is told whole or not at all: a model that reads
-    /// a part of it might store the part.
+    /// The outcome within the tokens that the model can read. The text of a plan or a workbook is not cut: a model that
+    /// reads a part of it might store the part.
     fn readable(&self, name: &str, mut outcome: ToolOutcome) -> ToolOutcome {
         let counter = &self.agent.tokens;
         let context = self.agent.context_tokens();
@@ -90,7 +90,7 @@ impl TurnRunner<'_> {
         let agent = self.agent;
         let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
         let verdict = decide_other_tool(&self.situation(), name, tool.effect());
-        // Whether it may be called at all comes before whether its arguments fit.
+        // A tool that the gate refuses is refused before its arguments are checked.
         if let GateDecision::Deny(refusal) = &verdict {
             return Ok(refused(refusal));
         }
@@ -100,7 +100,7 @@ impl TurnRunner<'_> {
         }
         match verdict {
             GateDecision::Deny(refusal) => Ok(refused(&refusal)),
-            // When collecting began since, it may have been run before the crash. It does not become a step as well.
+            // If collecting began since, the call may have run before the crash. It is not recorded as a step as well.
             GateDecision::Record
                 if interrupted && tool.effect() == ToolEffect::Changes && self.mode_changed().await? =>
             {
@@ -118,7 +118,7 @@ impl TurnRunner<'_> {
                 let outcome = tokio::select! {
                     biased;
                     outcome = timeout(limit, catch_panic(name, tool.call(self.tool_context()?, arguments))) => outcome,
-                    halt = self.interrupted() => return Err(halt.in_the_middle_of(pending, tool.effect())),
+                    abort = self.interrupted() => return Err(abort.in_the_middle_of(pending, tool.effect())),
                 };
                 Ok(match outcome {
                     Ok(answer) => outcome_of(answer.unwrap_or_else(|| Err(broke_down(name))), ToolStatus::Done),
@@ -131,7 +131,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// What a call that has no outcome may have done already. Only one that a crash interrupted may have been begun.
+    /// The effect that a call without an outcome may have had. Only a call that a crash interrupted may have begun.
     pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
         let name = pending.call.name.as_str();
         let effect = self.agent.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
@@ -166,7 +166,7 @@ impl TurnRunner<'_> {
                 )
                 .await;
         }
-        // In the conversation the store asks the gate, together with everything else.
+        // In the conversation `decide` asks the gate inside the transaction.
         if !self.turn.purpose.is_conversation()
             && let Err(refusal) = authorize_plan_tool(&self.situation(), tool)
         {
@@ -199,7 +199,7 @@ impl TurnRunner<'_> {
         Ok(outcome_of(answer, ToolStatus::Done))
     }
 
-    /// The one plan tool of whoever does a step: its report, which ends the step.
+    /// The one plan tool of a specialist that works on a step: its report, which ends the step.
     async fn report_on_step(
         &mut self,
         pending: &PendingCall,
@@ -225,12 +225,12 @@ impl TurnRunner<'_> {
         Ok(ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref()))
     }
 
-    /// What the gate looks at.
+    /// The context in which the gate decides.
     pub(super) fn situation(&self) -> GateContext {
         self.turns.requests.situation(&self.snapshot, &self.turn.purpose)
     }
 
-    /// Keeps what a plan tool left behind. A refusal is an outcome; losing the session or the store is not.
+    /// Takes over the snapshot after a plan tool. A refusal is an outcome; a lost lease or a failing store is not.
     fn note(&mut self, answer: LedgerResult<(Value, Option<Committed>)>) -> Result<Result<Value, Refusal>, TurnAbort> {
         match answer {
             Ok((value, committed)) => {
@@ -313,7 +313,7 @@ pub(super) fn refused(refusal: &Refusal) -> ToolOutcome {
     ToolOutcome { status, text: serde_json::to_string(refusal).unwrap_or_else(|_| refusal.message.clone()) }
 }
 
-/// What a call is about, in a few words for the person: its first argument that is a text.
+/// The subject of a call, for the person: its first argument that is a text.
 fn detail(arguments: &str) -> String {
     const MOST: usize = 60;
     let arguments: Result<Arguments, _> = serde_json::from_str(arguments);
@@ -325,7 +325,7 @@ fn detail(arguments: &str) -> String {
     if shown.chars().count() == MOST { format!("{shown}…") } else { shown }
 }
 
-/// What it came to, in a few words; nothing if it simply worked.
+/// The failure in a few words; empty if the call succeeded.
 fn said(outcome: &ToolOutcome) -> String {
     if !outcome.status.is_failure() {
         return String::new();
@@ -334,7 +334,7 @@ fn said(outcome: &ToolOutcome) -> String {
         .ok()
         .and_then(|answer| answer.get("message")?.as_str().map(str::to_owned));
     let message = message.unwrap_or_else(|| outcome.text.clone());
-    // Our own refusals have what they quote made visible already.
+    // Refusals of Planwright have made visible what they quote.
     let hides = matches!(visible(&message.replace('⟦', "")), Cow::Owned(_));
     if hides { visible(&message).into_owned() } else { message }
 }

@@ -192,7 +192,7 @@ async fn how_it_stands_says_what_is_done_since_when_and_what_is_next() {
     );
     // The process that stopped it may also have ended it.
     if world.plan(1).await.status == PlanStatus::Executing {
-        assert!(status.contains("It waits for a person: nobody knows whether step 2 was done"), "{status}");
+        assert!(status.contains("It waits for a person: the result of step 2 is unknown"), "{status}");
     } else {
         assert!(status.contains("execution 1 ended 2 minutes ago, after 3m 00s"), "{status}");
         assert!(status.contains("Next: 1. bad({})"), "{status}");

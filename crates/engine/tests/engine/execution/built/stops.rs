@@ -76,7 +76,7 @@ async fn a_step_that_is_stopped_in_the_middle_of_a_change_waits_for_a_person() {
     working.await.unwrap();
     assert_eq!(run_statuses(&world, 1).await, [Uncertain, Pending]);
     let answer = world.hear("/plan resume").await;
-    assert!(answer.refused() && answer.reply.contains("Nobody knows whether step 1"), "{}", answer.reply);
+    assert!(answer.refused() && answer.reply.contains("The result of step 1 is unknown"), "{}", answer.reply);
     assert_eq!((prop.calls().len(), world.model.requests_of("coder").len()), (1, 1), "nothing is begun");
     scripted(&world, "coder", [reported("done", "It was done.")]);
     scripted(&world, "tester", [reported("done", "2")]);

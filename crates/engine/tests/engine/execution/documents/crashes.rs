@@ -71,7 +71,7 @@ async fn a_change_that_was_cut_off_makes_the_step_uncertain_and_a_person_settles
         let sent = script(&world.model.last_request());
         assert!(sent.last().unwrap().contains("it is not known whether it was done"), "{sent:?}");
         let asked = world.hear("/plan resume").await;
-        assert!(asked.refused() && asked.reply.contains("Nobody knows whether step 1"), "{}", asked.reply);
+        assert!(asked.refused() && asked.reply.contains("The result of step 1 is unknown"), "{}", asked.reply);
         assert!(asked.reply.contains("/plan resume 1 retry"), "{}", asked.reply);
         assert_eq!(world.model.requests().len(), 3, "nothing is begun");
         then(&world, replies);
