@@ -3,6 +3,7 @@
 use planwright_core::ask::{AskAnswer, AskSubject};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::RequestId;
+use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::TurnEnd;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::planning::{report, set};
 use crate::takeover::Keeper;
-use crate::world::{World, newest_words, person};
+use crate::world::{World, person};
 
 fn ask(questions: Value) -> Reply {
     Reply::call("ask_person", json!({ "questions": questions }))
@@ -21,6 +22,15 @@ fn ask(questions: Value) -> Reply {
 
 fn which_colour() -> Reply {
     ask(json!([{ "text": "Which colour?", "choices": ["red", "blue"] }]))
+}
+
+/// What the tools answered, as the model reads it.
+fn results(request: &ModelRequest) -> String {
+    let result = |message: &ModelMessage| match message {
+        ModelMessage::Tool { text, .. } => Some(text.clone()),
+        ModelMessage::User { .. } | ModelMessage::Assistant { .. } => None,
+    };
+    request.messages.iter().filter_map(result).collect()
 }
 
 fn asked_times(events: &[Event]) -> usize {
@@ -47,7 +57,7 @@ async fn a_turn_waits_and_continues_with_the_answer() {
     assert_eq!(world.model.requests().len(), 1, "no model is asked while it waits");
     let answered = world.hear("1").await;
     assert_eq!((answered.end, answered.reply.as_str()), (Some(TurnEnd::Answered), "Red it is."));
-    assert!(newest_words(&world.sent(2)).contains(r#""answer":"red""#), "{}", newest_words(&world.sent(2)));
+    assert!(results(&world.sent(2)).contains(r#""answer":"red""#), "{}", results(&world.sent(2)));
     let names = world.event_names().await;
     let expected = [
         "session_opened",
@@ -93,7 +103,7 @@ async fn an_answer_that_no_process_continues_is_continued_by_the_one_that_takes_
     let keeper = Keeper::start(&world, &model).await;
     keeper.sees(&world.session, |event| matches!(event.turn_event(), Some(TurnEvent::Ended { .. }))).await;
     keeper.end().await;
-    assert!(newest_words(&model.requests()[0]).contains(r#""answer":"red""#));
+    assert!(results(&model.requests()[0]).contains(r#""answer":"red""#));
 }
 
 #[tokio::test]
@@ -126,7 +136,7 @@ async fn while_it_waits_other_work_is_refused_with_the_question() {
     assert!(refused.to_string().contains("Why?"), "{refused}");
     assert_eq!(world.events().await.len(), events);
     assert_eq!(world.hear("red\nit is warm").await.reply, "Thanks.");
-    let sent = newest_words(&world.sent(2));
+    let sent = results(&world.sent(2));
     assert!(sent.contains(r#""answer":"red""#) && sent.contains(r#""answer":"it is warm""#), "{sent}");
 }
 
