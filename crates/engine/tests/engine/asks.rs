@@ -27,7 +27,7 @@ fn which_colour() -> Reply {
 /// What the tools answered, as the model reads it.
 fn results(request: &ModelRequest) -> String {
     let result = |message: &ModelMessage| match message {
-        ModelMessage::Tool { text, .. } => Some(text.clone()),
+        ModelMessage::ToolResult { text, .. } => Some(text.clone()),
         ModelMessage::User { .. } | ModelMessage::Assistant { .. } => None,
     };
     request.messages.iter().filter_map(result).collect()
