@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, GrantedCall};
 use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::identity::SessionIdentity;
-use crate::ids::{PlanId, StepId, TurnId};
+use crate::ids::{AskId, PlanId, StepId, TurnId};
 use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::execution::{Execution, Pause, StepRun, StepStatus};
-use crate::plan::{Feedback, Plan, PlanEnding};
+use crate::plan::{Digest, Feedback, Plan, PlanEnding};
 use crate::session::Session;
 use crate::snapshot::{CommandContext, Snapshot};
 use crate::turn::{OpenTurn, Purpose};
@@ -118,8 +119,31 @@ impl Session {
             }
             TurnEvent::Resumed => {
                 if let Some(open) = self.open_turn_mut(id) {
-                    open.resumed += 1;
+                    match &mut open.ask {
+                        // No process ended in the middle of it: it waited.
+                        Some(ask) if ask.is_answered() => ask.resume(),
+                        Some(_) | None => open.resumed += 1,
+                    }
                 }
+            }
+            TurnEvent::PermissionAsked { ask, call, digest, asked } => {
+                self.ask(id, ask, *call, *digest, AskSubject::Permission(asked.clone()), at);
+            }
+            TurnEvent::QuestionsAsked { ask, call, digest, questions } => {
+                self.ask(id, ask, *call, *digest, AskSubject::Questions { questions: questions.clone() }, at);
+            }
+            TurnEvent::PermissionAnswered { grant, words, execution, .. } => {
+                let subject = self.open_turn_mut(id).and_then(|open| open.ask.as_ref()).map(|ask| ask.subject.clone());
+                if let (Some(execution), Some(AskSubject::Permission(call))) = (execution, subject) {
+                    let CallToPermit { tool, arguments, .. } = call;
+                    // Those of executions that are over do not matter any more.
+                    self.granted.retain(|granted| granted.execution == *execution);
+                    self.granted.push(GrantedCall { execution: execution.clone(), tool, arguments });
+                }
+                self.take_answer(id, AskAnswer::Permission { grant: *grant, words: words.clone() });
+            }
+            TurnEvent::QuestionsAnswered { answers, .. } => {
+                self.take_answer(id, AskAnswer::Questions { answers: answers.clone() });
             }
             TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
                 if let (Some(open), Some(input)) = (self.open_turn_mut(id), event.input()) {
@@ -135,6 +159,19 @@ impl Session {
                     self.shown.clone_from(&ending.shown);
                 }
             }
+        }
+    }
+
+    fn ask(&mut self, turn: &TurnId, id: &AskId, call: u32, digest: Digest, subject: AskSubject, at: Timestamp) {
+        if let Some(open) = self.open_turn_mut(turn) {
+            let state = AskState::Waiting;
+            open.ask = Some(Ask { id: id.clone(), call, asked_at: at, subject, digest, state });
+        }
+    }
+
+    fn take_answer(&mut self, turn: &TurnId, answer: AskAnswer) {
+        if let Some(ask) = self.open_turn_mut(turn).and_then(|open| open.ask.as_mut()) {
+            ask.take_answer(answer);
         }
     }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
+use crate::ask::{AskAnswer, AskSubject};
+use crate::ids::{AskId, ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
 use crate::plan::execution::Pause;
 use crate::plan::{Digest, PlanStyle};
@@ -21,6 +22,7 @@ pub enum Command {
     Session(SessionCommand),
     Draft(DraftCommand),
     Decide(Decision),
+    Answer(AnswerCommand),
     Run(RunCommand),
     Turn(TurnCommand),
     Workbook(WorkbookCommand),
@@ -73,6 +75,12 @@ pub enum TurnCommand {
         turn: TurnId,
         inputs: Vec<TurnInput>,
         ending: Option<TurnEnding>,
+    },
+    /// A call of the turn continues only after a person's answer.
+    Ask {
+        turn: TurnId,
+        call: u32,
+        subject: AskSubject,
     },
     /// Ends the open turn, if there is one.
     Stop,
@@ -151,6 +159,14 @@ pub enum Decision {
         step: StepId,
         choice: StuckChoice,
     },
+}
+
+/// A person's answer to what a turn asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerCommand {
+    pub ask: AskId,
+    pub digest: Digest,
+    pub answer: AskAnswer,
 }
 
 /// What an approval leads to.
@@ -240,7 +256,7 @@ impl Command {
             Self::Session(
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
-            Self::Session(_) | Self::Draft(_) | Self::Turn(_) | Self::Workbook(_) => None,
+            Self::Session(_) | Self::Draft(_) | Self::Answer(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
             Self::Import(imported) => Some(&imported.id),

@@ -1,5 +1,6 @@
 //! Decides what a command leads to: events, or a refusal that changes nothing.
 
+mod ask;
 mod decision;
 mod draft;
 mod execution;
@@ -31,6 +32,7 @@ pub fn decide(
         Command::Session(command) => decider.session(command),
         Command::Draft(command) => decider.draft(command),
         Command::Decide(decision) => decider.decision(decision),
+        Command::Answer(command) => decider.answer(command),
         Command::Run(command) => decider.run(command),
         Command::Turn(command) => decider.turn(command),
         Command::Workbook(command) => decider.workbook(command),

@@ -191,6 +191,8 @@ fn authorize_in_conversation(situation: &GateContext, tool: PlanTool) -> Result<
 
 /// The tool that asks a specialist a question.
 pub const ASK_AGENT: &str = "ask_agent";
+/// The tool that asks a person.
+pub const ASK_PERSON: &str = "ask_person";
 
 /// Whether specialists can be asked: by the conversation while it builds a plan. A specialist does not ask others.
 pub fn authorize_asking(situation: &GateContext) -> Result<(), Refusal> {
@@ -198,6 +200,17 @@ pub fn authorize_asking(situation: &GateContext) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::policy_denied(format!("{ASK_AGENT} is only available while a plan is built.")))
+}
+
+/// Whether a person can be asked: by the conversation and by the specialist that does a step. A specialist that is asked a
+/// question answers it without one.
+pub fn authorize_asking_person(situation: &GateContext) -> Result<(), Refusal> {
+    match situation.caller {
+        Caller::Conversation | Caller::Execution => Ok(()),
+        Caller::Specialist => Err(Refusal::policy_denied(format!(
+            "{ASK_PERSON} is not available to a specialist that is asked a question."
+        ))),
+    }
 }
 
 /// What becomes of a call to a tool that is not about plans.
@@ -229,7 +242,7 @@ pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Refusal> {
     let about_plans = PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some();
-    if about_plans || name.starts_with("plan_") || name == ASK_AGENT {
+    if about_plans || name.starts_with("plan_") || name == ASK_AGENT || name == ASK_PERSON {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }
     check_tool_name(name)?;

@@ -60,6 +60,8 @@ text_ids! {
     ExecutionId,
     /// One turn of a conversation.
     TurnId,
+    /// One ask of a turn to a person.
+    AskId,
     /// One command as it was sent: the same request is never carried out twice.
     RequestId,
 }
@@ -76,6 +78,12 @@ impl PlanId {
 
 /// What a request makes is named after the request, so that a repeated request cannot make a second one.
 impl From<&RequestId> for PlanId {
+    fn from(request: &RequestId) -> Self {
+        Self(request.0.clone())
+    }
+}
+
+impl From<&RequestId> for AskId {
     fn from(request: &RequestId) -> Self {
         Self(request.0.clone())
     }
@@ -98,6 +106,11 @@ impl RequestId {
     /// reason always the same one.
     pub fn of_note(turn: &TurnId, call: u32) -> Self {
         Self::within(turn.as_str(), &format!("note {call}"))
+    }
+
+    /// The request that asks a person about a call.
+    pub fn of_ask(turn: &TurnId, call: u32) -> Self {
+        Self::within(turn.as_str(), &format!("ask {call}"))
     }
 
     /// The same for a step of an execution.

@@ -4,6 +4,7 @@
 //! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
+//! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
 //! - [`journal`]: the hash chain that keeps every event
@@ -17,6 +18,7 @@
 pub mod actor;
 pub mod agents;
 mod apply;
+pub mod ask;
 pub mod command;
 pub mod conversation;
 mod decide;

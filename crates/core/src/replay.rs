@@ -15,7 +15,12 @@ impl Turn {
                         open.get_or_insert_with(|| Self::new(id.clone(), purpose.clone()));
                     }
                     TurnEvent::Ended { .. } => open = None,
-                    TurnEvent::Resumed | TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
+                    TurnEvent::Resumed
+                    | TurnEvent::PermissionAsked { .. }
+                    | TurnEvent::PermissionAnswered { .. }
+                    | TurnEvent::QuestionsAsked { .. }
+                    | TurnEvent::QuestionsAnswered { .. } => {}
+                    TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => {
                         if let (Some(open), Some(input)) = (&mut open, event.input()) {
                             open.take_in(&input);
                         }

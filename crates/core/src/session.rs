@@ -6,6 +6,7 @@ mod event;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
 use crate::mode::PlanModeState;
 use crate::turn::{OpenTurn, ShownPlan};
@@ -43,6 +44,9 @@ pub struct Session {
     /// The folder that the file tools work in.
     #[serde(default, skip_serializing_if = "Workspace::is_own")]
     pub workspace: Workspace,
+    /// The calls that a person permitted for the rest of an execution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<GrantedCall>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -53,6 +57,11 @@ impl Session {
     /// The plan that the open turn carries out.
     pub fn worked_on(&self) -> Option<&PlanId> {
         self.turn.as_ref()?.purpose.plan()
+    }
+
+    /// What the open turn asks a person.
+    pub fn waiting_ask(&self) -> Option<&Ask> {
+        self.turn.as_ref()?.waiting_ask()
     }
 
     pub fn opened(identity: SessionIdentity, at: Timestamp) -> Self {
@@ -69,6 +78,7 @@ impl Session {
             shown: None,
             workbook: None,
             workspace: Workspace::Own,
+            granted: Vec::new(),
         }
     }
 

@@ -10,6 +10,7 @@ mod purpose;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::ask::Ask;
 use crate::ids::{PlanId, TurnId};
 use crate::model::ModelReply;
 use crate::plan::Digest;
@@ -161,6 +162,9 @@ pub struct OpenTurn {
     /// It is unknown whether one of its calls was carried out.
     #[serde(default, skip_serializing_if = "is_false")]
     pub uncertain: bool,
+    /// What it asks a person before its next call continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<Ask>,
     /// The question to a specialist that it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<OpenTurn>>,
@@ -168,12 +172,18 @@ pub struct OpenTurn {
 
 impl OpenTurn {
     pub fn begun(id: TurnId, at: Timestamp, purpose: Purpose) -> Self {
-        Self { id, begun_at: at, purpose, calls: 0, ended: 0, resumed: 0, uncertain: false, question: None }
+        Self { id, begun_at: at, purpose, calls: 0, ended: 0, resumed: 0, uncertain: false, ask: None, question: None }
     }
 
     /// This turn or the question it waits for, whichever has this name.
     pub fn named(&self, id: &TurnId) -> Option<&Self> {
         if self.id == *id { Some(self) } else { self.question.as_ref()?.named(id) }
+    }
+
+    /// What it asks a person, itself or through the specialist whose answer it waits for.
+    pub fn waiting_ask(&self) -> Option<&Ask> {
+        let own = self.ask.as_ref().filter(|ask| ask.is_waiting());
+        own.or_else(|| self.question.as_ref()?.waiting_ask())
     }
 
     pub(crate) fn named_mut(&mut self, id: &TurnId) -> Option<&mut Self> {
@@ -185,6 +195,7 @@ impl OpenTurn {
             TurnInput::Replied { reply, .. } => self.calls += u32::try_from(reply.calls.len()).unwrap_or(u32::MAX),
             TurnInput::ToolEnded { outcome, .. } => {
                 self.ended += 1;
+                self.ask = None;
                 self.uncertain |= outcome.status == ToolStatus::Uncertain;
             }
         }

@@ -13,6 +13,7 @@
 //! Dependencies go one way: commands -> replies -> execution -> turn -> leases. All of them share an `AgentContext`.
 
 mod agent_context;
+mod asks;
 mod chats;
 mod commands;
 mod execution;

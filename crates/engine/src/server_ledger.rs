@@ -11,7 +11,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use tokio::sync::broadcast;
 
-use crate::ledger::{Lease, Ledger, LedgerResult, Page, PlanSummary};
+use crate::ledger::{Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession};
 
 /// Something was written, by this process or another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,8 +121,11 @@ pub trait ServerLedger: Ledger {
     ) -> LedgerResult<Page<PlanAnywhere>>;
 
     /// Sessions with work that a process ended in the middle of, in the order of their keys: an open turn, or an
-    /// execution that is not paused, and no process that holds the session. `after` is the `next` of the page before.
+    /// execution that is not paused, and no process that holds the session. A turn that asks a person is not among them. `after` is the `next` of the page before.
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>>;
+
+    /// Sessions whose open turn asks a person, in the order of their keys. `after` is the `next` of the page before.
+    async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>>;
 
     async fn counts(&self) -> LedgerResult<StoreCounts>;
 

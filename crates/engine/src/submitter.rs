@@ -137,6 +137,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Session(_) => "session_command",
         Command::Draft(_) => "draft_command",
         Command::Decide(_) => "decision",
+        Command::Answer(_) => "answer",
         Command::Run(_) => "run_command",
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",

@@ -149,6 +149,7 @@ impl PlanTools {
             Command::Session(_)
             | Command::Draft(_)
             | Command::Decide(_)
+            | Command::Answer(_)
             | Command::Run(_)
             | Command::Turn(_)
             | Command::Workbook(_)

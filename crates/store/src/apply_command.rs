@@ -86,6 +86,7 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
         | Command::Run(RunCommand::Report(_)) => true,
         Command::Session(_)
         | Command::Decide(_)
+        | Command::Answer(_)
         | Command::Run(_)
         | Command::Turn(_)
         | Command::Workbook(_)
@@ -100,6 +101,7 @@ pub(crate) fn may_open_session(command: &Command) -> bool {
         Command::Session(_)
         | Command::Draft(_)
         | Command::Decide(_)
+        | Command::Answer(_)
         | Command::Run(_)
         | Command::Turn(_)
         | Command::Workbook(_) => false,

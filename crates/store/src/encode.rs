@@ -28,6 +28,7 @@ pub(crate) fn plan_from_text(what: impl FnOnce() -> String, text: &str) -> Ledge
 pub(crate) struct SessionState {
     pub(crate) text: String,
     pub(crate) turn_open: bool,
+    pub(crate) asks_person: bool,
     pub(crate) planning: bool,
 }
 
@@ -36,7 +37,8 @@ impl SessionState {
         let text = serde_json::to_string(session).map_err(|error| {
             LedgerError::Internal(format!("session {} cannot be written: {error}", session.identity))
         })?;
-        Ok(Self { text, turn_open: session.turn.is_some(), planning: session.plan_mode.enabled })
+        let (turn_open, asks_person) = (session.turn.is_some(), session.waiting_ask().is_some());
+        Ok(Self { text, turn_open, asks_person, planning: session.plan_mode.enabled })
     }
 
     /// What an earlier version of the program wrote, which had no such columns. `None` if it cannot be read: then nothing

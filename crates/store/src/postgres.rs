@@ -221,6 +221,10 @@ impl ServerLedger for PostgresLedger {
         overview::plans_anywhere(&self.readers, statuses, after, limit).await
     }
 
+    async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        overview::asking(&self.readers, after, limit).await
+    }
+
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
         overview::unfinished(&self.readers, after, limit).await
     }

@@ -282,6 +282,10 @@ impl ServerLedger for SqliteLedger {
         self.readers.read(move |connection| overview::plans_anywhere(connection, &statuses, after, limit)).await
     }
 
+    async fn asking(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.readers.read(move |connection| overview::asking(connection, after, limit)).await
+    }
+
     async fn unfinished(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<Unfinished>> {
         self.readers.read(move |connection| overview::unfinished(connection, after, limit)).await
     }

@@ -136,6 +136,7 @@ macro_rules! forwarding_server_ledger {
 
 forwarding_server_ledger! {
     async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
+    async fn asking(after: Option<u64>, limit: u32) -> Page<StoredSession>;
     async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;
     async fn counts() -> StoreCounts;
     async fn check() -> StoreFacts;

@@ -210,12 +210,13 @@ fn in_session(session: &SessionIdentity, by: &Actor) -> Request {
 }
 
 fn turn(answer: Answer) -> TurnOutcome {
-    let Answer { session, end, reply, plan, planner, turn, .. } = answer;
-    let (end, stats) = end.zip(turn).expect("there was a turn");
+    let Answer { session, end, ask, reply, plan, planner, turn, .. } = answer;
+    let stats = turn.expect("there was a turn");
     TurnOutcome {
         session,
         turn: stats.turn,
         end,
+        ask,
         reply,
         plan,
         planner,

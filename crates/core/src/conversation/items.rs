@@ -145,7 +145,11 @@ impl Conversation {
                     push(tokens, ItemContent::Note { text });
                 }
             }
-            TurnEvent::Resumed => {}
+            TurnEvent::Resumed
+            | TurnEvent::PermissionAsked { .. }
+            | TurnEvent::PermissionAnswered { .. }
+            | TurnEvent::QuestionsAsked { .. }
+            | TurnEvent::QuestionsAnswered { .. } => {}
         }
     }
 

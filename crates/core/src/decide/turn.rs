@@ -1,5 +1,6 @@
 //! What is said in a conversation, and the turns it leads to.
 
+use crate::ask::Ask;
 use crate::command::{Outcome, TurnCommand};
 use crate::decide::Decider;
 use crate::decide::execution::{in_progress, step_ended};
@@ -24,10 +25,13 @@ impl Decider<'_> {
                 self.begin_turn(text, *tokens, &Purpose::Document { plan: plan.clone() })
             }
             TurnCommand::Resume { turn } => {
-                self.open_turn(turn)?;
+                if self.open_turn(turn)?.waiting_ask().is_some() {
+                    return Err(Refusal::wrong_status("The turn waits for a person's answer."));
+                }
                 Ok(vec![Event::of_turn(turn, TurnEvent::Resumed)])
             }
             TurnCommand::Record { turn, inputs, ending } => self.record(turn, inputs, ending.as_ref()),
+            TurnCommand::Ask { turn, call, subject } => self.ask(turn, *call, subject),
             TurnCommand::Stop => Ok(self.end_open_turn(self.snapshot.opened()?.turn.as_ref())),
             TurnCommand::Compact(compaction) => self.compact(compaction),
             TurnCommand::Show(shown) => self.show(shown),
@@ -43,6 +47,13 @@ impl Decider<'_> {
             (Purpose::Question { .. }, _) => {
                 return Err(Refusal::conflict(
                     "The turn that asked this question does not wait for an answer any more.",
+                ));
+            }
+            (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, Some(open))
+                if open.waiting_ask().is_some() =>
+            {
+                return Err(Refusal::wrong_status(
+                    "The agent waits for your answer to what it asked; `/stop` ends its turn without one.",
                 ));
             }
             (Purpose::Answer | Purpose::Document { .. } | Purpose::Step { .. }, Some(_)) => {
@@ -97,7 +108,7 @@ impl Decider<'_> {
         )))
     }
 
-    fn open_turn(&self, turn: &TurnId) -> Result<&OpenTurn, Refusal> {
+    pub(super) fn open_turn(&self, turn: &TurnId) -> Result<&OpenTurn, Refusal> {
         let open = self.snapshot.opened()?.turn.as_ref().and_then(|open| open.named(turn));
         open.ok_or_else(|| Refusal::wrong_status("This turn has ended."))
     }
@@ -114,6 +125,9 @@ impl Decider<'_> {
                     return Err(Refusal::conflict(format!("Call {call} is not the one that is to be carried out.")));
                 }
                 TurnInput::Replied { .. } | TurnInput::ToolEnded { .. } => {}
+            }
+            if open.ask.as_ref().is_some_and(Ask::is_waiting) {
+                return Err(Refusal::conflict("The turn waits for a person's answer."));
             }
             events.extend(question_left(&mut open));
             open.take_in(input);
@@ -173,7 +187,8 @@ impl Decider<'_> {
     pub(super) fn end_open_turn(&self, open: Option<&OpenTurn>) -> Vec<Event> {
         let Some(open) = open else { return Vec::new() };
         // Another process may be in the middle of one of its calls.
-        let open = &OpenTurn { uncertain: open.uncertain || open.ended < open.calls, ..open.clone() };
+        let in_a_call = open.ended < open.calls && open.waiting_ask().is_none();
+        let open = &OpenTurn { uncertain: open.uncertain || in_a_call, ..open.clone() };
         let ending = TurnEnding::from(TurnEnd::Stopped);
         let ended = |open: &OpenTurn| Event::of_turn(&open.id, TurnEvent::Ended { ending: ending.clone() });
         let question = open.question.as_deref().map(ended);

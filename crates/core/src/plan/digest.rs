@@ -25,9 +25,15 @@ impl Digest {
             PlanContent::Build(built) => json!(built),
         };
         let whole = json!({ "style": plan.style(), "title": plan.title, "content": content });
+        Self::of_value("planwright-plan-v1", &whole)
+    }
+
+    /// SHA-256 over the name of a format and the canonical JSON of a value.
+    pub(crate) fn of_value(format: &str, value: &Value) -> Self {
         let mut hasher = Sha256::new();
-        hasher.update(b"planwright-plan-v1\n");
-        hasher.update(canonical(&whole).as_bytes());
+        hasher.update(format.as_bytes());
+        hasher.update(b"\n");
+        hasher.update(canonical(value).as_bytes());
         Self(hasher.finalize().into())
     }
 

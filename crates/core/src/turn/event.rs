@@ -1,6 +1,9 @@
 //! What happens in a turn.
 
+use crate::ask::{CallToPermit, Grant, Question};
+use crate::ids::{AskId, ExecutionId};
 use crate::model::ModelReply;
+use crate::plan::Digest;
 use crate::turn::{Purpose, ToolOutcome, TurnEnding, TurnInput};
 use crate::wire::events;
 
@@ -16,6 +19,26 @@ events! {
         "turn_resumed" Resumed,
         "model_replied" ModelReplied { reply: ModelReply, tokens: u32 },
         "tool_ended" ToolEnded { call: u32, outcome: ToolOutcome, tokens: u32 },
+        /// The turn waits for a person's permission.
+        "permission_asked" PermissionAsked {
+            ask: AskId,
+            call: u32,
+            digest: Digest,
+            #[serde(flatten)]
+            asked: CallToPermit,
+        },
+        "permission_answered" PermissionAnswered {
+            ask: AskId,
+            grant: Grant,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            words: Option<String>,
+            /// The execution that it is granted for.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            execution: Option<ExecutionId>,
+        },
+        /// The turn waits for a person's answers.
+        "questions_asked" QuestionsAsked { ask: AskId, call: u32, digest: Digest, questions: Vec<Question> },
+        "questions_answered" QuestionsAnswered { ask: AskId, answers: Vec<String> },
         "turn_ended" Ended {
             #[serde(flatten)]
             ending: TurnEnding,
@@ -31,7 +54,13 @@ impl TurnEvent {
             Self::ToolEnded { call, outcome, tokens } => {
                 Some(TurnInput::ToolEnded { call: *call, outcome: outcome.clone(), tokens: *tokens })
             }
-            Self::Begun { .. } | Self::Resumed | Self::Ended { .. } => None,
+            Self::Begun { .. }
+            | Self::Resumed
+            | Self::PermissionAsked { .. }
+            | Self::PermissionAnswered { .. }
+            | Self::QuestionsAsked { .. }
+            | Self::QuestionsAnswered { .. }
+            | Self::Ended { .. } => None,
         }
     }
 }

@@ -8,6 +8,7 @@ mod world;
 mod agents;
 mod approval;
 mod commands;
+mod asks;
 mod compaction;
 mod conversation;
 mod diff;

@@ -39,6 +39,7 @@ use super::agent_context::AgentContext;
 use super::leases::{Leases, is_over_or_taken};
 use super::turn::{BeginAttempt, Begun, Delivery, PreparedTurn, Turns};
 use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::session::ask_words::ask_words;
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::{InputContext, Running};
@@ -75,7 +76,11 @@ impl Executions {
                     Box::pin(self.finish_first(context)).await?;
                 }
                 let plan = Box::pin(self.execute(context.by(), plan, context)).await?;
-                Ok(Answer::words(session, summary(&plan)))
+                let answer = Answer::words(session, summary(&plan));
+                Ok(match self.turns.open_turn(session).await?.and_then(|open| open.waiting_ask().cloned()) {
+                    Some(ask) => answer.with_ask(ask),
+                    None => answer,
+                })
             }
         }
     }
@@ -103,6 +108,10 @@ impl Executions {
     /// was one.
     pub(super) async fn finish_first(&self, context: &InputContext) -> LedgerResult<bool> {
         let Some(open) = self.turns.open_turn(context.session()).await? else { return Ok(false) };
+        if let Some(ask) = open.waiting_ask() {
+            let words = format!("The agent waits for your answer first.\n\n{}", ask_words(ask));
+            return Err(Refusal::wrong_status(words).into());
+        }
         if let Purpose::Step { plan, execution, .. } = &open.purpose {
             Box::pin(interrupted::finish(self, &open, (plan, execution), context)).await?;
             return Ok(true);

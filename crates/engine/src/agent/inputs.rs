@@ -9,6 +9,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{PlanCommand, SlashCommand};
 
 use super::agent_context::AgentContext;
+use super::asks::Asks;
 use super::commands::{Commands, Leave, REVISION, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
@@ -25,6 +26,7 @@ pub(super) struct InputDispatcher {
     agent: Arc<AgentContext>,
     executions: Executions,
     replies: Replies,
+    asks: Asks,
     commands: Commands,
 }
 
@@ -34,6 +36,9 @@ impl InputHandler for InputDispatcher {
         let session = context.session();
         Ok(match input {
             Input::Message(text) => {
+                if let Some(answer) = Box::pin(self.asks.answer_typed(&text, context)).await? {
+                    return Ok(answer.into());
+                }
                 let request = context.engine(self.agent.engine()).submitter().next_request();
                 Answer::from(Box::pin(self.replies.answer_message(request, &text, context)).await?).into()
             }
@@ -50,6 +55,9 @@ impl InputHandler for InputDispatcher {
             }
             Input::Cancel { plan, reason } => {
                 self.commands.decisions.cancel(&plan, reason, context, &Running::NOTHING).await?.into()
+            }
+            Input::Answer { ask, digest, answer } => {
+                Box::pin(self.asks.answer(&ask, digest, answer, context)).await?.into()
             }
             Input::ResumePlan { plan, choice, worker } => {
                 Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, worker, context)).await?.into()
@@ -106,6 +114,7 @@ impl InputHandler for InputDispatcher {
             | Input::Mistake(_)
             | Input::Approve { .. }
             | Input::Reject { .. }
+            | Input::Answer { .. }
             | Input::ResumePlan { .. }
             | Input::CarryOut { .. }
             | Input::ResumeTurn
@@ -120,8 +129,9 @@ impl InputDispatcher {
         let turns = Turns::new(agent, leases.clone());
         let executions = Executions::new(agent, leases.clone(), turns.clone());
         let replies = Replies::new(turns.clone(), executions.clone());
+        let asks = Asks::new(agent, turns.clone(), executions.clone(), replies.clone());
         let commands = Commands::new(agent, leases, turns, executions.clone(), replies.clone());
-        Self { agent: Arc::clone(agent), executions, replies, commands }
+        Self { agent: Arc::clone(agent), executions, replies, asks, commands }
     }
 
     /// `None` if the command does not concern the running work.

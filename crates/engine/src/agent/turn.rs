@@ -3,13 +3,14 @@
 //!
 //! - `runner`: one turn under way, with `record`, `finish`, `abort`, `planner` and `since_begun`
 //! - `request`, `model_call`: what the model is sent, compaction, and the call itself
-//! - `tool_call`, `ask_agent`: one call of the model, through the gate; a question to a specialist
+//! - `tool_call`, `ask_agent`, `ask_person`: one call of the model, through the gate; questions to a specialist and a person
 //! - `workbook_hooks`: writes into the workbook around the calls
 //! - `conversation_reader`, `conversation_cache`: the conversation, from the journal and from memory
 //! - `replay`: the outcome of a turn that is over, from the journal
 
 mod abort;
 mod ask_agent;
+mod ask_person;
 mod conversation_cache;
 mod conversation_reader;
 mod finish;
@@ -182,14 +183,14 @@ impl Turns {
             Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => Ok(None),
             Err(error) => Err(error),
             Ok((committed, lease)) => {
-                let Some(open) = committed.snapshot.session.as_ref().and_then(|session| session.turn.clone()) else {
+                let Some(now) = committed.snapshot.session.as_ref().and_then(|session| session.turn.clone()) else {
                     return Ok(None);
                 };
                 self.leases.fence_files(session, &lease).await?;
-                context.progress.send(Progress::Resumed(open.id.clone()));
-                let mut run = self.run(open.id.clone(), committed, lease, context).await?;
-                run.resume(delivery);
-                if open.resumed > self.agent.engine().policy().turn.resumptions {
+                context.progress.send(Progress::Resumed(now.id.clone()));
+                let mut run = self.run(now.id.clone(), committed, lease, context).await?;
+                run.resume(open, delivery);
+                if now.resumed > self.agent.engine().policy().turn.resumptions {
                     run.give_up();
                 }
                 Box::pin(run.finish_turn()).await.map(Some)

@@ -10,6 +10,7 @@ use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding};
+use planwright_core::visible::quoted;
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
 use crate::lookup;
@@ -257,6 +258,21 @@ impl Reading {
                 self.messages.push(message(entry, role, &outcome.text));
             }
             TurnEvent::Ended { ending } => self.messages.extend(ended(entry, ending)),
+            TurnEvent::PermissionAsked { asked, .. } => {
+                self.messages.push(note(entry, &format!("The agent asks to call {}.", quoted(&asked.tool))));
+            }
+            TurnEvent::PermissionAnswered { grant, words, .. } => {
+                let said = if grant.permits() { "permitted" } else { "not permitted" };
+                let words = words.as_deref().map_or_else(String::new, |words| format!(": {words}"));
+                self.messages.push(note(entry, &format!("The call was {said} ({}){words}.", grant.as_str())));
+            }
+            TurnEvent::QuestionsAsked { questions, .. } => {
+                let lines: Vec<_> = questions.iter().map(|question| question.text.as_str()).collect();
+                self.messages.push(note(entry, &lines.join("\n")));
+            }
+            TurnEvent::QuestionsAnswered { answers, .. } => {
+                self.messages.push(note(entry, &answers.join("\n")));
+            }
             TurnEvent::Begun { .. } | TurnEvent::Resumed => {}
         }
     }

@@ -1,8 +1,9 @@
 //! What a surface submits to a session, and the request that it comes with.
 
 use planwright_core::actor::Actor;
+use planwright_core::ask::AskAnswer;
 use planwright_core::command::StuckChoice;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::ids::{AskId, PlanId, RequestId};
 use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
 use planwright_core::session::{SessionIdentity, TransportChat};
@@ -37,6 +38,12 @@ pub enum Input {
     Cancel {
         plan: PlanId,
         reason: Option<String>,
+    },
+    /// Answers what the open turn asks.
+    Answer {
+        ask: AskId,
+        digest: Digest,
+        answer: AskAnswer,
     },
     /// Continues a plan. `choice` settles the step that it stopped at.
     ResumePlan {
@@ -75,6 +82,7 @@ impl Input {
             Self::Message(_)
             | Self::Approve { .. }
             | Self::Reject { .. }
+            | Self::Answer { .. }
             | Self::ResumePlan { .. }
             | Self::CarryOut { .. }
             | Self::ResumeTurn

@@ -1,5 +1,6 @@
 //! The outcome of an input. The plan in it is made from the stored plan, never from the model's text.
 
+use planwright_core::ask::Ask;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::model::Usage;
 use planwright_core::plan::execution::{Progress, StepStatus};
@@ -9,11 +10,16 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnEnd;
 
+use super::ask_words::ask_words;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnOutcome {
     pub session: SessionIdentity,
     pub turn: TurnId,
-    pub end: TurnEnd,
+    /// `None` while it is open and waits for a person's answer.
+    pub end: Option<TurnEnd>,
+    /// What it asks a person before it continues.
+    pub ask: Option<Ask>,
     /// What the person reads, in Markdown.
     pub reply: String,
     /// A plan whose current version the person has not seen.
@@ -69,8 +75,10 @@ impl From<Option<Answer>> for Outcome {
 pub struct Answer {
     /// The session the person is in afterwards.
     pub session: SessionIdentity,
-    /// How the turn ended; `None` if no turn was needed.
+    /// How the turn ended; `None` if no turn was needed, or if it waits for a person's answer.
     pub end: Option<TurnEnd>,
+    /// What the turn asks a person before it continues.
+    pub ask: Option<Ask>,
     /// The decision that led to the work; it was sent as progress at once.
     pub decided: Option<String>,
     /// What the person reads, in Markdown.
@@ -89,6 +97,7 @@ impl Answer {
         Self {
             session: session.clone(),
             end: None,
+            ask: None,
             decided: None,
             reply: reply.into(),
             plan: None,
@@ -106,6 +115,14 @@ impl Answer {
         self.refusal.is_some()
     }
 
+    /// The answer while the work waits for a person.
+    pub(crate) fn with_ask(mut self, ask: Ask) -> Self {
+        let gap = if self.reply.is_empty() { "" } else { "\n\n" };
+        self.reply.push_str(&format!("{gap}{}", ask_words(&ask)));
+        self.ask = Some(ask);
+        self
+    }
+
     pub(crate) fn with_plan(mut self, plan: PlanCard) -> Self {
         self.plan = Some(plan);
         self
@@ -114,9 +131,9 @@ impl Answer {
 
 impl From<TurnOutcome> for Answer {
     fn from(outcome: TurnOutcome) -> Self {
-        let TurnOutcome { session, turn, end, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
+        let TurnOutcome { session, turn, end, ask, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
         let turn = Some(TurnStats { turn, usage, model_calls, tool_calls });
-        Self { session, end: Some(end), decided: None, reply, plan, planner, turn, refusal: None }
+        Self { session, end, ask, decided: None, reply, plan, planner, turn, refusal: None }
     }
 }
 

@@ -41,6 +41,10 @@ const fn words(event: &Event) -> Option<&'static str> {
         Event::Turn { event, .. } => match event {
             TurnEvent::Begun { .. } => Some("a turn began"),
             TurnEvent::Resumed => Some("an interrupted turn was resumed"),
+            TurnEvent::PermissionAsked { .. } => Some("a turn asks for permission"),
+            TurnEvent::PermissionAnswered { .. } => Some("a person answered whether a call may run"),
+            TurnEvent::QuestionsAsked { .. } => Some("a turn asks a person"),
+            TurnEvent::QuestionsAnswered { .. } => Some("a person answered what a turn asks"),
             TurnEvent::Ended { .. } => Some("a turn ended"),
             TurnEvent::ModelReplied { .. } | TurnEvent::ToolEnded { .. } => None,
         },

@@ -34,7 +34,7 @@ async fn a_specialist_is_asked_apart_and_only_its_answer_is_heard() {
     let look = Reply::call("read_file", json!({"path": "tills.txt"})).with_text("plugh, let me look");
     scripted(&world, "asked researcher", [look, Reply::text("The red one.")]);
     let outcome = world.say("Plan it, xyzzy").await;
-    assert_eq!((outcome.end, outcome.reply.as_str()), (TurnEnd::Answered, "Take the red one."));
+    assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "Take the red one."));
     let asked = &world.model.requests_of("asked researcher");
     let prompt = Policy::default().agents.get("researcher").unwrap().prompt.clone();
     assert!(asked[0].system.contains(prompt.trim()) && asked[0].system.contains("You may only read"));
@@ -231,7 +231,7 @@ async fn a_specialist_that_comes_to_no_answer_is_a_failed_call_and_the_turn_goes
         let world = planning([ask("coder", "Well?"), Reply::text("Then without.")], |_| {}).await;
         scripted(&world, "asked coder", replies);
         let outcome = world.say("Plan it").await;
-        assert_eq!((outcome.end, outcome.reply.as_str()), (TurnEnd::Answered, "Then without."), "{words}");
+        assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "Then without."), "{words}");
         let answer = script(&world.model.last_request())[2].clone();
         assert!(answer.starts_with("failed ask_agent:") && answer.contains("UNAVAILABLE"), "{answer}");
         assert!(answer.contains(words), "{answer}");

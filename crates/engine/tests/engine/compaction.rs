@@ -77,7 +77,7 @@ async fn a_long_conversation_stays_within_its_budget_and_keeps_the_plan() {
     for n in 0..40 {
         let words = format!("number {n} {}", "and so on ".repeat(n));
         let outcome = world.say(&words).await;
-        assert_eq!(outcome.end, TurnEnd::Answered);
+        assert_eq!(outcome.end, Some(TurnEnd::Answered));
         assert_eq!(newest_words(&world.model.last_request()), words, "the newest words are whole");
     }
     everything_fits(&world, CONTEXT);
@@ -118,7 +118,7 @@ async fn a_summary_that_fails_is_made_by_rules() {
         );
         let world = small_world(model).await;
         for n in 0..40 {
-            assert_eq!(world.say(&format!("My number is {n}.")).await.end, TurnEnd::Answered);
+            assert_eq!(world.say(&format!("My number is {n}.")).await.end, Some(TurnEnd::Answered));
         }
         let made = summaries(&world).await;
         assert!(!made.is_empty() && made.iter().all(|by| *by == Summarizer::Rules), "{made:?}");
@@ -169,9 +169,9 @@ async fn a_summary_that_takes_for_ever_is_stopped() {
         turn.await.unwrap().unwrap();
     };
     assert!(world.agent.stop(&world.session, &person()).await.unwrap());
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert!(summaries(&world).await.is_empty());
-    assert_eq!(world.say("Again").await.end, TurnEnd::Answered);
+    assert_eq!(world.say("Again").await.end, Some(TurnEnd::Answered));
     assert_eq!(summaries(&world).await, [Summarizer::Model]);
     everything_fits(&world, CONTEXT);
 }
@@ -221,7 +221,7 @@ async fn a_message_that_is_too_large_is_refused_before_anything_is_stored() {
     for words in [100, 400, 800, 1_200, 1_600] {
         let text = "word ".repeat(words);
         if let Ok(outcome) = world.try_say(&text).await {
-            assert_eq!(outcome.end, TurnEnd::Answered, "{words} words were taken: {}", outcome.reply);
+            assert_eq!(outcome.end, Some(TurnEnd::Answered), "{words} words were taken: {}", outcome.reply);
             assert_eq!(newest_words(&world.model.last_request()), text);
             taken += 1;
         }

@@ -3,7 +3,7 @@
 mod built;
 mod documents;
 mod interrupted;
-mod pauses;
+pub(crate) mod pauses;
 mod plan_watch;
 mod specialists;
 mod standing_approval;

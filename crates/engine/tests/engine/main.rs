@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
 mod ask_agent;
+mod asks;
 mod commands;
 mod compaction;
 mod execution;

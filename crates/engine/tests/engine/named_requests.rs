@@ -50,7 +50,7 @@ async fn the_plan_that_the_answer_showed_is_shown_again() {
     let first = send(&world, "request-1", "Plan it").await;
     assert!(first.plan.is_some());
     let again = send(&world, "request-1", "Plan it").await;
-    assert_eq!((&again.plan, &again.end), (&first.plan, &TurnEnd::Answered));
+    assert_eq!((&again.plan, &again.end), (&first.plan, &Some(TurnEnd::Answered)));
     assert_eq!((again.usage, again.model_calls, again.tool_calls), (first.usage, first.model_calls, first.tool_calls));
 }
 

@@ -97,7 +97,7 @@ async fn a_turn_that_was_open_is_finished_by_the_same_process_started_anew() {
     let world = world.restart().await;
     world.model.then(Reply::text("Nothing."));
     let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
-    assert_eq!((outcome.end, outcome.reply.as_str()), (TurnEnd::Answered, "Nothing."));
+    assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "Nothing."));
     assert_eq!(world.model.requests().len(), 3);
     world.has_a_valid_history();
 }

@@ -15,7 +15,7 @@ use crate::world::{World, script};
 async fn a_message_is_answered_and_both_are_stored() {
     let world = World::new([Reply::text("Hello, Ada.").with_usage(10, 5)]).await;
     let outcome = world.say("Hello").await;
-    assert_eq!(outcome.end, TurnEnd::Answered);
+    assert_eq!(outcome.end, Some(TurnEnd::Answered));
     assert_eq!(outcome.reply, "Hello, Ada.");
     assert_eq!(outcome.usage.total(), 15);
     assert_eq!(world.event_names().await, ["session_opened", "turn_begun", "model_replied", "turn_ended"]);

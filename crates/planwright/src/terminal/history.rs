@@ -87,6 +87,16 @@ fn describe_turn(event: &TurnEvent) -> String {
         TurnEvent::Resumed => "an interrupted turn went on".to_owned(),
         TurnEvent::ModelReplied { reply, .. } => format!("replied: {}", shown_line(&reply.text)),
         TurnEvent::ToolEnded { outcome, .. } => format!("a tool answered: {}", shown_line(&outcome.text)),
+        TurnEvent::PermissionAsked { asked, .. } => format!("asked for permission to call {}", shown_line(&asked.tool)),
+        TurnEvent::PermissionAnswered { grant, words, .. } => match words {
+            Some(words) => format!("answered: {}, {}", grant.as_str(), shown_line(words)),
+            None => format!("answered: {}", grant.as_str()),
+        },
+        TurnEvent::QuestionsAsked { questions, .. } => {
+            let texts: Vec<_> = questions.iter().map(|question| question.text.as_str()).collect();
+            format!("asked: {}", shown_line(&texts.join(" ")))
+        }
+        TurnEvent::QuestionsAnswered { answers, .. } => format!("answered: {}", shown_line(&answers.join(" "))),
         TurnEvent::Ended { ending } => format!("the turn ended: {}", ending.end.name()),
     }
 }

@@ -2,7 +2,7 @@
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{Lease, LedgerError, LedgerResult, Page};
+use planwright_engine::ledger::{Lease, LedgerError, LedgerResult, Page, StoredSession};
 use planwright_engine::server_ledger::{PlanAnywhere, StoreCounts, Unfinished};
 use tokio_postgres::{Error, Row};
 
@@ -75,7 +75,7 @@ pub(super) async fn unfinished(readers: &Readers, after: Option<u64>, limit: u32
     let sql = concat!(
         "SELECT found.*, lease.owner AS left_by, lease.fence AS left_fence FROM (",
         select_sessions!(
-            "WHERE session.id IN (SELECT id FROM session WHERE turn_open
+            "WHERE NOT session.asks_person AND session.id IN (SELECT id FROM session WHERE turn_open
                                   UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
                                   WHERE plan.status = 'EXECUTING' AND "
         ),
@@ -104,6 +104,20 @@ pub(super) async fn unfinished(readers: &Readers, after: Option<u64>, limit: u32
     if let Some(last) = found.last().filter(|_| found.len() == limit as usize) {
         page.next = Some(get::<i64>(last, 0)?.unsigned_abs());
     }
+    Ok(page)
+}
+
+/// In the order of their row ids, which never change.
+pub(super) async fn asking(readers: &Readers, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+    let sql = select_sessions!("WHERE session.asks_person AND session.id > $1 ORDER BY session.id LIMIT $2");
+    let after = after.map_or(i64::MIN, small);
+    let found = readers.query(sql, &[&after, &i64::from(limit)]).await?;
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    for row in &found {
+        encode::note(&mut page, sound(rows::stored_session(row)))?;
+    }
+    let last = found.last().filter(|_| found.len() == limit as usize);
+    page.next = last.map(|row| get::<i64>(row, 0)).transpose()?.map(i64::unsigned_abs);
     Ok(page)
 }
 

@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::ask::AskSubject;
 use planwright_core::command::{Command, DraftCommand, TurnCommand};
 use planwright_core::turn::TurnInput;
 use planwright_engine::ledger::{Committed, LedgerError, LedgerResult, Submission};
@@ -324,8 +325,12 @@ fn weight(command: &Command) -> usize {
         Command::Turn(TurnCommand::Begin { text, .. } | TurnCommand::BeginDocument { text, .. }) => text.len(),
         Command::Turn(TurnCommand::Record { inputs, .. }) => inputs.iter().map(said).sum(),
         Command::Turn(TurnCommand::Compact(compaction)) => compaction.summary.len(),
+        Command::Turn(TurnCommand::Ask { subject, .. }) => match subject {
+            AskSubject::Permission(call) => call.arguments.to_string().len(),
+            AskSubject::Questions { questions } => questions.iter().map(|question| question.text.len()).sum(),
+        },
         Command::Turn(TurnCommand::Resume { .. } | TurnCommand::Stop | TurnCommand::Show(_)) => 0,
-        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Run(_) => 0,
+        Command::Session(_) | Command::Draft(_) | Command::Decide(_) | Command::Answer(_) | Command::Run(_) => 0,
     }
 }
 

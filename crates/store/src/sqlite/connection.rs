@@ -22,7 +22,7 @@ const NAP: Duration = Duration::from_millis(2);
 /// Marks the file as ours: "PLWR".
 const APPLICATION_ID: i32 = 0x504c_5752;
 
-const MIGRATIONS: [Migration; 6] = [
+const MIGRATIONS: [Migration; 7] = [
     |connection| connection.execute_batch(include_str!("migrations/001.sql")),
     |connection| connection.execute_batch(include_str!("migrations/002.sql")),
     |connection| {
@@ -38,6 +38,7 @@ const MIGRATIONS: [Migration; 6] = [
         connection.execute_batch(include_str!("migrations/006.sql"))?;
         fill_versions(connection)
     },
+    |connection| connection.execute_batch(include_str!("migrations/007.sql")),
 ];
 type Migration = fn(&Connection) -> rusqlite::Result<()>;
 

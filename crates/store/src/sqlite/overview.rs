@@ -2,13 +2,13 @@
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::ledger::{LedgerError, LedgerResult, Page};
+use planwright_engine::ledger::{LedgerError, LedgerResult, Page, StoredSession};
 use planwright_engine::server_ledger::{PlanAnywhere, StoreCounts, Unfinished};
 use rusqlite::{Connection, Row, params};
 
 use super::TransactionError;
 use super::leases::{self, now};
-use super::queries::summary;
+use super::queries::{stored, summary};
 use super::rows::{number, read_session, select_sessions, text};
 use crate::encode;
 use crate::overview::{below, in_hand, in_one_of, key_of, not_paused};
@@ -78,7 +78,7 @@ pub(super) fn unfinished(
     let sql = concat!(
         select_sessions!(
             "LEFT JOIN lease ON lease.session_id = s.id
-             WHERE s.id IN (SELECT id FROM session WHERE turn_open
+             WHERE NOT s.asks_person AND s.id IN (SELECT id FROM session WHERE turn_open
                             UNION SELECT plan.session_id FROM plan JOIN execution ON execution.plan_id = plan.id
                             WHERE plan.status = 'EXECUTING' AND "
         ),
@@ -104,6 +104,26 @@ pub(super) fn unfinished(
             }
             Err(damaged) => page.damaged.push(damaged),
         }
+    }
+    page.next = last.filter(|_| count == limit);
+    Ok(page)
+}
+
+/// In the order of their row ids, which never change.
+pub(super) fn asking(
+    connection: &Connection,
+    after: Option<u64>,
+    limit: u32,
+) -> Result<Page<StoredSession>, TransactionError> {
+    let sql = select_sessions!("WHERE s.asks_person AND s.id > ?1 ORDER BY s.id LIMIT ?2");
+    let after = after.map_or(i64::MIN, |id| i64::try_from(id).unwrap_or(i64::MAX));
+    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![after, limit])?;
+    let (mut count, mut last) = (0, None);
+    while let Some(row) = rows.next()? {
+        (count, last) = (count + 1, Some(row.get::<_, i64>(0)?.unsigned_abs()));
+        encode::note(&mut page, read_session(row).and_then(stored))?;
     }
     page.next = last.filter(|_| count == limit);
     Ok(page)

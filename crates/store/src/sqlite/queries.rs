@@ -27,7 +27,7 @@ pub(super) fn session(
     find_session(connection, session)?.map(|row| Ok(stored(row)?)).transpose()
 }
 
-fn stored(row: SessionRow) -> LedgerResult<StoredSession> {
+pub(super) fn stored(row: SessionRow) -> LedgerResult<StoredSession> {
     let what = || format!("the last entry of session {}", row.session.identity);
     let last_active = encode::entry_from_text(what, &row.last_entry)?.at;
     Ok(StoredSession { session: row.session, head: row.head, last_active })

@@ -190,8 +190,9 @@ impl WriterState {
         match (id, state) {
             (Some(id), None) => Ok(id),
             (Some(id), Some(state)) => {
-                let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5 WHERE id = ?1";
-                let values = params![id, state.text, state.turn_open, state.planning, seq];
+                let sql = "UPDATE session SET state = ?2, turn_open = ?3, planning = ?4, seq = ?5, asks_person = ?6
+                           WHERE id = ?1";
+                let values = params![id, state.text, state.turn_open, state.planning, seq, state.asks_person];
                 self.connection.prepare_cached(sql)?.execute(values)?;
                 Ok(id)
             }
@@ -201,14 +202,16 @@ impl WriterState {
             (None, Some(state)) => {
                 // A number that rows of a lost session still carry is not given out again.
                 let sql =
-                    "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq) VALUES (1 + max(
+                    "INSERT INTO session (id, channel, conversation, state, turn_open, planning, seq, asks_person)
+                               VALUES (1 + max(
                                coalesce((SELECT max(id) FROM session), 0),
                                coalesce((SELECT max(session_id) FROM journal), 0),
                                coalesce((SELECT max(session_id) FROM plan), 0),
                                coalesce((SELECT max(session_id) FROM lease), 0),
-                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6)";
+                               coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
-                let values = params![channel, conversation, state.text, state.turn_open, state.planning, seq];
+                let SessionState { text, turn_open, planning, asks_person } = state;
+                let values = params![channel, conversation, text, turn_open, planning, seq, asks_person];
                 Ok(self.connection.prepare_cached(sql)?.insert(values)?)
             }
         }

@@ -44,9 +44,12 @@ pub(crate) fn agent() -> Actor {
 pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Command) -> Submission {
     let by = match command {
         Command::Draft(_) | Command::Run(_) => agent(),
-        Command::Session(_) | Command::Decide(_) | Command::Turn(_) | Command::Workbook(_) | Command::Import(_) => {
-            person()
-        }
+        Command::Session(_)
+        | Command::Decide(_)
+        | Command::Answer(_)
+        | Command::Turn(_)
+        | Command::Workbook(_)
+        | Command::Import(_) => person(),
     };
     let context = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };
     let (session, policy) = (session.clone(), Arc::new(Policy::default()));

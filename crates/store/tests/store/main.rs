@@ -234,6 +234,7 @@ contract! {
         work_that_no_process_does_is_found,
         work_that_a_process_does_is_not_listed,
         a_released_session_is_not_listed_as_left,
+        a_turn_that_asks_a_person_is_found_and_not_unfinished,
         damage_hides_no_unfinished_work,
         unfinished_work_is_walked_by_key_while_sessions_are_written_to,
         a_paused_execution_is_not_unfinished_until_it_is_resumed,

@@ -1,5 +1,6 @@
 //! Short ways to say what happens in a turn.
 
+use planwright_core::ask::AskSubject;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::{Compaction, Summarizer};
 use planwright_core::ids::TurnId;
@@ -21,6 +22,10 @@ pub(crate) fn take_up(request: &str) -> Command {
 
 pub(crate) fn note(request: &str, inputs: Vec<TurnInput>) -> Command {
     Command::Turn(TurnCommand::Record { turn: turn(request), inputs, ending: None })
+}
+
+pub(crate) fn ask(request: &str, call: u32, subject: AskSubject) -> Command {
+    Command::Turn(TurnCommand::Ask { turn: turn(request), call, subject })
 }
 
 pub(crate) fn end(request: &str) -> Command {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planwright_core::conversation::Conversation;
 use planwright_core::gate::{
-    ASK_AGENT, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, decide_other_tool,
+    ASK_AGENT, ASK_PERSON, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, decide_other_tool,
 };
 use planwright_core::session::{Channel, SessionIdentity};
 
@@ -104,6 +104,7 @@ impl Overview {
             let effect = match self.agent.toolbox.get(&spec.name) {
                 None if PlanTool::named(&spec.name).is_some() => "about the plan",
                 None if WorkbookTool::named(&spec.name).is_some() => "about the workbook",
+                None if spec.name == ASK_PERSON => "asks you, and waits for your answer",
                 None if spec.name == ASK_AGENT => "asks a specialist, who only reads",
                 None => "",
                 Some(tool) => match (decide_other_tool(&situation, &spec.name, tool.effect()), tool.effect()) {

@@ -31,12 +31,15 @@ impl ExecutionRunner<'_> {
             let began = Instant::now();
             let mut run = self.start_step(position, &step, open).await?;
             let outcome = Box::pin(run.finish_turn()).await;
-            let end = outcome?.end;
+            let outcome = outcome?;
+            if outcome.ask.is_some() {
+                return Err(ExecutionAbort::Asks);
+            }
             self.plan = self.agent.engine().plans().get(&self.session, &self.plan.id).await?;
             let Some(ended) = self.runs().iter().find(|run| run.step == step.id).cloned() else { return Ok(()) };
             self.send_step_ended(position, &ended.description, ended.status, ended.note.as_deref(), began);
-            match (end, ended.status) {
-                (TurnEnd::Stopped, _) => return Err(self.interrupted_or_stopped()),
+            match (outcome.end, ended.status) {
+                (Some(TurnEnd::Stopped), _) => return Err(self.interrupted_or_stopped()),
                 // Another process works on the step now.
                 (_, StepStatus::InProgress) => return Err(ExecutionAbort::Elsewhere),
                 (
@@ -107,20 +110,16 @@ impl ExecutionRunner<'_> {
         }
         let limits = self.agent.engine().policy().turn.clone();
         let resumptions = limits.resumptions;
-        let (committed, conversation, turn, resumed) = match open {
-            Some(open) => {
-                let (committed, conversation, turn) = self.resume_turn(&open).await?;
-                (committed, conversation, turn, Some(open.resumed + 1))
-            }
-            None => {
-                let (committed, conversation, turn) = self.begin_turn(step).await?;
-                (committed, conversation, turn, None)
-            }
+        let (committed, conversation, turn) = match &open {
+            Some(open) => self.resume_turn(open).await?,
+            None => self.begin_turn(step).await?,
         };
+        let times = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
+        let times = times.map_or(0, |turn| turn.resumed);
         let held = Arc::clone(&self.held);
         let mut run = self.executions.turns.run_turn(turn, conversation, committed, held, limits, self.context);
-        if let Some(times) = resumed {
-            run.resume(Delivery::Answer);
+        if let Some(open) = &open {
+            run.resume(open, Delivery::Answer);
             if times > resumptions {
                 run.give_up();
             }

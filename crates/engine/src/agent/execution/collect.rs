@@ -252,7 +252,9 @@ fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
     let abort = results.iter().find_map(|result| match result.abort {
         Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),
         Some(ExecutionAbort::Left) => Some(ExecutionAbort::Left),
-        Some(ExecutionAbort::Elsewhere | ExecutionAbort::Ledger(_)) => Some(ExecutionAbort::Elsewhere),
+        Some(ExecutionAbort::Elsewhere | ExecutionAbort::Asks | ExecutionAbort::Ledger(_)) => {
+            Some(ExecutionAbort::Elsewhere)
+        }
         None => None,
     });
     (steps.collect(), abort)

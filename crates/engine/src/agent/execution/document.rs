@@ -140,7 +140,7 @@ impl<'a> DocumentWork<'a> {
     /// ended in the model's own words is followed by another one, and only so often without any recorded progress.
     async fn to_nudge(&self, outcome: &TurnOutcome) -> LedgerResult<Option<Arc<Plan>>> {
         let is_to_end = self.context.work.stop.is_cancelled() || self.executions.agent.shutdown.is_requested();
-        if outcome.end != TurnEnd::Answered || is_to_end {
+        if outcome.end != Some(TurnEnd::Answered) || is_to_end {
             return Ok(None);
         }
         let Some(open) = self.active().await? else { return Ok(None) };

@@ -42,6 +42,8 @@ pub(super) enum ExecutionAbort {
     Stopped,
     /// The plan was cancelled or superseded, or another process took it over. Nothing more is written.
     Elsewhere,
+    /// The turn of a step waits for a person's answer, and the execution with it.
+    Asks,
     /// The process is shutting down; another one resumes the execution.
     Left,
     Ledger(LedgerError),
@@ -68,7 +70,7 @@ impl ExecutionRunner<'_> {
         }
         match outcome {
             Ok(()) => Ok(Arc::clone(&self.plan)),
-            Err(ExecutionAbort::Elsewhere | ExecutionAbort::Stopped) => {
+            Err(ExecutionAbort::Elsewhere | ExecutionAbort::Stopped | ExecutionAbort::Asks) => {
                 self.agent.engine().plans().get(&self.session, &self.plan.id).await
             }
             Err(ExecutionAbort::Left) => Err(shutting_down()),

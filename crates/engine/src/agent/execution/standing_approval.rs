@@ -22,7 +22,7 @@ pub(super) async fn approve(
     mut outcome: TurnOutcome,
     context: &InputContext,
 ) -> LedgerResult<TurnOutcome> {
-    let TurnEnd::PlanReady { plan } = &outcome.end else { return Ok(outcome) };
+    let Some(TurnEnd::PlanReady { plan }) = &outcome.end else { return Ok(outcome) };
     let session = outcome.session.clone();
     let plan = executions.agent.engine().plans().get(&session, plan).await?;
     if !rule_fits(&executions.agent, &plan) {

@@ -1,5 +1,6 @@
 //! Why a turn is aborted.
 
+use planwright_core::ask::Ask;
 use planwright_core::gate::ToolEffect;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 
@@ -20,6 +21,8 @@ pub(super) enum TurnAbort {
     OutOfTime,
     /// Another process ended the turn or holds the session.
     Elsewhere,
+    /// The turn waits for a person's answer.
+    Asks(Box<Ask>),
     /// The process is shutting down; another one resumes the turn.
     Left,
     Ledger(LedgerError),

@@ -88,15 +88,18 @@ impl TurnRunner<'_> {
         self.turn.absorb(&run.turn);
         let outcome = outcome?;
         match outcome.end {
-            TurnEnd::Answered => Ok(answer(&question.agent, &outcome.reply)),
-            TurnEnd::Stopped => Err(TurnAbort::Stopped { heard: String::new(), under_way: None }),
-            TurnEnd::PlanReady { .. }
-            | TurnEnd::NothingPlanned { .. }
-            | TurnEnd::LimitReached { .. }
-            | TurnEnd::Looping
-            | TurnEnd::NoAnswer
-            | TurnEnd::ModelFailed { .. }
-            | TurnEnd::Interrupted => {
+            Some(TurnEnd::Answered) => Ok(answer(&question.agent, &outcome.reply)),
+            Some(TurnEnd::Stopped) => Err(TurnAbort::Stopped { heard: String::new(), under_way: None }),
+            Some(
+                TurnEnd::PlanReady { .. }
+                | TurnEnd::NothingPlanned { .. }
+                | TurnEnd::LimitReached { .. }
+                | TurnEnd::Looping
+                | TurnEnd::NoAnswer
+                | TurnEnd::ModelFailed { .. }
+                | TurnEnd::Interrupted,
+            )
+            | None => {
                 let message = format!("{} came to no answer. {}", question.agent, outcome.reply);
                 Ok(refused(&Refusal::new(RefusalCode::Unavailable, message)))
             }

@@ -1,5 +1,6 @@
 //! The end of a turn, in words for the person.
 
+use planwright_core::ask::Ask;
 use planwright_core::conversation::{CountTokens as _, ItemContent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::PlanStatus;
@@ -12,6 +13,7 @@ use super::runner::{Delivery, PlanState, TurnRunner};
 use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerResult;
 use crate::plan_status::short_status;
+use crate::session::ask_words::ask_words;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 impl TurnRunner<'_> {
@@ -89,11 +91,23 @@ impl TurnRunner<'_> {
         Ok(outcome)
     }
 
+    /// The turn stays open until a person has answered.
+    pub(super) fn waits(&mut self, ask: Ask) -> TurnOutcome {
+        let said = self.turn.last_reply().map(|reply| reply.text.trim().to_owned()).unwrap_or_default();
+        let parts = [said, ask_words(&ask)];
+        let reply = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+        // The end that is given here is not one.
+        let outcome = TurnOutcome { end: None, ask: Some(ask), ..self.outcome(TurnEnd::Interrupted, reply, None) };
+        self.cache_conversation();
+        outcome
+    }
+
     fn outcome(&self, end: TurnEnd, reply: String, plan: Option<PlanCard>) -> TurnOutcome {
         TurnOutcome {
             session: self.session.clone(),
             turn: self.turn.id.clone(),
-            end,
+            end: Some(end),
+            ask: None,
             reply,
             plan,
             planner: None,

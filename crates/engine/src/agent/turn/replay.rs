@@ -79,7 +79,8 @@ pub(super) async fn outcome(
     Ok(TurnOutcome {
         session: session.clone(),
         turn: turn.clone(),
-        end,
+        end: Some(end),
+        ask: None,
         reply,
         plan: plan.as_deref().map(PlanCard::from),
         planner: None,

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use planwright_core::conversation::compaction::{self, CutPoint};
 use planwright_core::conversation::{Compaction, Conversation, CountTokens as _, Summarizer, clip};
-use planwright_core::gate::{Caller, GateContext, GateDecision, authorize_asking, decide_other_tool};
+use planwright_core::gate::{
+    Caller, GateContext, GateDecision, authorize_asking, authorize_asking_person, decide_other_tool,
+};
 use planwright_core::model::{ModelMessage, ModelRequest, ToolSpec};
 use planwright_core::plan::PlanStyle;
 use planwright_core::prompt::{self, PlanLine};
@@ -16,7 +18,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
 use tokio::time::timeout;
 
-use super::ask_agent;
+use super::{ask_agent, ask_person};
 use crate::agent::agent_context::AgentContext;
 use crate::catch_panic::catch_panic;
 use crate::ledger::LedgerResult;
@@ -68,7 +70,8 @@ impl RequestBuilder {
             !matches!(decide_other_tool(situation, &tool.spec().name, tool.effect()), GateDecision::Deny(_))
         });
         let ask = authorize_asking(situation).is_ok().then(|| ask_agent::spec(&self.agent.engine().policy().agents));
-        plan_tools.chain(ask).chain(others.map(|tool| tool.spec().clone())).collect()
+        let ask_person = authorize_asking_person(situation).is_ok().then(ask_person::spec);
+        plan_tools.chain(ask).chain(ask_person).chain(others.map(|tool| tool.spec().clone())).collect()
     }
 
     /// The context of the gate in a turn with this purpose.

@@ -11,7 +11,7 @@ use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_core::turn::{Effect, EndReason, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
+use planwright_core::turn::{Effect, EndReason, OpenTurn, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
 
 use super::Turns;
 use super::abort::TurnAbort;
@@ -115,9 +115,11 @@ impl<'a> TurnRunner<'a> {
         }
     }
 
-    /// The turn was left open by a process that ended; its next call may have been begun there.
-    pub(in crate::agent) fn resume(&mut self, delivery: Delivery) {
-        self.resumed = true;
+    /// The turn was left open, as `before` says. If a process ended in the middle of it, its next call may have been begun
+    /// there. If it waited for an answer, its next call was not.
+    pub(in crate::agent) fn resume(&mut self, before: &OpenTurn, delivery: Delivery) {
+        let now = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
+        self.resumed = now.is_none_or(|now| now.resumed > before.resumed);
         self.delivery = delivery;
     }
 
@@ -128,6 +130,7 @@ impl<'a> TurnRunner<'a> {
             Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
             Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
             Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
+            Err(TurnAbort::Asks(ask)) => Ok(self.waits(*ask)),
             Err(TurnAbort::Left) => {
                 if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
                     self.turns.leases.release(&held).await;

@@ -6,7 +6,8 @@ use std::time::Instant;
 use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
-    ASK_AGENT, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool, decide_other_tool,
+    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool,
+    decide_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
@@ -79,6 +80,9 @@ impl TurnRunner<'_> {
         }
         if let Some(tool) = WorkbookTool::named(name) {
             return self.call_workbook_tool(pending, tool, arguments).await;
+        }
+        if name == ASK_PERSON {
+            return self.ask_person(pending, arguments).await;
         }
         if name == ASK_AGENT {
             return self.ask_agent(pending, arguments).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::conversation::ItemContent;
-use planwright_core::gate::{ASK_AGENT, PlanTool, ToolEffect, WorkbookTool};
+use planwright_core::gate::{ASK_AGENT, ASK_PERSON, PlanTool, ToolEffect, WorkbookTool};
 use planwright_core::ids::RequestId;
 use planwright_core::model::ToolCall;
 use planwright_core::snapshot::Snapshot;
@@ -156,7 +156,11 @@ impl TurnRunner<'_> {
 
     /// The tools that plans and workbooks are kept with are not noted in a workbook.
     fn remark(&self, name: &str, status: ToolStatus) -> Option<CallNote> {
-        if PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some() || name == ASK_AGENT {
+        if PlanTool::named(name).is_some()
+            || WorkbookTool::named(name).is_some()
+            || name == ASK_AGENT
+            || name == ASK_PERSON
+        {
             return None;
         }
         match status {

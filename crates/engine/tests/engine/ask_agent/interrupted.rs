@@ -98,7 +98,7 @@ async fn a_question_in_a_turn_that_is_given_up_ends_with_it() {
         process.die().await;
     }
     let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
-    assert_eq!(outcome.end, TurnEnd::Interrupted);
+    assert_eq!(outcome.end, Some(TurnEnd::Interrupted));
     let ended = world.event_names().await.iter().filter(|name| **name == "turn_ended").count();
     assert_eq!(ended, 2, "nothing is left open");
     assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
@@ -129,7 +129,7 @@ async fn a_stop_ends_the_question_with_the_turn() {
     for reply in [Reply::text("plugh").then_hang(), Reply::call("look", json!({})).with_text("plugh")] {
         let (world, turn) = asked(&hanging, reply).await;
         assert_eq!(world.hear("/stop").await.reply, "Stopped.");
-        assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+        assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
         assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
         world.say("Still there?").await;
         let heard = script(&world.model.last_request());
@@ -145,7 +145,7 @@ async fn a_stop_from_elsewhere_ends_both_within_moments() {
     let (world, turn) = asked(&looking(), Reply::hang()).await;
     let other = world.another(&staffed(), "the other").await;
     assert!(other.stop(&world.session, &person()).await.unwrap());
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     let ended = world.event_names().await.iter().filter(|name| **name == "turn_ended").count();
     assert_eq!(ended, 2);
     assert!(world.engine().sessions().get(&world.session).await.unwrap().turn.is_none());
@@ -157,7 +157,7 @@ async fn a_stop_from_elsewhere_ends_both_within_moments() {
 async fn a_reset_ends_both_and_nothing_is_left_of_them() {
     let (world, turn) = asked(&looking(), Reply::hang()).await;
     world.hear("/reset").await;
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     world.say("Hello").await;
     assert_eq!(script(&world.model.last_request()), ["user: Hello"]);
     world.is_sound().await;

@@ -36,7 +36,7 @@ async fn calls_of_the_model_are_counted_over_both() {
     .await;
     scripted(&world, "asked coder", looks(9));
     let outcome = world.say("Plan it").await;
-    assert_eq!(outcome.end, reached(TurnLimit::ModelCalls));
+    assert_eq!(outcome.end, Some(reached(TurnLimit::ModelCalls)));
     assert_eq!(world.model.requests_of("asked coder").len(), 3, "one was the planner's");
     assert_eq!(world.model.requests().len(), 4);
     assert!(outcome.reply.contains("`turn.model_calls`"), "{}", outcome.reply);
@@ -53,7 +53,7 @@ async fn tool_calls_are_counted_over_both() {
     let outcome = world.say("Plan it").await;
     assert_eq!(
         outcome.end,
-        reached(TurnLimit::ToolCalls),
+        Some(reached(TurnLimit::ToolCalls)),
         "two of the specialist's and the question: {}",
         outcome.reply
     );
@@ -69,7 +69,7 @@ async fn tokens_are_counted_over_both() {
     let look = |n: u64| Reply::call("glob_files", json!({"pattern": format!("{n}")})).with_usage(400, 0);
     scripted(&world, "asked coder", [look(1), look(2), look(3)]);
     let outcome = world.say("Plan it").await;
-    assert_eq!(outcome.end, reached(TurnLimit::Tokens));
+    assert_eq!(outcome.end, Some(reached(TurnLimit::Tokens)));
     assert_eq!(world.model.requests_of("asked coder").len(), 2, "{}", outcome.reply);
     world.is_sound().await;
 }
@@ -87,7 +87,7 @@ async fn what_was_asked_before_a_restart_counts_too() {
     process.die().await;
     scripted(&world, "asked coder", looks(9));
     let outcome = world.agent.resume(&world.session, &crate::talk::Watcher::none()).await;
-    assert_eq!(outcome.unwrap().unwrap().end, reached(TurnLimit::ModelCalls));
+    assert_eq!(outcome.unwrap().unwrap().end, Some(reached(TurnLimit::ModelCalls)));
     assert_eq!(world.model.requests_of("asked coder").len(), 1);
     let sent = script(&world.model.requests_of("asked coder")[0]);
     assert_eq!(sent.len(), 5, "it continues where it stopped: {sent:?}");

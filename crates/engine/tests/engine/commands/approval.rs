@@ -112,7 +112,7 @@ async fn some_steps_of_a_collected_plan_are_approved() {
     for (typed, skipped) in [("/plan approve only 1,3", vec![2]), ("/plan approve 1 skip 1 -- no", vec![1])] {
         let world = World::new([read("a"), read("b"), read("c"), Reply::call("plan_finalize", json!({}))]).await;
         world.hear("/plan on collect").await;
-        assert!(matches!(world.say("Plan it").await.end, TurnEnd::PlanReady { .. }));
+        assert!(matches!(world.say("Plan it").await.end, Some(TurnEnd::PlanReady { .. })));
         let answer = world.hear(typed).await;
         assert!(!answer.refused(), "{}", answer.reply);
         let approval = world.plan(1).await.approval.unwrap();
@@ -146,7 +146,7 @@ async fn a_step_that_needs_a_skipped_one_is_skipped_with_it_and_that_is_said() {
     ])
     .await;
     world.hear("/plan on build").await;
-    assert!(matches!(world.say("Plan it").await.end, TurnEnd::PlanReady { .. }));
+    assert!(matches!(world.say("Plan it").await.end, Some(TurnEnd::PlanReady { .. })));
     let none = world.hear("/plan approve only 2").await;
     assert!(none.refused(), "step 2 needs step 1, so no step is left: {}", none.reply);
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);

@@ -40,7 +40,7 @@ async fn status_is_the_session_at_a_glance() {
     let status = world.hear("/status").await.reply;
     assert!(status.contains("agent: at work, begun just now"), "it answers while a turn is under way: {status}");
     world.hear("/stop").await;
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
 }
 
 #[tokio::test]

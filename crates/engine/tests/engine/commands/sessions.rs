@@ -103,7 +103,7 @@ async fn a_session_is_deleted_in_the_middle_of_a_turn() {
     world.model.asked(1).await;
     let waiting = world.say_in_background("And another");
     world.agent.delete(&world.session, &person()).await.unwrap();
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     // What waited was answered before or found nothing; it did not bring the session back.
     let _ = waiting.await.unwrap();
     assert!(events(world.engine(), &world.session).await.is_empty());
@@ -117,7 +117,7 @@ async fn another_process_deletes_a_session_that_is_worked_on() {
     world.model.asked(1).await;
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     other.delete(&world.session, &person()).await.unwrap();
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert!(events(world.engine(), &world.session).await.is_empty());
     world.is_sound().await;
 }

@@ -49,7 +49,7 @@ async fn many_huge_results_in_one_turn_fit_with_the_persons_words_whole() {
     let world = world_with_log(model, &log).await;
     // The model calls tools until the turn reaches its limit.
     let outcome = world.say(&words).await;
-    assert!(matches!(outcome.end, TurnEnd::LimitReached { .. }), "{outcome:?}");
+    assert!(matches!(outcome.end, Some(TurnEnd::LimitReached { .. })), "{outcome:?}");
     assert!(log.calls().len() > 50);
     everything_fits(&world, CONTEXT);
     assert!(!summaries(&world).await.is_empty());
@@ -97,7 +97,7 @@ async fn a_huge_reply_of_the_model_does_not_crowd_out_the_next_words() {
     ]))
     .await;
     world.say("Tell me everything").await;
-    assert_eq!(world.say("Now shortly").await.end, TurnEnd::Answered);
+    assert_eq!(world.say("Now shortly").await.end, Some(TurnEnd::Answered));
     assert_eq!(newest_words(&world.model.last_request()), "Now shortly");
     everything_fits(&world, CONTEXT);
 }

@@ -27,7 +27,7 @@ async fn a_request_that_is_too_long_is_made_shorter_until_it_is_taken() {
     for n in 0..40 {
         let words = format!("number {n}");
         let outcome = world.say(&words).await;
-        assert_eq!(outcome.end, TurnEnd::Answered, "{}", outcome.reply);
+        assert_eq!(outcome.end, Some(TurnEnd::Answered), "{}", outcome.reply);
         assert_eq!(newest_words(&world.model.last_request()), words);
     }
     let refused = world.model.requests().iter().filter(|request| tokens(request) >= 3_000).count();
@@ -41,7 +41,7 @@ async fn a_model_that_takes_nothing_is_not_asked_for_ever() {
     let model = ScriptedModel::answering(|_| Reply::error(ModelErrorKind::TooLong, "That is too long for me."));
     let world = World::with(model, |_| {}).await;
     let outcome = world.say("Hello").await;
-    assert_eq!(outcome.end, TurnEnd::ModelFailed { message: "That is too long for me.".to_owned() });
+    assert_eq!(outcome.end, Some(TurnEnd::ModelFailed { message: "That is too long for me.".to_owned() }));
     assert!(world.model.requests().len() < 10, "{} requests", world.model.requests().len());
     world.model.then(Reply::text("Here I am."));
     assert_eq!(world.say("Hello?").await.reply, "Here I am.");

@@ -32,7 +32,7 @@ async fn drafted(otherwise: Reply, change: impl FnOnce(&mut AgentSetup)) -> Worl
 
 /// Lets a process that takes over what it finds make several passes: it takes over two sessions, one after the other,
 /// that were left after everything else.
-async fn passes(world: &World, keeper: &Keeper, model: &ScriptedModel) {
+pub(crate) async fn passes(world: &World, keeper: &Keeper, model: &ScriptedModel) {
     for key in ["passes-one", "passes-two"] {
         let left = session(key);
         keeper.agent.engine().sessions().open(&left, &person()).await.unwrap();

@@ -54,7 +54,7 @@ async fn without_the_rule_a_plan_that_only_reads_waits_like_any_other() {
     let (world, outcome) = proposes(&[("look", json!({}))], |setup| setup.tool(&look)).await;
     let plan = world.plan(1).await;
     assert_eq!((plan.status, plan.approval.as_ref()), (PlanStatus::Ready, None));
-    assert_eq!(outcome.end, TurnEnd::PlanReady { plan: plan.id });
+    assert_eq!(outcome.end, Some(TurnEnd::PlanReady { plan: plan.id }));
     assert!(outcome.plan.is_some() && look.calls().is_empty());
 }
 
@@ -99,7 +99,7 @@ async fn one_call_that_changes_something_makes_it_wait() {
         })
         .await;
         assert_eq!(world.plan(1).await.status, PlanStatus::Ready, "{effect:?}");
-        assert!(matches!(outcome.end, TurnEnd::PlanReady { .. }) && outcome.plan.is_some());
+        assert!(matches!(outcome.end, Some(TurnEnd::PlanReady { .. })) && outcome.plan.is_some());
         assert!(look.calls().is_empty() && ring.calls().is_empty());
         let answer = world.hear("/plan approve").await;
         assert!(answer.reply.contains("3 done"), "a person may approve it: {}", answer.reply);
@@ -141,7 +141,7 @@ async fn a_plan_without_a_step_is_not_approved() {
     let world = World::with(ScriptedModel::new([finalize()]), rule).await;
     world.hear("/plan on collect").await;
     let outcome = world.say("Nothing").await;
-    assert!(matches!(outcome.end, TurnEnd::NothingPlanned { .. }));
+    assert!(matches!(outcome.end, Some(TurnEnd::NothingPlanned { .. })));
     assert_eq!(world.plan(1).await.status, PlanStatus::Cancelled);
 }
 

@@ -45,7 +45,7 @@ async fn a_proposal_is_built_checked_and_submitted() {
     assert!(sent[4].contains("/steps"), "everything that is missing is listed: {}", sent[4]);
     assert!(sent[7].contains("UNKNOWN_AGENT") && sent[7].contains("tester"), "{}", sent[7]);
     let plan = world.plan(1).await;
-    assert_eq!(outcome.end, TurnEnd::PlanReady { plan: plan.id.clone() });
+    assert_eq!(outcome.end, Some(TurnEnd::PlanReady { plan: plan.id.clone() }));
     assert_eq!(outcome.reply, "Build, then test.");
     let card = outcome.plan.unwrap();
     assert_eq!((card.status, card.digest), (PlanStatus::Ready, plan.digest()));

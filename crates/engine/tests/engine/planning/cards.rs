@@ -78,7 +78,7 @@ async fn a_turn_that_is_stopped_has_shown_nothing() {
     world.model.asked(2).await;
     world.agent.stop(&world.session, &person()).await.unwrap();
     let outcome = turn.await.unwrap().unwrap();
-    assert_eq!((outcome.end, outcome.plan), (TurnEnd::Stopped, None));
+    assert_eq!((outcome.end, outcome.plan), (Some(TurnEnd::Stopped), None));
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready, "what a tool committed stays");
     assert!(world.hear("/plan approve").await.refused());
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
@@ -90,7 +90,7 @@ async fn a_plan_that_ends_a_failed_turn_is_shown_all_the_same() {
     let world = World::new([set("- [ ] one"), failed]).await;
     world.hear("/plan on").await;
     let outcome = world.say("Plan it").await;
-    assert!(matches!(outcome.end, TurnEnd::ModelFailed { .. }));
+    assert!(matches!(outcome.end, Some(TurnEnd::ModelFailed { .. })));
     assert_eq!(outcome.plan.unwrap().version, 1);
     assert!(!world.hear("/plan approve").await.refused());
 }

@@ -54,7 +54,7 @@ async fn calls_are_recorded_and_not_run() {
         assert!(sent[index].starts_with(&format!("result {tool}:")), "{sent:?}");
         assert!(sent[index].contains(&format!("[Planned] {tool} was recorded as step {step}")), "{sent:?}");
     }
-    assert_eq!(outcome.end, TurnEnd::PlanReady { plan: plan.id.clone() });
+    assert_eq!(outcome.end, Some(TurnEnd::PlanReady { plan: plan.id.clone() }));
     assert_eq!(outcome.reply, "Three steps.");
     assert_eq!(outcome.plan.unwrap().digest, plan.digest());
     world.is_sound().await;
@@ -87,7 +87,7 @@ async fn a_plan_with_no_steps_is_cancelled_and_plan_work_ends() {
     let plan = world.plan(1).await;
     assert_eq!(
         (plan.status, &outcome.end),
-        (PlanStatus::Cancelled, &TurnEnd::NothingPlanned { plan: plan.id.clone() })
+        (PlanStatus::Cancelled, &Some(TurnEnd::NothingPlanned { plan: plan.id.clone() }))
     );
     assert!(outcome.reply.starts_with("Nothing to do.\n\nNo step was proposed"), "{}", outcome.reply);
     assert_eq!(outcome.plan, None);
@@ -117,7 +117,7 @@ async fn a_model_that_never_finalises_leaves_the_plan_collecting() {
     let world =
         collecting(&prop, [Reply::call("prop", json!({})), Reply::text("The plan is finalised and approved!")]).await;
     let outcome = world.say("Plan it").await;
-    assert_eq!((outcome.end, outcome.plan), (TurnEnd::Answered, None));
+    assert_eq!((outcome.end, outcome.plan), (Some(TurnEnd::Answered), None));
     assert_eq!(world.plan(1).await.status, PlanStatus::Collecting);
     assert!(prop.calls().is_empty());
     let answer = world.hear("/plan off").await;

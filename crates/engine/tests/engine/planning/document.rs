@@ -32,7 +32,7 @@ async fn a_plan_is_stored_by_the_call_itself() {
     assert_eq!(answer["plan_id"], json!(plan.id));
     assert_eq!((&answer["number"], &answer["status"]), (&json!(1), &json!("READY")));
     assert_eq!(answer["digest"], json!(plan.digest()));
-    assert_eq!(outcome.end, TurnEnd::Answered);
+    assert_eq!(outcome.end, Some(TurnEnd::Answered));
     assert_eq!(outcome.plan.unwrap().digest, plan.digest());
     world.is_sound().await;
 }

@@ -180,7 +180,7 @@ async fn a_plan_that_was_finalised_before_the_crash_ends_the_turn_after_it() {
     let world = dies_behind_a_plan_tool("/plan on collect", [look], finalize).await;
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
     let outcome = resume(&world).await;
-    assert_eq!(outcome.end, TurnEnd::PlanReady { plan: world.plan(1).await.id });
+    assert_eq!(outcome.end, Some(TurnEnd::PlanReady { plan: world.plan(1).await.id }));
     assert_eq!(outcome.reply, "Look around.");
     assert_eq!(outcome.plan.unwrap().status, PlanStatus::Ready);
     assert_eq!(count(&world, "plan_finalized").await, 1);
@@ -192,7 +192,7 @@ async fn a_plan_that_was_cancelled_for_being_empty_before_the_crash_ends_the_tur
     let finalize = Reply::call("plan_finalize", json!({}));
     let world = dies_behind_a_plan_tool("/plan on collect", [], finalize).await;
     let outcome = resume(&world).await;
-    assert_eq!(outcome.end, TurnEnd::NothingPlanned { plan: world.plan(1).await.id });
+    assert_eq!(outcome.end, Some(TurnEnd::NothingPlanned { plan: world.plan(1).await.id }));
     assert_eq!(statuses(&world.events().await), [ToolStatus::Settled]);
     assert_eq!(count(&world, "plan_cancelled").await, 1);
     world.is_sound().await;
@@ -225,7 +225,7 @@ async fn a_turn_that_is_interrupted_too_often_is_given_up() {
         process.die().await;
     }
     let outcome = resume(&world).await;
-    assert_eq!(outcome.end, TurnEnd::Interrupted);
+    assert_eq!(outcome.end, Some(TurnEnd::Interrupted));
     assert!(outcome.reply.contains("interrupted 2 times"), "{}", outcome.reply);
     assert!(world.model.requests().is_empty());
     assert_eq!(world.say("Hello?").await.reply, "Here I am.");

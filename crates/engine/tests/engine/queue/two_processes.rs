@@ -31,7 +31,7 @@ async fn two_processes_never_work_on_one_session_at_once() {
         }));
     }
     for turn in sent {
-        assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Answered);
+        assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Answered));
     }
     assert_eq!(turns(&world.events().await).len(), 12);
     assert_eq!(prop.calls().len(), 12);

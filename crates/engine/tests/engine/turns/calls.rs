@@ -98,7 +98,7 @@ async fn arguments_that_do_not_fit_are_answered_so_that_the_model_can_do_better(
         let world = World::new([Reply::raw_call(tool, wrong), Reply::call(tool, right), Reply::text("Done.")]).await;
         world.hear("/plan on").await;
         let outcome = world.say("Do it").await;
-        assert_eq!(outcome.end, TurnEnd::Answered, "{tool} {wrong}");
+        assert_eq!(outcome.end, Some(TurnEnd::Answered), "{tool} {wrong}");
         let sent = script(&world.sent(2));
         let answer = &sent[2];
         assert!(answer.starts_with(&format!("failed {tool}:")), "{tool} {wrong}: {answer}");

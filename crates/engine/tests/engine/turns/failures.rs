@@ -67,7 +67,7 @@ async fn a_model_that_panics_ends_the_turn_in_words() {
     let model = ScriptedModel::new([Reply::made_from(|_| panic!("the model broke")), Reply::text("Here I am.")]);
     let world = World::with(model, |_| {}).await;
     let outcome = world.say("Hello").await;
-    assert!(matches!(outcome.end, TurnEnd::ModelFailed { .. }), "{outcome:?}");
+    assert!(matches!(outcome.end, Some(TurnEnd::ModelFailed { .. })), "{outcome:?}");
     assert!(outcome.reply.starts_with("The model could not answer."), "{}", outcome.reply);
     assert_eq!(world.say("Hello?").await.reply, "Here I am.");
     world.is_sound().await;
@@ -99,7 +99,7 @@ async fn a_model_that_fails_ends_the_turn_in_words_and_the_next_one_works() {
         let failing = Reply::text("Half an ans").then_error(kind, "The provider says no.");
         let world = World::new([failing, Reply::text("Here I am.")]).await;
         let outcome = world.say("Hello").await;
-        assert_eq!(outcome.end, TurnEnd::ModelFailed { message: "The provider says no.".to_owned() });
+        assert_eq!(outcome.end, Some(TurnEnd::ModelFailed { message: "The provider says no.".to_owned() }));
         assert_eq!(outcome.reply, "The model could not answer. The provider says no.", "{kind:?}");
         assert_eq!(world.event_names().await, ["session_opened", "turn_begun", "turn_ended"]);
         assert_eq!(world.say("And now?").await.reply, "Here I am.");
@@ -142,7 +142,7 @@ async fn an_empty_reply_is_asked_for_again_once() {
 async fn two_empty_replies_are_no_answer() {
     let world = World::new([Reply::text(""), Reply::text("\n"), Reply::text("Hello.")]).await;
     let outcome = world.say("Hello").await;
-    assert_eq!(outcome.end, TurnEnd::NoAnswer);
+    assert_eq!(outcome.end, Some(TurnEnd::NoAnswer));
     assert!(outcome.reply.contains("answered with nothing, twice"), "{}", outcome.reply);
     assert_eq!(world.say("Hello?").await.reply, "Hello.");
     world.has_a_valid_history();
@@ -152,7 +152,7 @@ async fn two_empty_replies_are_no_answer() {
 async fn an_answer_that_was_cut_off_says_so() {
     let world = World::new([Reply::text("Once upon a").cut_off()]).await;
     let outcome = world.say("Tell me a story").await;
-    assert_eq!(outcome.end, TurnEnd::Answered);
+    assert_eq!(outcome.end, Some(TurnEnd::Answered));
     assert!(outcome.reply.starts_with("Once upon a\n\n") && outcome.reply.contains("cut off"), "{}", outcome.reply);
 }
 

@@ -31,7 +31,7 @@ async fn a_turn_ends_after_so_many_calls_of_the_model() {
     let prop = Prop::changing("prop");
     let world = restless_world(&prop, |limits| limits.model_calls = 3).await;
     let outcome = world.say("Go").await;
-    assert_eq!(outcome.end, TurnEnd::LimitReached { limit: TurnLimit::ModelCalls });
+    assert_eq!(outcome.end, Some(TurnEnd::LimitReached { limit: TurnLimit::ModelCalls }));
     assert!(outcome.reply.contains("after 3 calls of the model") && outcome.reply.contains("`turn.model_calls`"));
     assert_eq!((world.model.requests().len(), prop.calls().len()), (3, 3), "the last calls are carried out");
     world.model.then(Reply::text("Going on."));
@@ -47,7 +47,7 @@ async fn a_turn_ends_after_so_many_tool_calls() {
     world.model.then(two.clone());
     world.model.then(two);
     let outcome = world.say("Go").await;
-    assert_eq!(outcome.end, TurnEnd::LimitReached { limit: TurnLimit::ToolCalls });
+    assert_eq!(outcome.end, Some(TurnEnd::LimitReached { limit: TurnLimit::ToolCalls }));
     assert!(outcome.reply.contains("after 4 tool calls") && outcome.reply.contains("`turn.tool_calls`"));
     assert_eq!(prop.calls().len(), 4);
     world.model.then(Reply::text("Going on."));
@@ -62,7 +62,7 @@ async fn a_turn_ends_after_so_many_tokens() {
     let prop = Prop::changing("prop");
     let world = restless_world(&prop, |limits| limits.tokens = 300).await;
     let outcome = world.say("Go").await;
-    assert_eq!(outcome.end, TurnEnd::LimitReached { limit: TurnLimit::Tokens });
+    assert_eq!(outcome.end, Some(TurnEnd::LimitReached { limit: TurnLimit::Tokens }));
     assert!(outcome.reply.contains("more than 300 tokens") && outcome.reply.contains("`turn.tokens`"));
     assert_eq!(outcome.usage.total(), 330);
 }
@@ -83,7 +83,7 @@ async fn a_turn_ends_after_so_much_time() {
     })
     .await;
     let outcome = world.say("Go").await;
-    assert_eq!(outcome.end, TurnEnd::LimitReached { limit: TurnLimit::Time });
+    assert_eq!(outcome.end, Some(TurnEnd::LimitReached { limit: TurnLimit::Time }));
     assert!(outcome.reply.contains("longer than 90 seconds") && outcome.reply.contains("`turn.seconds`"));
     assert_eq!(prop.calls().len(), 2, "what is asked for too late is not done");
     world.is_sound().await;
@@ -115,7 +115,7 @@ async fn the_same_calls_again_and_again_end_the_turn() {
     })
     .await;
     let outcome = world.say("What is new?").await;
-    assert_eq!(outcome.end, TurnEnd::Looping);
+    assert_eq!(outcome.end, Some(TurnEnd::Looping));
     assert_eq!((world.model.requests().len(), prop.calls().len()), (5, 4));
     assert!(outcome.reply.contains("the same thing 5 times in a row"), "{}", outcome.reply);
     world.model.then(Reply::text("Nothing."));
@@ -139,7 +139,7 @@ async fn a_model_that_never_ends_ends_with_the_time_there_is() {
     let model = ScriptedModel::new([Reply::text("For ever and ").then_hang(), Reply::text("Here I am.")]);
     let world = World::with(model, |setup| setup.policy.turn.time = Duration::from_millis(50)).await;
     let outcome = world.say("Talk").await;
-    assert_eq!(outcome.end, TurnEnd::LimitReached { limit: TurnLimit::Time });
+    assert_eq!(outcome.end, Some(TurnEnd::LimitReached { limit: TurnLimit::Time }));
     assert!(outcome.reply.contains("`turn.seconds`"), "{}", outcome.reply);
     assert_eq!(world.say("Hello?").await.reply, "Here I am.");
     world.is_sound().await;

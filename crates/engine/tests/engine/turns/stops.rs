@@ -31,7 +31,7 @@ async fn a_model_that_stalls_is_stopped_and_what_was_heard_is_kept() {
     let answer = world.hear("/stop").await;
     assert_eq!(answer.reply, "Stopped.");
     let outcome = turn.await.unwrap().unwrap();
-    assert_eq!(outcome.end, TurnEnd::Stopped);
+    assert_eq!(outcome.end, Some(TurnEnd::Stopped));
     assert_eq!(outcome.reply, "It begins with\n\n*Stopped.*");
     assert_eq!(world.say("go on").await.reply, "Going on.");
     let sent = script(&world.sent(2));
@@ -56,7 +56,7 @@ async fn a_tool_is_stopped_and_the_model_reads_that_its_outcome_is_unknown() {
         let turn = world.say_in_background("Ring twice");
         tool.called(1).await;
         assert_eq!(world.hear("/stop").await.reply, "Stopped.");
-        assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+        assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
         assert_eq!(tool.calls().len(), 1, "nothing is begun after a stop");
         assert_eq!(world.say("go on").await.reply, "Going on.");
         let sent = script(&world.sent(2));
@@ -86,7 +86,7 @@ async fn no_call_is_begun_after_a_stop() {
     })
     .await;
     reached.set((world.agent.clone(), world.session.clone())).unwrap();
-    assert_eq!(world.say("Ring both").await.end, TurnEnd::Stopped);
+    assert_eq!(world.say("Ring both").await.end, Some(TurnEnd::Stopped));
     assert_eq!(statuses(&world.events().await), [ToolStatus::Done], "what was done is written down");
     assert!(second.calls().is_empty());
 }
@@ -102,7 +102,7 @@ async fn nothing_is_asked_of_the_model_after_a_stop() {
     world.model.asked(1).await;
     assert!(world.agent.stop(&world.session, &person()).await.unwrap());
     gate.open();
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert_eq!((world.model.requests().len(), tool.calls().len()), (1, 0));
 }
 
@@ -130,7 +130,7 @@ async fn a_stop_ends_the_turn_and_not_those_that_wait() {
     world.model.asked(1).await;
     let (second, third) = (world.say_in_background("Two"), world.say_in_background("Three"));
     world.hear("/stop").await;
-    assert_eq!(first.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(first.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert_eq!(second.await.unwrap().unwrap().reply, "Second.");
     assert_eq!(third.await.unwrap().unwrap().reply, "Third.");
 }
@@ -147,7 +147,7 @@ async fn another_process_ends_the_turn_and_nothing_is_written_over() {
     let stop = Command::Turn(TurnCommand::Stop);
     assert_eq!(other.engine().submit(&world.session, &person(), stop).await.unwrap().events.len(), 1);
     gate.open();
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert_eq!(tool.calls().len(), 0, "what the model says after the end does not count");
     assert_eq!(world.event_names().await, ["session_opened", "turn_begun", "turn_ended"]);
     assert_eq!(world.say("go on").await.reply, "Going on.");
@@ -163,7 +163,7 @@ async fn another_process_ends_a_turn_whose_model_says_nothing() {
     world.model.asked(1).await;
     let other = world.another(&ScriptedModel::new([Reply::text("I am another.")]), "the other").await;
     assert!(other.stop(&world.session, &person()).await.unwrap());
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     world.model.abandoned(1).await;
     let watcher = Watcher::none();
     assert_eq!(other.send(&world.session, &person(), "Hello", &watcher).await.unwrap().reply, "I am another.");
@@ -185,7 +185,7 @@ async fn a_message_that_waits_for_another_process_can_be_taken_back() {
     assert!(other.stop(&world.session, &person()).await.unwrap());
     let refused = second.await.unwrap().unwrap_err();
     assert!(refused.to_string().contains("nothing was sent from here"), "{refused}");
-    assert_eq!(first.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(first.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     assert!(model.requests().is_empty());
     assert_eq!(world.event_names().await, ["session_opened", "turn_begun", "turn_ended"]);
     world.is_sound().await;
@@ -198,7 +198,7 @@ async fn a_reset_ends_the_turn_and_its_plan_and_begins_afresh() {
     let turn = world.say_in_background("My name is Ada");
     world.model.asked(1).await;
     world.hear("/reset").await;
-    assert_eq!(turn.await.unwrap().unwrap().end, TurnEnd::Stopped);
+    assert_eq!(turn.await.unwrap().unwrap().end, Some(TurnEnd::Stopped));
     world.say("Hello").await;
     assert_eq!(script(&world.sent(2)), ["user: Hello"]);
     assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);

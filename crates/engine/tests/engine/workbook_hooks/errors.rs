@@ -128,7 +128,7 @@ async fn a_note_that_is_refused_fails_nothing() {
     world.has_file("a.txt", &"much ".repeat(1_000));
     let before = world.reads(DocumentKind::Findings).await;
     let outcome = world.say("Look").await;
-    assert_eq!((outcome.end, outcome.reply.as_str()), (TurnEnd::Answered, "Done."));
+    assert_eq!((outcome.end, outcome.reply.as_str()), (Some(TurnEnd::Answered), "Done."));
     assert_eq!(world.reads(DocumentKind::Findings).await, before);
     assert!(world.reads(DocumentKind::Progress).await.contains("`read_file {"));
 }
@@ -141,6 +141,6 @@ async fn files_that_cannot_be_written_fail_nothing() {
     std::fs::remove_dir_all(&plan).unwrap();
     std::os::unix::fs::symlink("/nowhere", &plan).unwrap();
     let outcome = world.say("Look").await;
-    assert_eq!(outcome.end, TurnEnd::Answered);
+    assert_eq!(outcome.end, Some(TurnEnd::Answered));
     assert_eq!(world.notes().await, 2);
 }

@@ -95,6 +95,7 @@ struct SessionColumns<'a> {
     last_active: Vec<i64>,
     turn_open: Vec<bool>,
     planning: Vec<bool>,
+    asks_person: Vec<bool>,
 }
 
 impl<'a> SessionColumns<'a> {
@@ -113,13 +114,14 @@ impl<'a> SessionColumns<'a> {
             columns.last_active.push(at.as_microsecond());
             columns.turn_open.push(state.turn_open);
             columns.planning.push(state.planning);
+            columns.asks_person.push(state.asks_person);
         }
         Ok(columns)
     }
 
-    fn parameters(&self) -> [&dyn Parameter; 7] {
-        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning } = self;
-        [id, head_seq, head_hash, state, last_active, turn_open, planning]
+    fn parameters(&self) -> [&dyn Parameter; 8] {
+        let Self { id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person } = self;
+        [id, head_seq, head_hash, state, last_active, turn_open, planning, asks_person]
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use planwright_core::command::{Command, RunCommand};
+use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit, Grant};
+use planwright_core::command::{AnswerCommand, Command, RunCommand};
 use planwright_core::plan::execution::Pause;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
 use planwright_engine::ledger::{Lease, Ledger, Page};
 use planwright_engine::server_ledger::{PlanAnywhere, ServerLedger, StoreCounts, Unfinished};
+use serde_json::json;
 use tokio::time::timeout;
 
 use super::concurrency::any_mix_of_commands;
@@ -198,6 +200,47 @@ pub(crate) async fn work_that_a_process_does_is_not_listed(store: &Store) {
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     ledger.release_lease(&held).await.unwrap();
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
+}
+
+/// Asks for permission, which this turn waits for.
+async fn ask_for_permission(engine: &Engine, session: &SessionIdentity, request: &str) {
+    let call = CallToPermit { tool: "a".to_owned(), arguments: json!({ "b": 1 }), reason: "a rule".to_owned() };
+    let subject = AskSubject::Permission(call);
+    engine.submit(session, &agent(), note(request, vec![replied("", 1)])).await.unwrap();
+    engine.submit(session, &agent(), ask(request, 1, subject)).await.unwrap();
+}
+
+pub(crate) async fn a_turn_that_asks_a_person_is_found_and_not_unfinished(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    executing(&engine, 2).await;
+    let sessions = [session("web:asking-1"), here(), session("web:asking-2")];
+    let mut expected = Vec::new();
+    for session in &sessions {
+        engine.sessions().open(session, &person()).await.unwrap();
+        let begun = engine.submit(session, &person(), begin("Hello")).await.unwrap();
+        let turn = begun.snapshot.session.unwrap().turn.unwrap().id;
+        ask_for_permission(&engine, session, turn.as_str()).await;
+        expected.push(session.clone());
+    }
+    assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [], "an executing plan waits with its turn");
+    let listed = async |after, limit| {
+        let page = ledger.asking(after, limit).await.unwrap();
+        (page.items.into_iter().map(|stored| stored.session.identity).collect::<Vec<_>>(), page.next)
+    };
+    let (mut found, next) = listed(None, 2).await;
+    let (rest, end) = listed(next, 2).await;
+    found.extend(rest);
+    found.sort_by_key(ToString::to_string);
+    expected.sort_by_key(ToString::to_string);
+    assert_eq!((found, end), (expected, None));
+    let stored = ledger.session(&sessions[0]).await.unwrap().unwrap().session;
+    let asked = stored.waiting_ask().unwrap().clone();
+    let answer = AskAnswer::Permission { grant: Grant::Once, words: None };
+    let answer = AnswerCommand { ask: asked.id, digest: asked.digest, answer };
+    engine.submit(&sessions[0], &person(), Command::Answer(answer)).await.unwrap();
+    assert_eq!(listed(None, 10).await.0.len(), 2);
+    let unfinished = ledger.unfinished(None, 10).await.unwrap().items;
+    assert_eq!(unfinished.iter().map(|left| &left.session).collect::<Vec<_>>(), [&sessions[0]]);
 }
 
 pub(crate) async fn a_released_session_is_not_listed_as_left(store: &Store) {

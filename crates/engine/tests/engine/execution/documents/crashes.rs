@@ -65,7 +65,7 @@ async fn a_change_that_was_cut_off_makes_the_step_uncertain_and_a_person_settles
         let (world, prop) = dies(ToolEffect::Changes).await;
         then(&world, [Reply::text("I do not know whether I carried it.")]);
         let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
-        assert_eq!(outcome.end, TurnEnd::Answered);
+        assert_eq!(outcome.end, Some(TurnEnd::Answered));
         assert_eq!(prop.calls().len(), 1, "it is not done again by itself");
         assert_eq!(run_statuses(&world, 1).await, [Uncertain, Pending]);
         let sent = script(&world.model.last_request());

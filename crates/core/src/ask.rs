@@ -1,0 +1,188 @@
+//! What a turn asks a person before one of its calls continues: permission for the call, or questions of the agent.
+//!
+//! An ask is durable. The turn stays open and no process works on it until a person has answered, hours later or on
+//! another machine. Only a person's answer is one: an ask has no time-out.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::ids::{AskId, ExecutionId, TurnId};
+use crate::plan::Digest;
+use crate::refusal::Refusal;
+
+/// An ask of the open turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    pub id: AskId,
+    /// 1-based index of the call within the turn.
+    pub call: u32,
+    pub asked_at: Timestamp,
+    pub subject: AskSubject,
+    /// An answer names it, so that a person only answers what they were shown.
+    pub digest: Digest,
+    pub state: AskState,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AskSubject {
+    Permission(CallToPermit),
+    Questions { questions: Vec<Question> },
+}
+
+/// The call that a person is asked to permit, exactly as it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallToPermit {
+    pub tool: String,
+    pub arguments: Value,
+    /// The rule or the default that makes it an ask.
+    pub reason: String,
+}
+
+/// A question of the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub text: String,
+    /// Answers to choose from; a person may answer in their own words instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// Whether several of the choices may be taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub many: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum AskState {
+    Waiting,
+    /// No process has continued the turn yet.
+    Answered {
+        answer: AskAnswer,
+    },
+    /// A process continued the turn. If it ended since, it is unknown whether it made the call.
+    Begun {
+        answer: AskAnswer,
+    },
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AskAnswer {
+    Permission {
+        grant: Grant,
+        /// What the person says to the agent about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<String>,
+    },
+    /// One for each question.
+    Questions { answers: Vec<String> },
+}
+
+/// How far a permission reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    /// For this call.
+    Once,
+    /// For this call whenever it comes again while the plan is carried out.
+    Plan,
+    /// A rule allows it from now on.
+    Always,
+    No,
+}
+
+impl Grant {
+    pub const ALL: [Self; 4] = [Self::Once, Self::Plan, Self::Always, Self::No];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Plan => "plan",
+            Self::Always => "always",
+            Self::No => "no",
+        }
+    }
+
+    pub const fn permits(self) -> bool {
+        match self {
+            Self::Once | Self::Plan | Self::Always => true,
+            Self::No => false,
+        }
+    }
+}
+
+/// A call that a person permitted for the rest of an execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantedCall {
+    pub execution: ExecutionId,
+    pub tool: String,
+    pub arguments: Value,
+}
+
+impl Ask {
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.state, AskState::Waiting)
+    }
+
+    /// Whether a person answered and no process has continued the turn yet.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.state, AskState::Answered { .. })
+    }
+
+    pub fn answer(&self) -> Option<&AskAnswer> {
+        match &self.state {
+            AskState::Waiting => None,
+            AskState::Answered { answer } | AskState::Begun { answer } => Some(answer),
+        }
+    }
+
+    pub(crate) fn take_answer(&mut self, answer: AskAnswer) {
+        self.state = AskState::Answered { answer };
+    }
+
+    /// A process continues the turn.
+    pub(crate) fn resume(&mut self) {
+        if let AskState::Answered { answer } = &self.state {
+            self.state = AskState::Begun { answer: answer.clone() };
+        }
+    }
+}
+
+impl AskSubject {
+    /// The fingerprint of what a person is shown, for this call of this turn only.
+    pub fn digest(&self, turn: &TurnId, call: u32) -> Digest {
+        let asked = match self {
+            // Why it is asked may be said in other words; what runs may not change.
+            Self::Permission(CallToPermit { tool, arguments, reason: _ }) => {
+                json!({ "tool": tool, "arguments": arguments })
+            }
+            Self::Questions { questions } => json!({ "questions": questions }),
+        };
+        Digest::of_value("planwright-ask-v1", &json!({ "turn": turn, "call": call, "asks": asked }))
+    }
+
+    /// Whether the answer is one to this ask.
+    pub(crate) fn check_answer(&self, answer: &AskAnswer) -> Result<(), Refusal> {
+        match (self, answer) {
+            (Self::Permission(_), AskAnswer::Permission { .. }) => Ok(()),
+            (Self::Questions { questions }, AskAnswer::Questions { answers }) => {
+                if questions.len() != answers.len() {
+                    let message = format!("{} questions were asked, and {} answered.", questions.len(), answers.len());
+                    return Err(Refusal::invalid(message));
+                }
+                match answers.iter().position(|answer| answer.trim().is_empty()) {
+                    Some(index) => Err(Refusal::invalid(format!("Question {} has no answer.", index + 1))),
+                    None => Ok(()),
+                }
+            }
+            (Self::Permission(_), AskAnswer::Questions { .. }) => {
+                Err(Refusal::invalid("The agent asks for permission: answer `once`, `plan`, `always` or `no`."))
+            }
+            (Self::Questions { .. }, AskAnswer::Permission { .. }) => {
+                Err(Refusal::invalid("The agent asks a question: answer it in words."))
+            }
+        }
+    }
+}

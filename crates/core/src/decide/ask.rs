@@ -1,0 +1,119 @@
+//! What a turn asks a person, and the person's answer.
+
+use crate::actor::ActorKind;
+use crate::ask::{Ask, AskAnswer, AskSubject, Grant};
+use crate::command::AnswerCommand;
+use crate::decide::Decider;
+use crate::event::{Event, TurnEvent};
+use crate::ids::{AskId, ExecutionId, TurnId};
+use crate::plan::PlanStatus;
+use crate::policy::filled;
+use crate::refusal::{Refusal, RefusalCode};
+use crate::turn::OpenTurn;
+
+/// How many questions an agent asks at once.
+const QUESTIONS: usize = 10;
+/// How many choices a question has.
+const CHOICES: usize = 20;
+
+impl Decider<'_> {
+    pub(super) fn ask(&self, turn: &TurnId, call: u32, subject: &AskSubject) -> Result<Vec<Event>, Refusal> {
+        let open = self.open_turn(turn)?;
+        if call != open.ended + 1 || call > open.calls || open.ask.is_some() {
+            return Err(Refusal::conflict(format!("Call {call} is not the one that is to be carried out.")));
+        }
+        self.check_subject(subject)?;
+        let ask = AskId::from(&self.context.request);
+        let digest = subject.digest(turn, call);
+        let event = match subject.clone() {
+            AskSubject::Permission(asked) => TurnEvent::PermissionAsked { ask, call, digest, asked },
+            AskSubject::Questions { questions } => TurnEvent::QuestionsAsked { ask, call, digest, questions },
+        };
+        Ok(vec![Event::of_turn(turn, event)])
+    }
+
+    fn check_subject(&self, subject: &AskSubject) -> Result<(), Refusal> {
+        let AskSubject::Questions { questions } = subject else { return Ok(()) };
+        if questions.is_empty() || questions.len() > QUESTIONS {
+            return Err(Refusal::invalid(format!("Ask 1 to {QUESTIONS} questions at once.")));
+        }
+        for question in questions {
+            filled("question", &question.text)?;
+            self.policy.limits.check_line("question", &question.text)?;
+            if question.choices.len() > CHOICES {
+                return Err(Refusal::invalid(format!("A question has at most {CHOICES} choices.")));
+            }
+            for choice in &question.choices {
+                filled("choice", choice)?;
+                self.policy.limits.check_line("choice", choice)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first valid answer of a person counts.
+    pub(super) fn answer(&self, command: &AnswerCommand) -> Result<Vec<Event>, Refusal> {
+        let AnswerCommand { ask: id, digest, answer } = command;
+        let open = self.asking_turn(id)?;
+        let Some(ask) = &open.ask else { return Err(not_asked(id)) };
+        if self.context.by.kind != ActorKind::Person {
+            return Err(Refusal::policy_denied("Only a person answers what the agent asks."));
+        }
+        if !ask.is_waiting() {
+            return Err(Refusal::conflict("It was answered already."));
+        }
+        if ask.digest != *digest {
+            return Err(Refusal::new(
+                RefusalCode::StaleApproval,
+                "The agent asks something else now. Look at it again before you answer.",
+            ));
+        }
+        ask.subject.check_answer(answer)?;
+        let event = match answer.clone() {
+            AskAnswer::Permission { grant, words } => {
+                if let Some(words) = &words {
+                    self.policy.limits.check_line("answer", words)?;
+                }
+                let execution = match grant {
+                    Grant::Plan => Some(self.executing_plan(open)?),
+                    Grant::Once | Grant::Always | Grant::No => None,
+                };
+                TurnEvent::PermissionAnswered { ask: id.clone(), grant, words, execution }
+            }
+            AskAnswer::Questions { answers } => {
+                for answer in &answers {
+                    self.policy.limits.check_line("answer", answer)?;
+                }
+                TurnEvent::QuestionsAnswered { ask: id.clone(), answers }
+            }
+        };
+        Ok(vec![Event::of_turn(&open.id, event)])
+    }
+
+    /// The open turn, or the question to a specialist that it waits for, whichever asks this.
+    fn asking_turn(&self, ask: &AskId) -> Result<&OpenTurn, Refusal> {
+        let open = self.snapshot.opened()?.turn.as_ref();
+        let asks = |open: &&OpenTurn| open.ask.as_ref().is_some_and(|asked: &Ask| asked.id == *ask);
+        let turns = open.into_iter().flat_map(|open| [Some(open), open.question.as_deref()]).flatten();
+        turns.into_iter().find(asks).ok_or_else(|| not_asked(ask))
+    }
+
+    /// The execution that the turn works for.
+    fn executing_plan(&self, open: &OpenTurn) -> Result<ExecutionId, Refusal> {
+        let outer = self.snapshot.opened()?.turn.as_ref();
+        let worked_on = open.purpose.plan().or_else(|| outer.and_then(|outer| outer.purpose.plan()));
+        let plan = match worked_on {
+            Some(plan) => Some(self.snapshot.named(plan)?),
+            None => self.snapshot.active(),
+        };
+        let plan = plan.filter(|plan| plan.status == PlanStatus::Executing);
+        let execution = plan.and_then(|plan| plan.execution.as_ref()).map(|execution| execution.id.clone());
+        execution.ok_or_else(|| {
+            Refusal::wrong_status("No plan is being carried out: answer `once`, `always` or `no` instead of `plan`.")
+        })
+    }
+}
+
+fn not_asked(ask: &AskId) -> Refusal {
+    Refusal::not_found(format!("The agent does not ask {ask} any more."))
+}
