@@ -180,7 +180,15 @@ impl LeaseKeeper {
     pub(crate) fn keep(&self, lease: Lease, purpose: LeasePurpose, asked: Instant, ttl: Duration) -> LeaseGuard {
         static GUARDS: AtomicU64 = AtomicU64::new(0);
         let (number, valid_until) = (GUARDS.fetch_add(1, Ordering::Relaxed), Mutex::new(asked + ttl));
-        let held = Arc::new(HeldLease { lease, number, purpose, ttl, lost: CancellationToken::new(), released: CancellationToken::new(), valid_until });
+        let held = Arc::new(HeldLease {
+            lease,
+            number,
+            purpose,
+            ttl,
+            lost: CancellationToken::new(),
+            released: CancellationToken::new(),
+            valid_until,
+        });
         self.held.send_replace(Some(Arc::clone(&held)));
         LeaseGuard { held, keeper: self.clone() }
     }

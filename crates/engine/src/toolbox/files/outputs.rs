@@ -8,12 +8,12 @@ use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use planwright_core::refusal::Refusal;
 
+use super::FileTools;
 use super::folder::{SessionFolder, make_folder};
 use super::io_error;
 use super::path::FilePath;
 use super::tool::FileCallContext;
 use super::workspace::WorkspaceFolder;
-use super::FileTools;
 use crate::toolbox::ToolContext;
 
 /// The folder beside the session's files.
