@@ -10,6 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
+use planwright_core::permission::CallTarget;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::{FileChange, Workspace};
@@ -35,8 +36,34 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
         usual
     }
 
+    /// What a call acts on, for the permission rules. Nothing is changed.
+    async fn target(&self, _context: ToolContext<'_>, _arguments: &Arguments) -> Result<ToolTarget, Refusal> {
+        Ok(ToolTarget::None)
+    }
+
     /// Does it, in the session that asks and in no other. Dropping the future ends it, as far as it can be ended.
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal>;
+}
+
+/// What a call acts on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolTarget {
+    /// A shell line.
+    Command(String),
+    /// Paths below the workspace, as they are written and after links were resolved.
+    Paths(Vec<String>),
+    /// Something that rules do not name further.
+    None,
+}
+
+impl ToolTarget {
+    pub(crate) fn as_call_target(&self) -> CallTarget<'_> {
+        match self {
+            Self::Command(line) => CallTarget::Command(line),
+            Self::Paths(paths) => CallTarget::Paths(paths),
+            Self::None => CallTarget::None,
+        }
+    }
 }
 
 /// The result of a call: what the model reads, and the files that the call changed.

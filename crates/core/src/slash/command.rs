@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::arguments::is_plainly_a_reference;
+use crate::ask::Grant;
 use crate::command::StuckChoice;
 use crate::plan::PlanStyle;
 use crate::plan::approval::Selection;
@@ -28,6 +29,9 @@ pub enum SlashCommand {
     Reset,
     Compact,
     Stop,
+    /// Without a code it shows what the agent asks.
+    Allow { code: Option<String>, grant: Option<Grant>, words: Option<String> },
+    Deny { words: Option<String> },
     Status,
     Memory(String),
     Tools,
@@ -117,6 +121,8 @@ impl SlashCommand {
             Self::Reset => "reset",
             Self::Compact => "compact",
             Self::Stop => "stop",
+            Self::Allow { .. } => "allow",
+            Self::Deny { .. } => "deny",
             Self::Status => "status",
             Self::Memory(_) => "memory",
             Self::Tools => "tools",
@@ -159,6 +165,12 @@ impl fmt::Display for SlashCommand {
             Self::Goal(text) | Self::Task(text) | Self::Schedule(text) | Self::Memory(text) => write!(f, " {text}"),
             Self::Switch { key } => write!(f, " {key}"),
             Self::Help { topic } => write_after(f, topic),
+            Self::Allow { code, grant, words } => {
+                write_after(f, code)?;
+                write_after(f, &grant.map(Grant::as_str))?;
+                write_note(f, words.as_deref())
+            }
+            Self::Deny { words } => write_after(f, words),
             Self::Plans | Self::Goals | Self::Tasks | Self::Diary | Self::New | Self::Sessions => Ok(()),
             Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools => Ok(()),
         }

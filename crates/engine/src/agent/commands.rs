@@ -5,6 +5,8 @@
 //! - `overview`: `/status`, `/sessions` and `/tools`
 //! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
 //! - `compact`: `/compact`
+//!
+//! `/allow` and `/deny` are answers, which `asks` takes.
 
 mod compact;
 mod decisions;
@@ -15,6 +17,7 @@ mod workbook;
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
+use planwright_core::ask::Grant;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -23,6 +26,7 @@ use planwright_core::slash::{self, SlashCommand};
 use planwright_core::turn::ShownPlan;
 
 use super::agent_context::AgentContext;
+use super::asks::Asks;
 use super::chats::Chats;
 use super::execution::Executions;
 use super::leases::Leases;
@@ -46,6 +50,7 @@ pub(super) struct Commands {
     executions: Executions,
     chats: Chats,
     overview: Overview,
+    pub(super) asks: Asks,
     pub(super) decisions: Decisions,
     pub(super) plans: PlanCommands,
 }
@@ -58,10 +63,11 @@ impl Commands {
         executions: Executions,
         replies: Replies,
     ) -> Self {
+        let asks = Asks::new(agent, turns.clone(), executions.clone(), replies.clone());
         let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone(), replies.clone());
         let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
-        Self { agent: Arc::clone(agent), leases, turns, executions, chats, overview, decisions, plans }
+        Self { agent: Arc::clone(agent), leases, turns, executions, chats, overview, asks, decisions, plans }
     }
 
     pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -93,6 +99,10 @@ impl Commands {
             SlashCommand::Reset => self.reset(context, &Running::NOTHING).await,
             SlashCommand::Compact => compact::run(&self.agent, &self.leases, &self.turns, context).await,
             SlashCommand::Stop => self.stop(context, &Running::NOTHING).await,
+            SlashCommand::Allow { code, grant, words } => {
+                Box::pin(self.asks.allow(code.as_deref(), grant.unwrap_or(Grant::Once), words, context)).await
+            }
+            SlashCommand::Deny { words } => Box::pin(self.asks.deny(words, context)).await,
             SlashCommand::Status => self.overview.status(session).await,
             SlashCommand::Tools => self.overview.tools(session).await,
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),

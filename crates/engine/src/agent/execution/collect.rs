@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use super::runner::{ExecutionAbort, ExecutionRunner};
 use super::{calls_of, uncertain};
+use crate::agent::permission::{ApprovedCalls, denied};
 use crate::agent::turn::CallNote;
 use crate::catch_panic::catch_panic;
 use crate::ledger::Leasing;
@@ -156,6 +157,16 @@ impl ExecutionRunner<'_> {
             Some(Ok(())) => {}
             Some(Err(refusal)) => return failed(&refusal),
             None => return (outcome(StepStatus::Failed, "checking its arguments broke down; the log says more"), None),
+        }
+        let approved = ApprovedCalls::of(&self.plan);
+        let context = self.tool_context();
+        match self.agent.decide_permission(due.tool.as_ref(), context, &arguments, Some(&approved)).await {
+            Err(refusal) => return failed(&refusal),
+            Ok(decided) => {
+                if let Some(refusal) = denied(name, &decided.outcome) {
+                    return failed(&refusal);
+                }
+            }
         }
         // Nothing was done yet, so the step is open for the process that has the session.
         if let Err(abort) = self.check_lease().await {

@@ -113,6 +113,9 @@ impl TurnRunner<'_> {
             }
             GateDecision::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
             GateDecision::Run => {
+                if let Some(outcome) = self.check_permission(pending, tool.as_ref(), &arguments).await? {
+                    return Ok(outcome);
+                }
                 self.check_lease().await?;
                 let limit = tool.time_limit(&arguments, agent.engine().policy().turn.tool_time);
                 let outcome = tokio::select! {
@@ -225,7 +228,7 @@ impl TurnRunner<'_> {
         Ok(outcome_of(answer, if ended { ToolStatus::Settled } else { ToolStatus::Done }))
     }
 
-    fn tool_context(&self) -> Result<ToolContext<'_>, TurnAbort> {
+    pub(super) fn tool_context(&self) -> Result<ToolContext<'_>, TurnAbort> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
         Ok(context.watched_by(&self.context.progress))

@@ -15,10 +15,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::shown::ShownOutput;
-use super::{Shared, answer, refusal};
+use super::{Shared, answer, command_line, refusal};
 use crate::tool_schema::{self, Arguments};
 use crate::toolbox::files::CommandFolder;
-use crate::toolbox::{Tool, ToolAnswer, ToolContext};
+use crate::toolbox::{Tool, ToolAnswer, ToolContext, ToolTarget};
 
 /// How much longer than its time limit a command may take to be ended.
 const ENDING: Duration = Duration::from_secs(30);
@@ -130,6 +130,10 @@ impl Tool for RunCommandTool {
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
         self.parse(arguments.clone())?;
         self.shared.check_enforceable()
+    }
+
+    async fn target(&self, _context: ToolContext<'_>, arguments: &Arguments) -> Result<ToolTarget, Refusal> {
+        Ok(command_line(arguments).map_or(ToolTarget::None, |line| ToolTarget::Command(line.to_owned())))
     }
 
     fn time_limit(&self, arguments: &Arguments, _usual: Duration) -> Duration {
