@@ -6,6 +6,7 @@
 //! - `policy`: how plans and turns work
 //! - `reply`: the size of a model's reply
 //! - `reference`: the list of all settings, for `--help` and `docs/configuration.md`
+//! - `sandbox`: what the agent's commands may do
 //! - `server`: where the server listens, under which names, and its limits
 //! - `setting`: how a setting is declared, and its types
 //! - `variables`: the environment, and the words of errors in it
@@ -16,6 +17,7 @@ mod planning_files;
 mod policy;
 mod reference;
 mod reply;
+mod sandbox;
 mod server;
 mod setting;
 mod variables;
@@ -31,6 +33,7 @@ use planwright_store::Location;
 
 use self::file::File;
 pub(crate) use self::reference::settings_help;
+pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
 use self::setting::{Positive, SettingValue as _};
 use self::variables::{in_file, variable};
@@ -48,6 +51,7 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
     pub(crate) model: ModelSettings,
     pub(crate) server: ServerSettings,
+    pub(crate) sandbox: SandboxSettings,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -71,8 +75,9 @@ impl Settings {
         let model = model(&mut file, &path)?;
         file.read_variables()?;
         let server = std::mem::take(&mut file.server).settings_of_server()?;
+        let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let policy = policy::policy(file, &path)?;
-        Ok(Self { location, own_folder, data, model, server, policy, file: path })
+        Ok(Self { location, own_folder, data, model, server, sandbox, policy, file: path })
     }
 }
 
