@@ -70,7 +70,8 @@ impl PermissionFile {
     /// Processes that add a rule wait for each other.
     fn lock(&self) -> Result<File, Refusal> {
         let open = || {
-            let file = File::options().create(true).truncate(false).write(true).open(self.path.with_extension("lock"))?;
+            let file =
+                File::options().create(true).truncate(false).write(true).open(self.path.with_extension("lock"))?;
             file.lock()?;
             Ok(file)
         };
@@ -137,14 +138,19 @@ mod tests {
             file.add(rule(tool)).unwrap();
         }
         let other = PermissionFile::new(Vec::new(), data.path());
-        assert_eq!((tools(&file), tools(&other)), (vec!["a".into(), "b".into(), "c".into()], vec!["b".into(), "c".into()]));
+        assert_eq!(
+            (tools(&file), tools(&other)),
+            (vec!["a".into(), "b".into(), "c".into()], vec!["b".into(), "c".into()])
+        );
     }
 
     #[test]
     fn a_file_that_makes_no_sense_permits_nothing_and_is_kept() {
         let data = tempfile::tempdir().unwrap();
         let (file, path) = (PermissionFile::new(vec![rule("a")], data.path()), data.path().join("permissions.toml"));
-        for text in ["[[permissions]]\ntool = 1", "permission = []", "[[permissions]]\ntool = \"x\"\ndecide = \"maybe\""] {
+        for text in
+            ["[[permissions]]\ntool = 1", "permission = []", "[[permissions]]\ntool = \"x\"\ndecide = \"maybe\""]
+        {
             fs::write(&path, text).unwrap();
             assert!(file.rules().unwrap_err().message.contains("permissions.toml"), "{text}");
             assert!(file.add(rule("b")).is_err(), "{text}");

@@ -25,17 +25,27 @@ pub enum SlashCommand {
     Diary,
     New,
     Sessions,
-    Switch { key: ConversationKey },
+    Switch {
+        key: ConversationKey,
+    },
     Reset,
     Compact,
     Stop,
     /// Without a code it shows what the agent asks.
-    Allow { code: Option<String>, grant: Option<Grant>, words: Option<String> },
-    Deny { words: Option<String> },
+    Allow {
+        code: Option<String>,
+        grant: Option<Grant>,
+        words: Option<String>,
+    },
+    Deny {
+        words: Option<String>,
+    },
     Status,
     Memory(String),
     Tools,
-    Help { topic: Option<String> },
+    Help {
+        topic: Option<String>,
+    },
 }
 
 /// Where no plan is named, the active one is meant.

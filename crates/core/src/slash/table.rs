@@ -191,8 +191,10 @@ static TABLE: [CommandSpec; 34] = {
             .says("shorten the history; plans stay whole", "/compact"),
         row(Conversation, Talking, "stop", "", |rest| nothing(rest, SlashCommand::Stop))
             .says("end what the agent is doing now", "/stop"),
-        row(Conversation, Talking, "allow", "[code] [once|plan|always] [-- words]", allow)
-            .says("permit the call that the agent asks about; without its code you see the call", "/allow 3f2a91c0 plan"),
+        row(Conversation, Talking, "allow", "[code] [once|plan|always] [-- words]", allow).says(
+            "permit the call that the agent asks about; without its code you see the call",
+            "/allow 3f2a91c0 plan",
+        ),
         row(Conversation, Talking, "deny", "[words]", |rest| Ok(SlashCommand::Deny { words: some_text(rest) }))
             .says("do not permit the call that the agent asks about, and tell it why", "/deny run only the unit tests"),
         row(AutoRuns, OnItsOwn, "auto", "[on [goal]|off [run]|status]", auto)
@@ -238,7 +240,8 @@ fn allow(rest: &str) -> Read {
     }
     let code = first.to_lowercase();
     if code.len() < SHORTEST_CODE || !code.chars().all(|letter| letter.is_ascii_hexdigit()) {
-        let message = format!("{} is not the code of a call; `/allow` alone shows the call with its code.", quoted(first));
+        let message =
+            format!("{} is not the code of a call; `/allow` alone shows the call with its code.", quoted(first));
         return Err(message.into());
     }
     let grant = match more.to_lowercase().as_str() {

@@ -131,9 +131,7 @@ impl Asks {
     async fn answered_before(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
         match self.find_request(context).await? {
             Some(committed) => match answered_turn(&committed) {
-                Some(turn) => {
-                    self.continue_turn(&turn, committed.seq, "Answered.".to_owned(), context).await.map(Some)
-                }
+                Some(turn) => self.continue_turn(&turn, committed.seq, "Answered.".to_owned(), context).await.map(Some),
                 None => Ok(None),
             },
             None => Ok(None),

@@ -9,8 +9,8 @@ use planwright_engine::session::outcome::{Answer, PlanCard};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{ApprovalView, AskView};
 use super::schemas::{ChannelSchema, PlanStatusSchema, PlanStyleSchema, PlannerAnswerSchema, ProgressSchema};
+use super::{ApprovalView, AskView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

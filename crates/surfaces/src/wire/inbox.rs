@@ -148,7 +148,8 @@ impl From<&WaitingAsk> for WaitingView {
         let WaitingAsk { session, ask, plan } = waiting;
         let (kind, choices, call, questions) = match &ask.subject {
             AskSubject::Permission(call) => {
-                let choices = if plan.is_some() { &["once", "plan", "always", "no"][..] } else { &["once", "always", "no"] };
+                let choices =
+                    if plan.is_some() { &["once", "plan", "always", "no"][..] } else { &["once", "always", "no"] };
                 let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
                 let (tool, arguments, reason) = (call.tool.clone(), call.arguments.clone(), call.reason.clone());
                 let call = CallToPermitView { tool, arguments, reason, code: ask.code() };

@@ -71,9 +71,7 @@ impl TurnRunner<'_> {
         let execution = self.executing_plan().and_then(|plan| plan.execution.as_ref()).map(|execution| &execution.id);
         let arguments = canonical(arguments);
         session.granted.iter().any(|granted| {
-            Some(&granted.execution) == execution
-                && granted.tool == tool
-                && canonical(&granted.arguments) == arguments
+            Some(&granted.execution) == execution && granted.tool == tool && canonical(&granted.arguments) == arguments
         })
     }
 }
