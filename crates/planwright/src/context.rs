@@ -13,6 +13,7 @@ use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::Model;
+use planwright_engine::permission_rules::RuleSource;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::command::CommandTools;
@@ -26,6 +27,7 @@ use crate::cli::Global;
 use crate::config::{ModelSettings, SandboxSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::permissions::PermissionFile;
 use crate::sandbox;
 use crate::terminal::card::{self, Source, Standing};
 use crate::terminal::screen::Screen;
@@ -45,6 +47,8 @@ pub(crate) struct Context {
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
+    /// The rules for calls of tools.
+    pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
 }
@@ -105,6 +109,7 @@ impl Context {
             person: person(),
             screen: Screen::new(global.json),
             invocation: Invocation::new(global),
+            permissions: Arc::new(PermissionFile::new(settings.permissions, &settings.data)),
             data: settings.data,
             model: settings.model,
             sandbox,
@@ -126,6 +131,7 @@ impl Context {
         let files = FileTools::new(self.users(), limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.permissions = Arc::clone(&self.permissions) as Arc<dyn RuleSource>;
         let removed = self.sandbox.remove_leftovers();
         if removed > 0 {
             tracing::debug!(event = "sandbox_leftovers_removed", removed);
