@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use planwright_core::turn::ToolStatus;
+use planwright_core::workspace::Workspace;
 use planwright_engine::session::progress::Progress;
-use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::command::{CommandOptions, CommandTools, command_line};
+use planwright_engine::toolbox::{ToolContext, Toolbox};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_sandbox::{Sandbox, SandboxLevel, SandboxOptions};
 use planwright_test_support::agent::AgentSetup;
@@ -315,4 +316,47 @@ fn the_line_of_a_call_is_its_command() {
     assert_eq!(command_line(&arguments(json!({"command": "cargo test", "cwd": "x"}))), Some("cargo test"));
     assert_eq!(command_line(&arguments(json!({"command": 7}))), None);
     assert_eq!(command_line(&arguments(json!({}))), None);
+}
+
+/// In a project commands work in its folder, and what Planwright keeps of them is not in it.
+#[tokio::test]
+async fn a_command_in_a_project_leaves_nothing_of_ours_there() {
+    let world = called([]).await;
+    let project = tempfile::tempdir().unwrap();
+    let path = project.path().canonicalize().unwrap();
+    std::fs::create_dir_all(path.join(".git/hooks")).unwrap();
+    std::fs::create_dir(path.join("src")).unwrap();
+    let workspace = Workspace::Project { path: path.to_str().unwrap().to_owned() };
+    let call = async |tool: &str, arguments: Value| {
+        let context = ToolContext::without_lease(&world.session).in_workspace(&workspace);
+        let arguments = arguments.as_object().unwrap().clone();
+        let files = world.setup.files().tools();
+        let tool = files.iter().chain(world.setup.tools.iter()).find(|found| found.spec().name == tool).unwrap();
+        tool.call(context, arguments).await
+    };
+    let inside = path.join("src").display().to_string();
+    let line = "pwd; seq 1 100000; echo made > made.txt; echo '#!/bin/sh' > ../.git/hooks/pre-commit";
+    let ran = call("run_command", json!({"command": line, "cwd": inside})).await.unwrap();
+    assert!(ran.value["output"].as_str().unwrap().starts_with(&format!("{inside}\n1\n2\n")), "{}", ran.value);
+    assert_eq!(std::fs::read_to_string(path.join("src/made.txt")).unwrap(), "made\n");
+    if sandbox(world.folder.path()).support().refusal(SandboxLevel::Workspace).is_none() {
+        assert!(ran.failure.is_some() && !path.join(".git/hooks/pre-commit").exists(), "{}", ran.value);
+    }
+    let read =
+        call("read_file", json!({"path": ran.value["output_file"], "offset": 100_001, "limit": 1})).await.unwrap();
+    assert!(read.value["content"].as_str().unwrap().contains("100000"), "{}", read.value);
+    let mut left: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".git", "src"]);
+
+    std::fs::remove_dir_all(&path).unwrap();
+    let refused = call("run_command", json!({"command": "pwd"})).await.unwrap_err();
+    assert!(refused.message.contains("was removed"), "{refused:?}");
+    assert!(!path.exists(), "a project folder is not made");
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), &path).unwrap();
+    let refused = call("run_command", json!({"command": "touch made"})).await.unwrap_err();
+    assert!(refused.message.contains("Another folder or a link"), "{refused:?}");
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    std::fs::remove_file(&path).unwrap();
 }
