@@ -1,0 +1,293 @@
+import { request } from "../api/client";
+import { fetchSession } from "../api/queries";
+import type { Answer, MessagePage, StepStatus, ToolStatus } from "../api/types";
+import { sessionQuery, type SessionId } from "../session/id";
+import type { Connection } from "./connection";
+import type { ProblemFrame, Progress, SessionNews } from "./frames";
+import { emptyReading, joinPage, takeIn, type ChatMessage, type Reading } from "./messages";
+
+/** What the agent does at this moment. It is shown until the journal has it. */
+export interface LiveTurn {
+  text: string;
+  phase: "waiting" | "thinking" | "writing" | "tools" | "again" | "compacting";
+  why: string | undefined;
+  tools: { name: string; detail: string; status: ToolStatus | undefined; tookMs: number | undefined }[];
+  step: { position: number; total: number; about: string; status: StepStatus | undefined } | undefined;
+}
+
+/** Something the person typed that is not in the journal yet, or never will be. */
+export interface Outgoing {
+  key: string;
+  text: string;
+  at: string;
+  /** The newest entry when it was sent: where it stands in the conversation. */
+  afterSeq: number;
+  state: "sending" | "answered" | "refused";
+  answer: Answer | undefined;
+  problem: ProblemFrame | undefined;
+}
+
+export interface ConversationState {
+  status: "loading" | "ready" | "failed" | "gone";
+  error: unknown;
+  messages: ChatMessage[];
+  /** Where the page of older messages ends; `null` if there is none. */
+  older: number | null;
+  loadingOlder: boolean;
+  live: LiveTurn | undefined;
+  outgoing: Outgoing[];
+  working: boolean;
+  head: number;
+}
+
+const PAGE = 64;
+/** How many entries before the newest are read again, so that the turn under way is known from its beginning. */
+const BEHIND = 60;
+
+/** One session's conversation. Nothing of another session ever gets into it: every input names its session. */
+export class Conversation {
+  #state: ConversationState = {
+    status: "loading",
+    error: undefined,
+    messages: [],
+    older: null,
+    loadingOlder: false,
+    live: undefined,
+    outgoing: [],
+    working: false,
+    head: 0,
+  };
+  #reading: Reading = emptyReading();
+  #listeners = new Set<() => void>();
+  #leave: (() => void) | undefined;
+  #notifying = false;
+  #rereading: ReturnType<typeof setTimeout> | undefined;
+  #onNews = new Set<(news: SessionNews) => void>();
+
+  constructor(
+    readonly session: SessionId,
+    private readonly connection: Connection,
+    /** When the screen is drawn next. Many frames that arrive before it are drawn once. */
+    private readonly soon: (draw: () => void) => void = (draw) => requestAnimationFrame(draw),
+  ) {}
+
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  onNews(listener: (news: SessionNews) => void): () => void {
+    this.#onNews.add(listener);
+    return () => this.#onNews.delete(listener);
+  }
+
+  /** Follows the session until the returned function is called. What was read stays. */
+  enter(): () => void {
+    void this.#load();
+    return () => {
+      this.#leave?.();
+      this.#leave = undefined;
+      clearTimeout(this.#rereading);
+    };
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const session = await fetchSession(this.session);
+      const known = this.#reading.head;
+      const after = known > 0 ? known : Math.max(0, session.seq - BEHIND);
+      if (!session.working) this.#set({ live: undefined });
+      this.#set({ working: session.working });
+      this.#leave?.();
+      this.#leave = this.connection.follow(this.session, (news) => this.#hear(news), after);
+      await this.#readNewest();
+      this.#set({ status: "ready", error: undefined });
+    } catch (error) {
+      this.#set(this.#state.status === "ready" ? { error } : { status: "failed", error });
+    }
+  }
+
+  retry(): void {
+    this.#set({ status: "loading", error: undefined });
+    void this.#load();
+  }
+
+  async #readNewest(): Promise<void> {
+    const page = await this.#page(undefined);
+    const isFirst = this.#state.messages.length === 0 || this.#state.status === "loading";
+    this.#reading = joinPage(this.#reading, page.messages);
+    this.#set({ messages: this.#reading.messages, ...(isFirst ? { older: page.next } : {}) });
+  }
+
+  #page(before: number | undefined): Promise<MessagePage> {
+    const { sessionId, channel } = sessionQuery(this.session);
+    return request<MessagePage>("GET", `/api/sessions/${encodeURIComponent(sessionId)}/messages`, {
+      query: { channel, before, limit: PAGE },
+    });
+  }
+
+  async loadOlder(): Promise<void> {
+    const before = this.#state.older;
+    if (before === null || this.#state.loadingOlder) return;
+    this.#set({ loadingOlder: true });
+    try {
+      const page = await this.#page(before);
+      this.#reading = joinPage(this.#reading, page.messages);
+      this.#set({ messages: this.#reading.messages, older: page.next, loadingOlder: false });
+    } catch (error) {
+      this.#set({ loadingOlder: false, error });
+    }
+  }
+
+  /** Sends what was typed. While the agent works it waits in the session's queue, in plain sight. */
+  async send(text: string): Promise<Answer | undefined> {
+    const key = crypto.randomUUID();
+    const outgoing: Outgoing = {
+      key,
+      text,
+      at: new Date().toISOString(),
+      afterSeq: Math.max(this.#reading.head, this.#state.messages.at(-1)?.seq ?? 0),
+      state: "sending",
+      answer: undefined,
+      problem: undefined,
+    };
+    this.#set({ outgoing: [...this.#state.outgoing, outgoing] });
+    const outcome = await this.connection.sendMessage(this.session, text, key);
+    if (outcome.kind === "problem") {
+      this.#changeOutgoing(key, { state: "refused", problem: outcome.problem });
+      return undefined;
+    }
+    const isCommand = text.startsWith("/");
+    if (isCommand) this.#changeOutgoing(key, { state: "answered", answer: outcome.answer });
+    else this.#set({ outgoing: this.#state.outgoing.filter((other) => other.key !== key) });
+    return outcome.answer;
+  }
+
+  dismiss(key: string): void {
+    this.#set({ outgoing: this.#state.outgoing.filter((other) => other.key !== key) });
+  }
+
+  #changeOutgoing(key: string, change: Partial<Outgoing>): void {
+    this.#set({ outgoing: this.#state.outgoing.map((one) => (one.key === key ? { ...one, ...change } : one)) });
+  }
+
+  #hear(news: SessionNews): void {
+    switch (news.kind) {
+      case "entry": {
+        const { reading, known } = takeIn(this.#reading, news.entry);
+        this.#reading = reading;
+        this.#afterEntry(news.entry.type, news.entry.event);
+        this.#set({ messages: reading.messages, head: reading.head });
+        if (!known) this.#rereadSoon();
+        break;
+      }
+      case "progress":
+        this.#set({ live: progressed(this.#state.live, news.progress), working: true });
+        break;
+      case "gone":
+        this.#set({ status: "gone", live: undefined, working: false });
+        break;
+      case "problem":
+        this.#set({ error: news.problem });
+        break;
+      case "subscribed":
+        break;
+    }
+    for (const listener of this.#onNews) listener(news);
+  }
+
+  #afterEntry(type: string, event: Record<string, unknown>): void {
+    switch (type) {
+      case "turn_begun": {
+        this.#set({ working: true, live: this.#state.live ?? freshTurn() });
+        // The journal has it now.
+        const sent = this.#state.outgoing.find((one) => one.state === "sending" && one.text.trim() === String(event.text).trim());
+        if (sent) this.#set({ outgoing: this.#state.outgoing.filter((one) => one !== sent) });
+        break;
+      }
+      case "model_replied":
+        this.#set({ live: this.#state.live && { ...this.#state.live, text: "", phase: "tools" } });
+        break;
+      case "tool_ended":
+        this.#set({ live: this.#state.live && { ...this.#state.live, tools: [] } });
+        break;
+      case "turn_ended":
+      case "execution_paused":
+      case "execution_finished":
+        this.#set({ live: undefined, working: false });
+        break;
+      case "step_begun":
+        this.#set({ working: true });
+        break;
+    }
+  }
+
+  #rereadSoon(): void {
+    clearTimeout(this.#rereading);
+    this.#rereading = setTimeout(() => {
+      void this.#readNewest().catch((error: unknown) => this.#set({ error }));
+    }, 150);
+  }
+
+  #set(change: Partial<ConversationState>): void {
+    this.#state = { ...this.#state, ...change };
+    if (this.#notifying) return;
+    this.#notifying = true;
+    this.soon(() => {
+      this.#notifying = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+function freshTurn(): LiveTurn {
+  return { text: "", phase: "thinking", why: undefined, tools: [], step: undefined };
+}
+
+export function progressed(before: LiveTurn | undefined, progress: Progress): LiveTurn | undefined {
+  const live = before ?? freshTurn();
+  switch (progress.type) {
+    case "waiting":
+      return { ...live, phase: "waiting" };
+    case "accepted":
+    case "resumed":
+      return { ...freshTurn(), step: live.step };
+    case "finished":
+      return undefined;
+    case "model_called":
+      return { ...live, phase: "thinking", text: "", tools: [], why: undefined };
+    case "text":
+      return { ...live, phase: "writing", text: live.text + progress.text };
+    case "again":
+      return { ...live, phase: "again", text: "", why: progress.why };
+    case "replied":
+      return { ...live, phase: progress.calls > 0 ? "tools" : live.phase };
+    case "tool_started":
+      return {
+        ...live,
+        phase: "tools",
+        tools: [...live.tools, { name: progress.name, detail: progress.detail, status: undefined, tookMs: undefined }],
+      };
+    case "tool_ended": {
+      const index = live.tools.findIndex((tool) => tool.status === undefined && tool.name === progress.name);
+      const tools = live.tools.map((tool, at) =>
+        at === index ? { ...tool, status: progress.status, tookMs: progress.tookMs } : tool,
+      );
+      return { ...live, tools };
+    }
+    case "step_started":
+      return { ...live, step: { position: progress.position, total: progress.total, about: progress.about, status: undefined } };
+    case "step_ended":
+      return { ...live, step: { position: progress.position, total: progress.total, about: progress.about, status: progress.status } };
+    case "said":
+      return live;
+    case "compacting":
+      return { ...live, phase: "compacting" };
+    case "compacted":
+      return { ...live, phase: "thinking" };
+  }
+}
