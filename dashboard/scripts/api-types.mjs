@@ -18,7 +18,7 @@ for (const path of Object.values(description.paths)) {
 }
 
 const header = "// Made by `npm run types` from crates/surfaces/openapi.json. Do not edit.\n\n";
-const made = header + astToString(await openapiTS(description, { alphabetize: true }));
+const made = header + astToString(await openapiTS(description, { alphabetize: true, emptyObjectsUnknown: true }));
 
 if (process.argv.includes("--check")) {
   const found = await readFile(target, "utf8").catch(() => "");

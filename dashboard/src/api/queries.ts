@@ -16,13 +16,6 @@ export const sessionsQuery = infiniteQueryOptions({
   refetchInterval: 30_000,
 });
 
-export function sessionShowQuery(id: SessionId) {
-  return queryOptions({
-    queryKey: ["session", id],
-    queryFn: ({ signal }) => fetchSession(id, signal),
-  });
-}
-
 export function fetchSession(id: SessionId, signal?: AbortSignal): Promise<Session> {
   const { sessionId, channel } = sessionQuery(id);
   return request<Session>("GET", `/api/sessions/${path(sessionId)}`, { query: { channel }, signal });

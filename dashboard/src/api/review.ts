@@ -38,14 +38,21 @@ export interface ReviewRound {
 }
 
 /** `null` if the server has no reviews: the dashboard then offers none. */
+let isOffered = true;
+
 export function reviewQuery(planId: string) {
   return queryOptions({
     queryKey: ["plan", planId, "review"],
     queryFn: async ({ signal }): Promise<Review | null> => {
+      if (!isOffered) return null;
       try {
         return await request<Review>("GET", `/api/plans/${encodeURIComponent(planId)}/review`, { signal });
       } catch (error) {
-        if (error instanceof ApiProblem && (error.status === 404 || error.status === 405)) return null;
+        if (error instanceof ApiProblem && (error.status === 404 || error.status === 405)) {
+          // The plan is there: it is the call that is not.
+          isOffered = false;
+          return null;
+        }
         throw error;
       }
     },

@@ -1881,7 +1881,7 @@ export interface components {
             at: string;
             by: components["schemas"]["Actor"];
             /** @description What happened, as it is stored. */
-            event: Record<string, never>;
+            event: Record<string, unknown>;
             /** @description SHA-256 over the entry and the hash of the one before it. */
             hash: string;
             /** @description The plan that it is about. */
@@ -2129,7 +2129,7 @@ export interface components {
             channel: string;
             /** Format: date-time */
             createdAt: string;
-            details?: Record<string, never>;
+            details?: Record<string, unknown>;
             digest: string;
             endedBecause: string | null;
             execution: components["schemas"]["ExecutionView"] | null;
@@ -2173,7 +2173,7 @@ export interface components {
             /** @description Every invalid value, where there can be several. */
             errors?: components["schemas"]["ProblemDetail"][];
             /** @description The current plan, where that helps. */
-            plan?: Record<string, never>;
+            plan?: Record<string, unknown>;
             /** Format: int32 */
             status: number;
             title: string;

@@ -1,4 +1,5 @@
 import type { Message, ToolStatus } from "../api/types";
+import { t } from "../texts/t";
 import type { EntryFrame } from "./frames";
 
 /** A message of the conversation. What arrives live also has the arguments of its calls and the turn it belongs to. */
@@ -60,9 +61,9 @@ export function takeIn(reading: Reading, entry: EntryFrame): { reading: Reading;
 
   if (entry.type === "compacted") {
     const count = Number(event.messages ?? 0);
-    next.messages = insert(reading.messages, base(entry, "note", `${count} messages are summarised for the model.`));
+    next.messages = insert(reading.messages, base(entry, "note", t("chat.compacted", { count })));
   } else if (entry.type === "conversation_reset") {
-    next.messages = insert(reading.messages, base(entry, "note", "The conversation begins afresh."));
+    next.messages = insert(reading.messages, base(entry, "note", t("chat.reset")));
   }
   return { reading: next, known: true };
 }

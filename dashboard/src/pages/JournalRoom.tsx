@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { journalPage, sessionShowQuery } from "../api/queries";
+import { fetchSession, journalPage } from "../api/queries";
 import type { Entry } from "../api/types";
 import { connection } from "../live/live";
 import { CodeBlock } from "../markdown/CodeBlock";
@@ -17,13 +17,17 @@ const GROUPS = ["all", "plan", "turn", "workbook", "session"] as const;
 type Group = (typeof GROUPS)[number];
 const PAGE = 200;
 
+/** What arrives live has no hash yet. */
+type ShownEntry = Pick<Entry, "seq" | "at" | "by" | "type" | "event"> & { hash?: string };
+
 /** Everything that happened in the session, in words; each entry unfolds to what is stored. */
 export function JournalRoom(): ReactNode {
   const { session } = useParams({ from: "/s/$session" });
   const [group, setGroup] = useState<Group>("all");
   const [search, setSearch] = useState("");
-  const head = useQuery(sessionShowQuery(session));
-  const client = useQueryClient();
+  const [live, setLive] = useState<ShownEntry[]>([]);
+  // Where this visit began; what comes later is told.
+  const head = useQuery({ queryKey: ["journal-head", session], queryFn: ({ signal }) => fetchSession(session, signal), staleTime: Infinity, gcTime: 0 });
   const start = head.data ? Math.max(0, head.data.seq - PAGE) : undefined;
 
   // From the end: the newest entries are read first, older ones on demand.
@@ -49,16 +53,18 @@ export function JournalRoom(): ReactNode {
   useEffect(
     () =>
       connection.follow(session, (news) => {
-        if (news.kind === "entry") void client.invalidateQueries({ queryKey: ["session", session] });
+        if (news.kind === "entry") setLive((before) => [...before, news.entry]);
       }),
-    [session, client],
+    [session],
   );
 
   const entries = useMemo(() => {
-    const all = (journal.data?.pages ?? []).flatMap((page) => [...page.entries].reverse());
+    const read = (journal.data?.pages ?? []).flatMap((page) => [...page.entries].reverse());
+    const newest = head.data?.seq ?? Number.MAX_SAFE_INTEGER;
+    const all: ShownEntry[] = [...live.filter((entry) => entry.seq > newest).reverse(), ...read];
     const words = search.trim().toLowerCase();
     return all.filter((entry) => (group === "all" || groupOf(entry.type) === group) && (words === "" || JSON.stringify(entry).toLowerCase().includes(words)));
-  }, [journal.data, group, search]);
+  }, [journal.data, live, head.data?.seq, group, search]);
 
   const box = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({ count: entries.length, getScrollElement: () => box.current, estimateSize: () => 44, overscan: 12, getItemKey: (index) => entries[index]?.seq ?? index });
@@ -104,7 +110,7 @@ export function JournalRoom(): ReactNode {
   );
 }
 
-function JournalRow({ entry }: { entry: Entry }): ReactNode {
+function JournalRow({ entry }: { entry: ShownEntry }): ReactNode {
   const [open, setOpen] = useState(false);
   return (
     <div className="journal-row">
@@ -120,7 +126,7 @@ function JournalRow({ entry }: { entry: Entry }): ReactNode {
           {clockTime(entry.at)}
         </time>
       </button>
-      {open && <CodeBlock code={JSON.stringify(entry.event, null, 2)} language="json" label={<code>{entry.hash.slice(0, 16)}</code>} />}
+      {open && <CodeBlock code={JSON.stringify(entry.event, null, 2)} language="json" label={<code>{entry.hash?.slice(0, 16) ?? ""}</code>} />}
     </div>
   );
 }
@@ -130,7 +136,7 @@ function eventName(type: string): string {
   return key in en ? t(key as TextKey) : type;
 }
 
-function about(entry: Entry): string {
+function about(entry: ShownEntry): string {
   const event = entry.event as Record<string, unknown>;
   const reply = event.reply as { text?: string; calls?: { name: string }[] } | undefined;
   const words = event.text ?? reply?.text ?? event.feedback ?? event.reason ?? event.title ?? event.content ?? "";

@@ -163,8 +163,8 @@ function Covers({ plan, shown, out, compact }: { plan: Plan; shown: { version: n
     <div className="covers" id="covers">
       {plan.status === "READY" ? (
         <>
-          <span>{t("covers.version", { version: shown.version })}</span>
-          {plan.steps.length > 0 && <span>{t("covers.steps", { count: plan.steps.length - out.length })}</span>}
+          {!compact && <span>{t("covers.version", { version: shown.version })}</span>}
+          {!compact && plan.steps.length > 0 && <span>{t("covers.steps", { count: plan.steps.length - out.length })}</span>}
           {commands > 0 && <span>{t("covers.commands", { count: commands })}</span>}
           {out.length > 0 && <span data-tone="waiting">{t("covers.out", { steps: list(out.map((one) => one.position)) })}</span>}
           {dependants.length > 0 && <span>{t("covers.dependants", { count: dependants.length, steps: list(dependants) })}</span>}

@@ -5,6 +5,7 @@ import { Markdown } from "../markdown/Markdown";
 import { outline, parse, type OutlineItem } from "../markdown/parse";
 import { t } from "../texts/t";
 import { Visible } from "../ui/hidden";
+import { callWords } from "./CallView";
 import { StepList } from "./StepList";
 import type { LeftOut } from "./selection";
 
@@ -51,7 +52,7 @@ export function PlanText({
       )}
       <section id="steps">
         <h2>{t("steps.title")}</h2>
-        {plan.steps.length === 0 ? <p className="secondary">{t("plan.noSteps")}</p> : <StepList steps={plan.steps} selection={selection} at={at} {...(extra ? { extra } : {})} />}
+        {plan.steps.length === 0 ? <p className="secondary">{t("plan.noSteps")}</p> : <StepList steps={plan.steps} selection={selection} at={at} unfolded={plan.status === "READY" && plan.steps.length <= 20} {...(extra ? { extra } : {})} />}
       </section>
       {LISTS.map((name) => {
         const items = details[name];
@@ -105,6 +106,13 @@ export function usePlanOutline(plan: Plan): { depth: number; text: string; ancho
     const parts: { depth: number; text: string; anchor: string }[] = [];
     if (details.goal !== undefined) parts.push({ depth: 1, text: t("plan.goal"), anchor: "goal" });
     parts.push({ depth: 1, text: t("steps.title"), anchor: "steps" });
+    if (plan.steps.length <= 30) {
+      for (const step of plan.steps) {
+        const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments);
+        const words = call ? [call.words, call.detail ?? ""].join(" ") : step.description;
+        parts.push({ depth: 2, text: `${step.position}. ${words}`, anchor: `step-row-${step.position}` });
+      }
+    }
     for (const name of LISTS) if (details[name].length > 0) parts.push({ depth: 1, text: t(`plan.list.${name}`), anchor: name });
     return parts;
   }, [plan]);

@@ -16,6 +16,8 @@ export interface StepListProps {
   selection?: { out: readonly LeftOut[]; toggle: (position: number) => void } | undefined;
   /** One line a step, for the panel. */
   compact?: boolean;
+  /** Calls that change something are unfolded: what is to be approved is in view. */
+  unfolded?: boolean;
   /** The step the keyboard is at. */
   at?: number | undefined;
   extra?: (step: Step) => ReactNode;
@@ -66,11 +68,12 @@ function StepRow({
   compact = false,
   at,
   extra,
+  unfolded = false,
   measure,
   index,
   start,
 }: StepListProps & { step: Step; measure?: (element: Element | null) => void; index?: number; start?: number }): ReactNode {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(unfolded && step.tool !== undefined && !ONLY_READS.has(step.tool));
   const out = selection?.out.find((one) => one.position === step.position);
   const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments, step.note);
   const needs = (step.needs ?? []).map((need) => steps.find((other) => other.id === need)?.position).filter((n) => n !== undefined);
@@ -160,6 +163,8 @@ function StepAbout({ step, needs, out, compact }: { step: Step; needs: readonly 
   if (parts.length === 0) return null;
   return <div className="step-about">{parts}</div>;
 }
+
+const ONLY_READS = new Set(["list_files", "glob_files", "grep_files", "read_file", "memory_search", "plan_get"]);
 
 const TONES = { PENDING: undefined, IN_PROGRESS: "running", COMPLETED: "done", FAILED: "failed", SKIPPED: undefined, UNCERTAIN: "waiting" } as const;
 

@@ -77,16 +77,18 @@ function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
 
   const all = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
-  const shown = useMemo(() => {
-    const words = search.trim().toLowerCase();
-    return all.filter((session) => !isHidden(hidden, sessionIdOf(session)) && (words === "" || fits(session, words)));
-  }, [all, search, hidden]);
-
   const waiting = useMemo(() => {
     const found = new Map<SessionId, InboxItem>();
     for (const item of inbox) found.set(sessionIdOf(item), item);
     return found;
   }, [inbox]);
+  const shown = useMemo(() => {
+    const words = search.trim().toLowerCase();
+    const found = all.filter((session) => !isHidden(hidden, sessionIdOf(session)) && (words === "" || fits(session, words)));
+    // What waits for the person comes first, then what is under way.
+    const rank = (session: Session) => (waiting.has(sessionIdOf(session)) ? 0 : session.working ? 1 : 2);
+    return found.sort((a, b) => rank(a) - rank(b));
+  }, [all, search, hidden, waiting]);
 
   const rows = useVirtualizer({
     count: shown.length,

@@ -111,6 +111,8 @@ export const en = {
   "chat.queued": "waits until the agent is done with what came before",
   "chat.notSent": "not accepted",
   "chat.dismiss": "Dismiss",
+  "chat.compacted": { one: "{count} message is summarised for the model.", other: "{count} messages are summarised for the model." },
+  "chat.reset": "The conversation begins afresh.",
   "chat.handed": "Planwright handed the work to the agent",
   "chat.toEnd": "Go to the newest",
   "chat.emptyTitle": "A new session",

@@ -117,56 +117,56 @@ function drawing(shape: Shape): ReactNode {
       return (
         <>
           {ring}
-          <path d="M8 4.500a3.500 3.500 0 0 1 0 7z" fill="currentColor" />
+          <path d="M8 4.5a3.5 3.5 0 0 1 0 7z" fill="currentColor" />
         </>
       );
     case "dots":
       return (
         <>
-          <circle cx="8" cy="8" r="6.250" fill="none" stroke="currentColor" strokeWidth="1.5" strokeDasharray="3 2.600" className="mark-turning" />
-          <circle cx="8" cy="8" r="2.250" fill="currentColor" />
+          <circle cx="8" cy="8" r="6.25" fill="none" stroke="currentColor" strokeWidth="1.5" strokeDasharray="3 2.6" className="mark-turning" />
+          <circle cx="8" cy="8" r="2.25" fill="currentColor" />
         </>
       );
     case "pause":
       return (
         <>
           {disc}
-          <path d="M6.250 5.500v5M9.750 5.500v5" {...inside} />
+          <path d="M6.25 5.5v5M9.75 5.5v5" {...inside} />
         </>
       );
     case "check":
       return (
         <>
           {disc}
-          <path d="M5 8.300 7.200 10.500 11.200 5.800" {...inside} />
+          <path d="M5 8.3 7.2 10.5 11.2 5.8" {...inside} />
         </>
       );
     case "cross":
       return (
         <>
           {disc}
-          <path d="M5.750 5.750l4.500 4.500M10.250 5.750l-4.500 4.500" {...inside} />
+          <path d="M5.75 5.75l4.5 4.5M10.25 5.75l-4.5 4.5" {...inside} />
         </>
       );
     case "minus":
       return (
         <>
           {ring}
-          <path d="M5.500 8h5" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" />
+          <path d="M5.5 8h5" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" />
         </>
       );
     case "question":
       return (
         <>
           {disc}
-          <path d="M6.400 6.400a1.650 1.650 0 1 1 2.300 1.500c-.500.200-.700.500-.700 1.100M8 11.300h.01" {...inside} />
+          <path d="M6.4 6.4a1.65 1.65 0 1 1 2.3 1.5c-.5.2-.7.5-.7 1.1M8 11.3h.01" {...inside} />
         </>
       );
     case "partial":
       return (
         <>
           {ring}
-          <path d="M5.300 8.200 7.300 10.200 10.800 6" fill="none" stroke="currentColor" strokeWidth="1.600" strokeLinecap="round" strokeLinejoin="round" />
+          <path d="M5.3 8.2 7.3 10.2 10.8 6" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" strokeLinejoin="round" />
         </>
       );
   }

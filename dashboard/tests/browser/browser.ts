@@ -1,0 +1,58 @@
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+import { TOKEN, type Stack } from "./stack";
+
+export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+export async function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    // A container has no user namespaces for Chromium's own sandbox.
+    args: ["--no-sandbox"],
+  });
+}
+
+export interface Visitor {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser complained about: blocked by the policy, not caught, requests elsewhere. */
+  complaints: string[];
+  go: (path: string) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** A browser that is signed in. */
+export async function visit(browser: Browser, stack: Stack, path = "/", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error" && /Content Security Policy|Refused to/.test(message.text())) complaints.push(message.text());
+  });
+  page.on("request", (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (/^(?:https?|wss?):$/.test(protocol) && host !== new URL(stack.url).host) complaints.push(`a request to ${request.url()}`);
+  });
+  await page.goto(`${stack.url}/#token=${TOKEN}`);
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  expect(page.url()).not.toContain("token");
+  const go = async (to: string) => {
+    await page.goto(stack.url + to);
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+  };
+  if (path !== "/") await go(path);
+  return { page, context, complaints, go, close: () => context.close() };
+}
+
+/** Waits until a condition over the real server holds. */
+export async function until<T>(look: () => Promise<T>, fits: (seen: T) => boolean): Promise<T> {
+  const begun = Date.now();
+  for (;;) {
+    const seen = await look();
+    if (fits(seen)) return seen;
+    if (Date.now() - begun > 20_000) throw new Error(`it did not come to that: ${JSON.stringify(seen)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,84 @@
+// Starts the real server with a scripted model. Tests talk to it as a browser does.
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { startModel, type ScriptedModel } from "./model";
+
+export const TOKEN = "a-token-for-the-browser-tests";
+const BINARY = process.env.PLANWRIGHT_BIN ?? fileURLToPath(new URL("../../../target/debug/planwright", import.meta.url));
+
+export interface Stack {
+  url: string;
+  model: ScriptedModel;
+  api: <T = any>(method: string, path: string, body?: unknown) => Promise<T>;
+  /** Ends the server at once, as a crash does. */
+  kill: () => Promise<void>;
+  /** Starts it again at the same address, with the same data. */
+  restart: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export async function startStack(): Promise<Stack> {
+  const model = await startModel();
+  const data = await mkdtemp(join(tmpdir(), "planwright-browser-"));
+  let server: ChildProcess | undefined;
+  let url = "";
+
+  const start = async (listen: string) => {
+    const child = spawn(BINARY, ["serve", "--json", "--listen", listen, "--data", data], {
+      env: {
+        ...process.env,
+        PLANWRIGHT_TOKEN: TOKEN,
+        PLANWRIGHT_MODEL: "openai:scripted",
+        OPENAI_BASE_URL: model.url,
+        OPENAI_API_KEY: "none",
+        PLANWRIGHT_SERVER_LEASE_SECONDS: "2",
+        ...(process.env.PLANWRIGHT_TEST_DATABASE ? { PLANWRIGHT_DATABASE: process.env.PLANWRIGHT_TEST_DATABASE } : {}),
+      },
+      stdio: ["ignore", "pipe", process.env.PLANWRIGHT_TEST_LOG ? "inherit" : "ignore"],
+    });
+    server = child;
+    url = await new Promise<string>((resolve, reject) => {
+      let line = "";
+      child.stdout?.on("data", (chunk: Buffer) => {
+        line += chunk.toString();
+        if (line.includes("\n")) resolve((JSON.parse(line) as { address: string }).address);
+      });
+      child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    });
+  };
+  const end = (signal: NodeJS.Signals) =>
+    new Promise<void>((resolve) => {
+      if (!server || server.exitCode !== null) return resolve();
+      server.once("exit", () => resolve());
+      server.kill(signal);
+    });
+
+  await start("127.0.0.1:0");
+  return {
+    get url() {
+      return url;
+    },
+    model,
+    api: async <T>(method: string, path: string, body?: unknown) => {
+      const answer = await fetch(url + path, {
+        method,
+        headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+      return (text === "" ? undefined : JSON.parse(text)) as T;
+    },
+    kill: () => end("SIGKILL"),
+    restart: () => start(new URL(url).host),
+    close: async () => {
+      await end("SIGTERM");
+      await model.close();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
