@@ -61,6 +61,9 @@ export class Conversation {
   #listeners = new Set<() => void>();
   #leave: (() => void) | undefined;
   #notifying = false;
+  /** Counts how often somebody came or left. */
+  #visit = 0;
+  #subscriptions = 0;
   #rereading: ReturnType<typeof setTimeout> | undefined;
   #onNews = new Set<(news: SessionNews) => void>();
 
@@ -87,17 +90,21 @@ export class Conversation {
 
   /** Follows the session until the returned function is called. What was read stays. */
   enter(): () => void {
-    void this.#load();
+    const visit = (this.#visit += 1);
+    void this.#load(visit);
     return () => {
+      this.#visit += 1;
       this.#leave?.();
       this.#leave = undefined;
       clearTimeout(this.#rereading);
     };
   }
 
-  async #load(): Promise<void> {
+  /** Does nothing more once the person has left. */
+  async #load(visit: number): Promise<void> {
     try {
       const session = await fetchSession(this.session);
+      if (visit !== this.#visit) return;
       const known = this.#reading.head;
       const after = known > 0 ? known : Math.max(0, session.seq - BEHIND);
       if (!session.working) this.#set({ live: undefined });
@@ -113,7 +120,7 @@ export class Conversation {
 
   retry(): void {
     this.#set({ status: "loading", error: undefined });
-    void this.#load();
+    void this.#load(this.#visit);
   }
 
   async #readNewest(): Promise<void> {
@@ -195,6 +202,8 @@ export class Conversation {
         this.#set({ error: news.problem });
         break;
       case "subscribed":
+        // The first one follows what was just read; a later one, a broken connection.
+        if ((this.#subscriptions += 1) > 1) void this.#lookAgain();
         break;
     }
     for (const listener of this.#onNews) listener(news);
@@ -223,6 +232,16 @@ export class Conversation {
       case "step_begun":
         this.#set({ working: true });
         break;
+    }
+  }
+
+  /** What was under way may have ended while nothing was heard. */
+  async #lookAgain(): Promise<void> {
+    try {
+      const { working } = await fetchSession(this.session);
+      this.#set(working ? { working } : { working, live: undefined });
+    } catch {
+      // The next event says more.
     }
   }
 
