@@ -32,7 +32,11 @@ export const Markdown = memo(function Markdown({ text, steps, changed, anchors =
     }
     const definitions = new Map<string, string>();
     for (const node of root.children) if (node.type === "definition") definitions.set(node.identifier, node.url);
-    return { tasks, changed, anchors, definitions };
+    // The page has its own first heading. No level is left out, whatever the text does.
+    const levels = new Map<Nodes, number>();
+    let level = 1;
+    for (const node of root.children) if (node.type === "heading") levels.set(node, (level = Math.min(6, node.depth + 1, level + 1)));
+    return { tasks, changed, anchors, definitions, levels };
   }, [root, steps, changed, anchors]);
   return (
     <div className="md">
@@ -59,6 +63,7 @@ interface Context {
   changed: ReadonlySet<number> | undefined;
   anchors: boolean;
   definitions: Map<string, string>;
+  levels: Map<Nodes, number>;
 }
 
 function taskItems(root: Parents): ListItem[] {
@@ -81,8 +86,7 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
   const changed = isChanged(node, context.changed);
   switch (node.type) {
     case "heading": {
-      // The page has its own first heading.
-      const Tag = `h${Math.min(6, node.depth + 1)}` as "h2";
+      const Tag = `h${context.levels.get(node) ?? Math.min(6, node.depth + 1)}` as "h2";
       return (
         <Tag className={mark(`md-h${node.depth}`, changed)} id={context.anchors ? `line-${node.position?.start.line ?? 0}` : undefined}>
           {inline(node, context)}
@@ -111,7 +115,7 @@ function Block({ node, context }: { node: RootContent; context: Context }): Reac
       );
     case "table":
       return (
-        <div className={mark("md-table", changed)} role="region" aria-label={t("md.table")} tabIndex={0}>
+        <div className={mark("md-table", changed)} role="group" aria-label={t("md.table")} tabIndex={0}>
           <table>
             <thead>
               {node.children.slice(0, 1).map((row, index) => (

@@ -7,6 +7,7 @@ import type { InboxItem, Plan } from "../api/types";
 import { DecisionBar } from "../plan/DecisionBar";
 import { PlanText } from "../plan/PlanText";
 import { canSelect, leftOut } from "../plan/selection";
+import { useShownVersion } from "../plan/useShownVersion";
 import { sessionIdOf } from "../session/id";
 import { useKeys } from "../shell/keys";
 import { PageHead } from "../shell/Shell";
@@ -98,7 +99,7 @@ function Detail({ planId }: { planId: string }): ReactNode {
 function DetailBody({ plan }: { plan: Plan }): ReactNode {
   const navigate = useNavigate();
   const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
-  const [shown, setShown] = useState({ version: plan.version, digest: plan.digest });
+  const { shown, accept } = useShownVersion(plan);
   const selectable = canSelect(plan);
   const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
   const toggle = (position: number) =>
@@ -134,7 +135,7 @@ function DetailBody({ plan }: { plan: Plan }): ReactNode {
         unticked={unticked}
         onReviewChanges={() => {
           const from = shown.version;
-          setShown({ version: plan.version, digest: plan.digest });
+          accept();
           void navigate({ to: "/p/$plan", params: { plan: plan.id }, search: { view: "changes", from, to: plan.version } });
         }}
       />

@@ -10,6 +10,7 @@ import { changedLines, DiffView, diffSize, SizeBadge } from "../plan/DiffView";
 import { DecisionItem, History } from "../plan/History";
 import { lastSeen, rememberSeen } from "../plan/lastSeen";
 import { PlanText, usePlanOutline } from "../plan/PlanText";
+import { useShownVersion } from "../plan/useShownVersion";
 import { canSelect, leftOut } from "../plan/selection";
 import { CommentPanel, StepComments } from "../review/CommentPanel";
 import { SelectionBar } from "../review/SelectionBar";
@@ -45,16 +46,11 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
   const search = useSearch({ from: "/p/$plan" });
   const view = search.view ?? "plan";
   const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
-  const [shown, setShown] = useState({ version: plan.version, digest: plan.digest });
+  const { shown, accept } = useShownVersion(plan);
   const [seen] = useState(() => lastSeen(plan.id));
   const [at, setAt] = useState<number>();
   const text = useRef<HTMLDivElement>(null);
   const review = useReview(plan);
-
-  // While a plan is written every version replaces the one before; only one that waits for a decision is held.
-  useEffect(() => {
-    if (plan.status !== "READY" && shown.digest !== plan.digest) setShown({ version: plan.version, digest: plan.digest });
-  }, [plan.status, plan.version, plan.digest, shown.digest]);
 
   useEffect(() => {
     if (shown.digest === plan.digest) rememberSeen(plan.id, { version: plan.version, digest: plan.digest, at: new Date().toISOString() });
@@ -78,7 +74,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
     void navigate({ search: { view: next === "plan" ? undefined : next, from, to }, replace: true });
   const reviewChanges = () => {
     const before = shown.digest === plan.digest ? base : shown.version;
-    setShown({ version: plan.version, digest: plan.digest });
+    accept();
     show("changes", before, plan.version);
   };
 

@@ -109,7 +109,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, onReviewChang
         <div className="decision-buttons">
           {has("approve") && (
             <Button ref={approveButton} look="primary" off={off} busy={busy} onClick={approve} aria-describedby="covers" aria-keyshortcuts="a">
-              {sending("approve") ? t("approve.sending") : approveLabel(plan, shown.version, out.length, comments)}
+              {sending("approve") ? t("approve.sending") : isStale ? t("approve.plain", { version: shown.version }) : approveLabel(plan, shown.version, out.length, comments)}
             </Button>
           )}
           {has("start") && (
@@ -164,7 +164,7 @@ function Covers({ plan, shown, out, compact }: { plan: Plan; shown: { version: n
       {plan.status === "READY" ? (
         <>
           {!compact && <span>{t("covers.version", { version: shown.version })}</span>}
-          {!compact && plan.steps.length > 0 && <span>{t("covers.steps", { count: plan.steps.length - out.length })}</span>}
+          {!compact && shown.digest === plan.digest && plan.steps.length > 0 && <span>{t("covers.steps", { count: plan.steps.length - out.length })}</span>}
           {commands > 0 && <span>{t("covers.commands", { count: commands })}</span>}
           {out.length > 0 && <span data-tone="waiting">{t("covers.out", { steps: list(out.map((one) => one.position)) })}</span>}
           {dependants.length > 0 && <span>{t("covers.dependants", { count: dependants.length, steps: list(dependants) })}</span>}

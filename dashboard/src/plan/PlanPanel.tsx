@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 
 import { disablePlanWork, enablePlanWork, endPlanWork } from "../api/decisions";
 import { planControlQuery, planDiffQuery, planQuery } from "../api/queries";
@@ -16,6 +16,7 @@ import { DecisionBar } from "./DecisionBar";
 import { diffSize, SizeBadge } from "./DiffView";
 import { canSelect, leftOut } from "./selection";
 import { StepList } from "./StepList";
+import { useShownVersion } from "./useShownVersion";
 
 /** The plan work of one session. */
 export function PlanPanel({ session }: { session: SessionId }): ReactNode {
@@ -94,10 +95,7 @@ function PanelPlan({ planId }: { planId: string }): ReactNode {
 function PanelBody({ plan }: { plan: Plan }): ReactNode {
   const navigate = useNavigate();
   const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
-  const [shown, setShown] = useState({ version: plan.version, digest: plan.digest });
-  useEffect(() => {
-    if (plan.status !== "READY" && shown.digest !== plan.digest) setShown({ version: plan.version, digest: plan.digest });
-  }, [plan.status, plan.version, plan.digest, shown.digest]);
+  const { shown, accept } = useShownVersion(plan);
   const diff = useQuery({ ...planDiffQuery(plan.id, undefined, plan.version), enabled: plan.version > 1 });
   const selectable = canSelect(plan);
   const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
@@ -145,7 +143,7 @@ function PanelBody({ plan }: { plan: Plan }): ReactNode {
         compact
         onReviewChanges={() => {
           const from = shown.version;
-          setShown({ version: plan.version, digest: plan.digest });
+          accept();
           void navigate({ to: "/p/$plan", params: { plan: plan.id }, search: { view: "changes", from, to: plan.version } });
         }}
       />

@@ -9,7 +9,7 @@ import type { InboxItem, Session } from "../api/types";
 import { sessionIdOf, type SessionId } from "../session/id";
 import { isHidden, useHiddenSessions } from "../session/deleting";
 import { t } from "../texts/t";
-import { errorWords, IconButton, Keys, Time } from "../ui/basics";
+import { errorWords, IconButton, Time } from "../ui/basics";
 import { Icon } from "../ui/Icon";
 import { StateDot, type PlanState } from "../ui/status";
 import { say } from "../ui/toasts";
@@ -27,9 +27,10 @@ export function Sidebar({ onPalette, inDrawer = false }: { onPalette: () => void
           <img src="/icon.svg" alt="" width="22" height="22" />
           {t("app.name")}
         </Link>
-        <button type="button" className="palette-open" onClick={onPalette} aria-label={t("palette.open")} title={t("palette.open")}>
+        <button type="button" className="palette-open" onClick={onPalette} title={t("palette.open")}>
           <Icon name="search" size={14} />
-          <Keys of={`${MOD}K`} />
+          <span className="visually-hidden">{t("palette.open")}</span>
+          <kbd className="keys">{MOD}K</kbd>
         </button>
       </div>
       <Link to="/" className="nav-row" activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>

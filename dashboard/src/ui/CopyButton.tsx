@@ -14,10 +14,12 @@ export function CopyButton({ text, label, children }: { text: string; label: str
     <button
       type="button"
       className={children ? "copy copy-words" : "copy"}
-      aria-label={copied ? t("copy.done") : label}
       title={label}
       onClick={() => void navigator.clipboard?.writeText(text).then(() => setCopied(true))}
     >
+      <span className="visually-hidden" aria-live="polite">
+        {copied ? t("copy.done") : label}
+      </span>
       {children}
       <Icon name={copied ? "check" : "copy"} size={14} />
     </button>

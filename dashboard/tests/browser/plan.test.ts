@@ -59,7 +59,7 @@ describe("a document", () => {
     await page.getByText("Version 2 arrived while you read version 1.").waitFor();
     const approve = page.getByRole("button", { name: /^Approve version/ });
     expect(await approve.getAttribute("aria-disabled")).toBe("true");
-    await approve.click();
+    await approve.click({ force: true });
     expect((await planOf("blog-move")).status).toBe("READY");
 
     await page.getByRole("button", { name: "Review the changes" }).click();
@@ -112,8 +112,8 @@ describe("a plan with steps", () => {
   });
 
   test("of recorded calls shows them as what they are", async () => {
-    await session("deploy", "/plan on collect", "record the calls");
-    visitor = await visit(browser, stack, `/p/${(await planOf("deploy")).id}`);
+    await session("deploying", "/plan on collect", "record the calls");
+    visitor = await visit(browser, stack, `/p/${(await planOf("deploying")).id}`);
     const { page } = visitor;
     await page.getByText("listen").first().waitFor();
     const text = await page.locator("[data-plan-text]").innerText();
@@ -141,7 +141,18 @@ describe("deciding", () => {
     const { id } = await planOf("blog-move");
     visitor = await visit(browser, stack, `/p/${id}`);
     const other = await visit(browser, stack, `/p/${id}`);
-    const press = (who: Visitor) => who.page.getByRole("button", { name: "Approve version 1 · 7 steps" }).click();
+    // Both requests are on their way before one of them arrives.
+    let waiting = 0;
+    let meet: () => void = () => undefined;
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    const press = async (who: Visitor) => {
+      await who.page.route("**/approve", async (route) => {
+        if ((waiting += 1) === 2) meet();
+        await met;
+        await route.continue();
+      });
+      await who.page.getByRole("button", { name: "Approve version 1 · 7 steps" }).click();
+    };
     await Promise.all([press(visitor), press(other)]);
     const { decisions } = await until(() => stack.api("GET", `/api/plans/${id}/history`), (seen: any) => seen.decisions.length > 0);
     expect(decisions.filter((one: any) => one.decision === "approved")).toHaveLength(1);
