@@ -40,7 +40,7 @@ export default defineConfig({
     },
   },
   test: {
-    environment: "jsdom",
+    environment: "node",
     include: ["src/**/*.test.ts", "src/**/*.test.tsx"],
   },
 } as import("vite").UserConfig & { test: unknown });

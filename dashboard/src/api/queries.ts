@@ -96,7 +96,8 @@ export function entryQuery(id: SessionId, seq: number) {
 export const healthQuery = queryOptions({
   queryKey: ["health"],
   queryFn: async ({ signal }) => {
-    await send("GET", "/readyz", { signal });
+    // A body that is not read keeps the request open.
+    await (await send("GET", "/readyz", { signal })).text();
     return "ready" as const;
   },
   refetchInterval: 15_000,

@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { memo, useState, type ReactNode } from "react";
 
 import { planQuery } from "../api/queries";
-import type { LiveTurn, Outgoing } from "../live/conversation";
+import type { Outgoing } from "../live/conversation";
+import type { LiveTurn } from "../live/liveTurn";
 import type { ChatMessage } from "../live/messages";
 import { Markdown, StreamingMarkdown } from "../markdown/Markdown";
 import type { SessionId } from "../session/id";

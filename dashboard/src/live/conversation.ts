@@ -1,19 +1,11 @@
 import { request } from "../api/client";
 import { fetchSession } from "../api/queries";
-import type { Answer, MessagePage, StepStatus, ToolStatus } from "../api/types";
+import type { Answer, MessagePage } from "../api/types";
 import { sessionQuery, type SessionId } from "../session/id";
 import type { Connection } from "./connection";
-import type { ProblemFrame, Progress, SessionNews } from "./frames";
+import type { ProblemFrame, SessionNews } from "./frames";
+import { LiveTracker, type LiveTurn } from "./liveTurn";
 import { emptyReading, joinPage, takeIn, type ChatMessage, type Reading } from "./messages";
-
-/** What the agent does at this moment. It is shown until the journal has it. */
-export interface LiveTurn {
-  text: string;
-  phase: "waiting" | "thinking" | "writing" | "tools" | "again" | "compacting";
-  why: string | undefined;
-  tools: { name: string; detail: string; status: ToolStatus | undefined; tookMs: number | undefined }[];
-  step: { position: number; total: number; about: string; status: StepStatus | undefined } | undefined;
-}
 
 /** Something the person typed that is not in the journal yet, or never will be. */
 export interface Outgoing {
@@ -58,6 +50,7 @@ export class Conversation {
     head: 0,
   };
   #reading: Reading = emptyReading();
+  #live = new LiveTracker();
   #listeners = new Set<() => void>();
   #leave: (() => void) | undefined;
   #notifying = false;
@@ -107,8 +100,8 @@ export class Conversation {
       if (visit !== this.#visit) return;
       const known = this.#reading.head;
       const after = known > 0 ? known : Math.max(0, session.seq - BEHIND);
-      if (!session.working) this.#set({ live: undefined });
-      this.#set({ working: session.working });
+      if (!session.working) this.#live.clear();
+      this.#set({ working: session.working, live: this.#live.live });
       this.#leave?.();
       this.#leave = this.connection.follow(this.session, (news) => this.#hear(news), after);
       await this.#readNewest();
@@ -193,9 +186,11 @@ export class Conversation {
         break;
       }
       case "progress":
-        this.#set({ live: progressed(this.#state.live, news.progress), working: true });
+        this.#live.progress(news.progress);
+        this.#set({ live: this.#live.live, working: this.#state.working || this.#live.live !== undefined });
         break;
       case "gone":
+        this.#live.clear();
         this.#set({ status: "gone", live: undefined, working: false });
         break;
       case "problem":
@@ -210,24 +205,20 @@ export class Conversation {
   }
 
   #afterEntry(type: string, event: Record<string, unknown>): void {
+    this.#live.entry(type, event);
+    this.#set({ live: this.#live.live });
     switch (type) {
       case "turn_begun": {
-        this.#set({ working: true, live: this.#state.live ?? freshTurn() });
+        this.#set({ working: true });
         // The journal has it now.
         const sent = this.#state.outgoing.find((one) => one.state === "sending" && one.text.trim() === String(event.text).trim());
         if (sent) this.#set({ outgoing: this.#state.outgoing.filter((one) => one !== sent) });
         break;
       }
-      case "model_replied":
-        this.#set({ live: this.#state.live && { ...this.#state.live, text: "", phase: "tools" } });
-        break;
-      case "tool_ended":
-        this.#set({ live: this.#state.live && { ...this.#state.live, tools: [] } });
-        break;
       case "turn_ended":
       case "execution_paused":
       case "execution_finished":
-        this.#set({ live: undefined, working: false });
+        this.#set({ working: this.#live.live !== undefined });
         break;
       case "step_begun":
         this.#set({ working: true });
@@ -239,7 +230,8 @@ export class Conversation {
   async #lookAgain(): Promise<void> {
     try {
       const { working } = await fetchSession(this.session);
-      this.#set(working ? { working } : { working, live: undefined });
+      if (!working) this.#live.clear();
+      this.#set({ working, live: this.#live.live });
     } catch {
       // The next event says more.
     }
@@ -260,53 +252,5 @@ export class Conversation {
       this.#notifying = false;
       for (const listener of this.#listeners) listener();
     });
-  }
-}
-
-function freshTurn(): LiveTurn {
-  return { text: "", phase: "thinking", why: undefined, tools: [], step: undefined };
-}
-
-export function progressed(before: LiveTurn | undefined, progress: Progress): LiveTurn | undefined {
-  const live = before ?? freshTurn();
-  switch (progress.type) {
-    case "waiting":
-      return { ...live, phase: "waiting" };
-    case "accepted":
-    case "resumed":
-      return { ...freshTurn(), step: live.step };
-    case "finished":
-      return undefined;
-    case "model_called":
-      return { ...live, phase: "thinking", text: "", tools: [], why: undefined };
-    case "text":
-      return { ...live, phase: "writing", text: live.text + progress.text };
-    case "again":
-      return { ...live, phase: "again", text: "", why: progress.why };
-    case "replied":
-      return { ...live, phase: progress.calls > 0 ? "tools" : live.phase };
-    case "tool_started":
-      return {
-        ...live,
-        phase: "tools",
-        tools: [...live.tools, { name: progress.name, detail: progress.detail, status: undefined, tookMs: undefined }],
-      };
-    case "tool_ended": {
-      const index = live.tools.findIndex((tool) => tool.status === undefined && tool.name === progress.name);
-      const tools = live.tools.map((tool, at) =>
-        at === index ? { ...tool, status: progress.status, tookMs: progress.tookMs } : tool,
-      );
-      return { ...live, tools };
-    }
-    case "step_started":
-      return { ...live, step: { position: progress.position, total: progress.total, about: progress.about, status: undefined } };
-    case "step_ended":
-      return { ...live, step: { position: progress.position, total: progress.total, about: progress.about, status: progress.status } };
-    case "said":
-      return live;
-    case "compacting":
-      return { ...live, phase: "compacting" };
-    case "compacted":
-      return { ...live, phase: "thinking" };
   }
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 import { isSignedIn, onSignInChange } from "../api/signIn";
-import { send } from "../api/client";
+import { request } from "../api/client";
 import { Connection, type ConnectionState, type SocketLike } from "./connection";
 
 /** The one connection of this page. */
@@ -12,7 +12,7 @@ export const connection = new Connection(
 
 /** A refused WebSocket does not say why; a request does, and signs this browser out if the cookie is not valid. */
 function checkCredentials(): void {
-  void send("GET", "/api/sessions?limit=1").catch(() => undefined);
+  void request("GET", "/api/sessions", { query: { limit: 1 } }).catch(() => undefined);
 }
 
 export function useConnection(): ConnectionState {
