@@ -109,7 +109,7 @@ Feature: Approval
     And step 1 of plan 1 is COMPLETED
     And step 2 of plan 1 is PENDING
 
-  Scenario: Nobody reports on a plan that is not approved
+  Scenario: No report is taken on a plan that is not approved
     When the agent writes the plan "- [ ] one"
     And the agent calls "plan_progress" with '{"status": "done"}'
     Then the call is refused with WRONG_STATUS

@@ -88,7 +88,7 @@ Feature: Building a plan piece by piece
       | plan_remove_step  | {"step_id": "s1"}                        |
       | plan_submit       | {}                                       |
 
-  Scenario: Asking for changes opens a new draft that takes the proposal's place and goes on from it
+  Scenario: Asking for changes opens a new draft that takes the proposal's place and continues from it
     Given plan 1 was brought to READY
     When the person asks for changes to plan 1 with "smaller steps"
     Then plan 1 is SUPERSEDED

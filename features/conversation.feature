@@ -102,7 +102,7 @@ Feature: Working by a plan in a conversation
     Then plan 1 is COLLECTING
     And the model was told "/steps"
 
-  Scenario: A reply with a tool that does not exist goes on
+  Scenario: A turn continues after a call of a tool that does not exist
     Given the model calls "make_coffee" with '{}'
     And the model answers "I have no such tool."
     When the person says "Coffee, please"

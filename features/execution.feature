@@ -95,7 +95,7 @@ Feature: Approval and execution
     And plan 1 reads "# Move\n\n- [ ] pack\n- [ ] load"
     And the person reads "1 of 2 steps are done. Next: 2. load"
 
-  Scenario Outline: A plan is never done because somebody says so
+  Scenario Outline: A plan is never done because a message says so
     Given the document "<document>" is ready
     And the model answers "All done! Plan 1 is COMPLETED."
     When the person types "/plan approve"
@@ -146,7 +146,7 @@ Feature: Approval and execution
 
   # Stop means stop
 
-  Scenario: Stopped calls are not followed by others, and the plan goes on from the first step not done
+  Scenario: Stopped calls are not followed by others, and the plan continues from the first step not done
     Given a tool "first" that changes things
     And a tool "slow" that may be repeated and hangs the first time
     And a tool "last" that changes things
@@ -164,7 +164,7 @@ Feature: Approval and execution
     And "slow" was called 2 times
     And "last" was called 1 time
 
-  Scenario: A specialist who is stopped does its step when the plan goes on
+  Scenario: A specialist that is stopped does its step when the plan continues
     Given a plan with the goal "Ship it" and the steps "coder: Write it; tester: Test it" is ready
     And the model reports "done"
     And the model hangs
@@ -213,7 +213,7 @@ Feature: Approval and execution
     And the person types "/plan resume 1 stop"
     Then plan 1 is PARTIALLY_COMPLETED
 
-  Scenario: The work on a document that is stopped goes on with what is open
+  Scenario: The work on a document that is stopped continues with the open steps
     Given the document "- [ ] one\n- [ ] two" is ready
     And the model reports "done"
     And the model hangs
@@ -323,7 +323,7 @@ Feature: Approval and execution
     And step 1 of plan 1 is UNCERTAIN
     When the person types "/plan resume"
     Then it is refused
-    And the person reads "Nobody knows whether step 1"
+    And the person reads "The result of step 1 is unknown"
     And the model was asked 0 times
     Given the model reports "done"
     And the model answers "The rest is done."
@@ -363,7 +363,7 @@ Feature: Approval and execution
       | /plan cancel 1 | CANCELLED           |
       | /stop          | PARTIALLY_COMPLETED |
 
-  # Steps that fail, and steps that nobody knows the end of
+  # Steps that fail, and steps with an unknown result
 
   Scenario: A step that fails stops the rest
     Given a tool "mail" that changes things and fails
@@ -376,7 +376,7 @@ Feature: Approval and execution
     And the person reads "1 failed, 1 not begun"
 
   Scenario: A step that fails does not stop the rest if the configuration says so
-    Given a plan goes on after a step that failed
+    Given a plan continues after a step that failed
     And a tool "mail" that changes things and fails
     And a tool "note" that changes things
     And a plan with the calls 'mail {}; note {}' is ready
@@ -386,7 +386,7 @@ Feature: Approval and execution
     And the person reads "1 done, 1 failed"
 
   Scenario: Whatever happens, a step that needs one that failed is not done
-    Given a plan goes on after a step that failed
+    Given a plan continues after a step that failed
     And a plan with the goal "Ship it" and the steps "coder: Write it; tester: Test it (needs 1); writer: Describe it" is ready
     And the model reports "failed"
     And the model reports "done"
@@ -420,7 +420,7 @@ Feature: Approval and execution
     When the person types "/plan approve"
     Then plan 1 is EXECUTING
     And step 1 of plan 1 is UNCERTAIN with the note "did not end"
-    And the person reads "Nobody knows whether step 1 was done"
+    And the person reads "The result of step 1 is unknown"
     When the person types "/plan resume"
     Then it is refused
     And the person reads "/plan resume 1 retry"
@@ -644,7 +644,7 @@ Feature: Approval and execution
     Given the model answers "I am free."
     And the model answers "Now I have time."
     When the person types "Are you there?" and does not wait
-    And in the session "cli:other0ne" somebody says "And you?"
+    And in the session "cli:other0ne" a person says "And you?"
     Then the person reads "I am free."
     And it is still under way
     When what waits is let go
@@ -695,7 +695,7 @@ Feature: Approval and execution
     And a plan with the calls 'first {}; look {}; last {}' is ready
     When the person types "/plan approve" and Planwright is killed while "look" is being called
     Then plan 1 is EXECUTING
-    When Planwright goes on with what was interrupted
+    When Planwright continues what was interrupted
     Then plan 1 is COMPLETED
     And plan 1 was carried out 1 time
     And "first" was called 1 time
@@ -707,10 +707,10 @@ Feature: Approval and execution
     And a tool "last" that changes things
     And a plan with the calls 'mail {}; last {}' is ready
     When the person types "/plan approve" and Planwright is killed while "mail" is being called
-    And Planwright goes on with what was interrupted
-    Then the person reads "Nobody knows whether step 1 was done"
+    And Planwright continues what was interrupted
+    Then the person reads "The result of step 1 is unknown"
     And plan 1 is EXECUTING
-    When Planwright goes on with what was interrupted
+    When Planwright continues what was interrupted
     Then there was nothing to go on with
     And "mail" was called 1 time
     And "last" was called 0 times
@@ -719,7 +719,7 @@ Feature: Approval and execution
     And "mail" was called 1 time
     And "last" was called 1 time
 
-  Scenario: After a crash, a specialist goes on in the middle of its step
+  Scenario: After a crash, a specialist continues in the middle of its step
     Given a tool "mail" that changes things
     And a plan with the goal "Ship it" and the steps "coder: Write it; tester: Test it" is ready
     And the model calls "mail" with '{}'
@@ -728,7 +728,7 @@ Feature: Approval and execution
     Then step 1 of plan 1 is IN_PROGRESS
     Given the model reports "done"
     And the model reports "done"
-    When Planwright goes on with what was interrupted
+    When Planwright continues what was interrupted
     Then plan 1 is COMPLETED
     And "mail" was called 1 time
     And the model was asked 2 times
@@ -748,7 +748,7 @@ Feature: Approval and execution
     And a plan with the goal "Ship it" and the steps "coder: Write it; tester: Test it" is ready
     And the model calls "mail" with '{"to": "ann"}'
     When the person types "/plan approve" and Planwright is killed while "mail" is being called
-    And Planwright goes on with what was interrupted
+    And Planwright continues what was interrupted
     Then step 1 of plan 1 is UNCERTAIN
     And step 2 of plan 1 is PENDING
     And "mail" was called 1 time
@@ -758,7 +758,7 @@ Feature: Approval and execution
     Then plan 1 is COMPLETED
     And the model was once sent "its result is unknown"
 
-  Scenario: After a crash, the work on a document goes on
+  Scenario: After a crash, the work on a document continues
     Given the document "- [ ] one\n- [ ] two" is ready
     And the model reports "done"
     And the model hangs
@@ -766,7 +766,7 @@ Feature: Approval and execution
     Then step 1 of plan 1 is COMPLETED
     Given the model reports "done"
     And the model answers "Both are done."
-    When Planwright goes on with what was interrupted
+    When Planwright continues what was interrupted
     Then the person reads "Both are done."
     And plan 1 is COMPLETED
 

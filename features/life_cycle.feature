@@ -7,7 +7,7 @@ Feature: The life cycle of a plan
 
   Scenario Outline: What cannot be done in a status is refused, and nothing changes
     Given a plan in style <style> that is <status>
-    When somebody tries to <actions>
+    When an actor tries to <actions>
     Then each is refused with WRONG_STATUS
     And plan 1 is <status>
     And nothing is written but what was said
@@ -50,7 +50,7 @@ Feature: The life cycle of a plan
 
   Scenario Outline: What can be done in a status
     Given a plan in style <style> that is <status>
-    When somebody tries to <action>
+    When an actor tries to <action>
     Then nothing is refused
     And plan 1 is <becomes>
 
@@ -92,7 +92,7 @@ Feature: The life cycle of a plan
 
   Scenario Outline: A new text for a document that was approved is a new plan, which waits for a person
     Given a plan in style document that is <status>
-    When somebody tries to set content
+    When an actor tries to set content
     Then nothing is refused
     And plan 1 is SUPERSEDED
     And plan 2 is READY
@@ -105,7 +105,7 @@ Feature: The life cycle of a plan
       | EXECUTING           |
       | PARTIALLY_COMPLETED |
 
-  Scenario Outline: What is approved is carried out, and what was carried out in part goes on
+  Scenario Outline: What is approved is carried out, and what was carried out in part continues
     Given a plan in style <style> that is <status>
     When it is carried out to its end
     Then plan 1 is COMPLETED
@@ -125,7 +125,7 @@ Feature: The life cycle of a plan
 
   Scenario Outline: What is cancelled while it is carried out is really stopped
     Given a plan in style <style> that is EXECUTING
-    When somebody tries to cancel
+    When an actor tries to cancel
     Then what was under way ends
     And plan 1 is CANCELLED
     When the journal is noted

@@ -1,5 +1,5 @@
 Feature: What a planner's turn comes to
-  Whoever builds on the planner gets one of four things: an answer, a plan by its id, a failure or an interruption. What
+  A program that builds on the planner gets one of four things: an answer, a plan by its id, a failure or an interruption. What
   is stored has the last word about a plan, whatever the planner says.
 
   Background:
@@ -46,7 +46,7 @@ Feature: What a planner's turn comes to
     When the person says "Ship it"
     Then the planner's answer is a failure that says "no credit left"
 
-  Scenario: A planner that is stopped is an interruption, and its draft is there
+  Scenario: A planner that is stopped is an interruption, and its draft stays
     Given the model calls "plan_create_draft" with '{"goal": "Ship it"}'
     And the model hangs
     When the person types "Ship it" and the model is thinking about reply 2

@@ -52,7 +52,7 @@ Feature: Who is where
     Then the other client is told of "plan_mode_enabled" in "cli:f1rst000"
     And the other client is told of "plan_mode_enabled" in "cli:sec0nd00"
 
-  Scenario: A turn goes on when the client that asked goes away
+  Scenario: A turn continues when the client that asked disconnects
     Given a client follows "cli:f1rst000" and "cli:sec0nd00"
     And when it is let go the model answers "Here I am."
     When the person types "Hello" and the model is thinking about reply 1

@@ -33,7 +33,7 @@ Feature: Sessions are apart
     And in "web:sess10nb" plan 1 reads "# B"
 
   Scenario Outline: New sessions have keys of eight characters and more
-    When somebody opens the session "<session>"
+    When a client opens the session "<session>"
     Then the decision is refused with <code>
 
     Examples:

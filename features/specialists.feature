@@ -1,6 +1,6 @@
 Feature: The planner and the specialists
   The planner builds a proposal piece by piece, may ask specialists while it does, and gives each step to one of them.
-  Whoever is asked may only read.
+  A specialist that answers a question may only read.
 
   Background:
     Given a session "cli:spec1al1st"
@@ -32,24 +32,24 @@ Feature: The planner and the specialists
     And the model answers "One step so far."
     When the person says "The word is swordfish"
     Then the model was told "Take the small one."
-    And whoever was asked was instructed "# You are the researcher"
-    And whoever was asked was sent "Which library?"
-    And whoever was asked was not sent "swordfish"
+    And the specialist was instructed "# You are the researcher"
+    And the specialist was sent "Which library?"
+    And the specialist was not sent "swordfish"
     And the model was not sent "You are the researcher"
     And the steps of plan 1 are "s1 Use the small one"
     And the person reads "One step so far."
 
-  Scenario Outline: Whoever is asked may only read
+  Scenario Outline: A specialist that is asked may only read
     Given a tool "mail" that changes things
     And a tool "stamp" that may be repeated
     And the model calls "ask_agent" with '{"agent": "coder", "question": "How is it?"}'
     And the model calls "<tool>" with '<arguments>'
     And the model answers "I may not."
     And the model answers "Nothing was found out."
-    When the person says "Ask somebody"
+    When the person says "Ask a specialist"
     Then the model once was told "POLICY_DENIED"
-    And whoever was asked was offered "read_file"
-    And whoever was asked was not offered "<tool>"
+    And the specialist was offered "read_file"
+    And the specialist was not offered "<tool>"
     And no tool was called
     And the session has no files
     And there is 1 plan
@@ -63,25 +63,25 @@ Feature: The planner and the specialists
       | plan_submit       | {}                                          |
       | ask_agent         | {"agent": "tester", "question": "Am I it?"} |
 
-  Scenario: Whoever is asked may only read after a crash as well
+  Scenario: A specialist that is asked may only read after a crash as well
     Given a tool "mail" that changes things
     And the model calls "ask_agent" with '{"agent": "coder", "question": "How is it?"}'
     And the model hangs
-    When the person types "Ask somebody" and Planwright is killed while the model is thinking about reply 2
+    When the person types "Ask a specialist" and Planwright is killed while the model is thinking about reply 2
     Given the model calls "mail" with '{}'
     And the model answers "I may not."
     And the model answers "Nothing was found out."
-    When Planwright goes on with what was interrupted
+    When Planwright continues what was interrupted
     Then the model once was told "POLICY_DENIED"
     And no tool was called
     And the person reads "Nothing was found out."
 
-  Scenario: Whoever is asked may only read in a conversation that goes on after a restart
+  Scenario: A specialist that is asked may only read in a conversation that continues after a restart
     Given a tool "mail" that changes things
     And the model calls "ask_agent" with '{"agent": "coder", "question": "How is it?"}'
     And the model answers "It is fine."
     And the model answers "Good."
-    When the person says "Ask somebody"
+    When the person says "Ask a specialist"
     And Planwright is restarted
     Given the model calls "ask_agent" with '{"agent": "coder", "question": "And now?"}'
     And the model calls "mail" with '{}'
@@ -104,7 +104,7 @@ Feature: The planner and the specialists
 
   Scenario Outline: Agents that do not exist are refused by name
     Given the model calls "<tool>" with '<arguments>'
-    And the model answers "There is nobody like that."
+    And the model answers "There is no such agent."
     When the person says "Plan it"
     Then the model was told "UNKNOWN_AGENT"
     And the model was told "<why>"
@@ -133,7 +133,7 @@ Feature: The planner and the specialists
     Then the model was told "coder came to no answer"
     And the person reads "I go on without."
 
-  Scenario: Nobody is asked where nothing is built
+  Scenario: No specialist is asked where no plan is built
     Given the person types "/plan on document"
     And the model calls "ask_agent" with '{"agent": "coder", "question": "How?"}'
     And the model answers "I cannot ask."
@@ -141,7 +141,7 @@ Feature: The planner and the specialists
     Then the model was told "POLICY_DENIED"
     And the model was not offered "ask_agent"
 
-  Scenario: A draft survives a stop of the planner, and the planning goes on from it
+  Scenario: A draft survives a stop of the planner, and the planning continues from it
     Given the model calls "plan_create_draft" with '{"goal": "Add a login"}'
     And the model calls "plan_add_step" with '{"description": "Write it", "agent": "coder"}'
     And the model hangs
@@ -156,7 +156,7 @@ Feature: The planner and the specialists
     Then the model's instructions say "Plan 1 is COLLECTING"
     And the steps of plan 1 are "s1 Write it, s2 Test it"
 
-  Scenario: A draft survives the end of the program, and the planner goes on where it was
+  Scenario: A draft survives the end of the program, and the planner continues where it was
     Given the model calls "plan_create_draft" with '{"goal": "Add a login"}'
     And the model calls "plan_add_step" with '{"description": "Write it", "agent": "coder"}'
     And the model hangs
@@ -164,7 +164,7 @@ Feature: The planner and the specialists
     Then the steps of plan 1 are "s1 Write it"
     Given the model calls "plan_add_step" with '{"description": "Test it", "agent": "tester"}'
     And the model answers "Two steps."
-    When Planwright goes on with what was interrupted
+    When Planwright continues what was interrupted
     Then the person reads "Two steps."
     And the steps of plan 1 are "s1 Write it, s2 Test it"
 
@@ -196,7 +196,7 @@ Feature: The planner and the specialists
     And the steps of plan 3 are "s1 Write it, s2 Test it, s3 Describe it"
     And plan 2 is READY
 
-  Scenario: A step of an agent that is not there any more is not given to anybody else
+  Scenario: A step of an agent that is not there any more is not given to another agent
     Given a plan with the goal "Ship it" and the steps "coder: Write it; tester: Test it; writer: Describe it" is ready
     When the agents are changed to "coder, writer"
     And the person types "/plan approve 1"

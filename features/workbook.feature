@@ -1,6 +1,6 @@
 Feature: The workbook
   For long work the agent keeps three documents beside the conversation: a task plan, findings and progress. The ledger
-  has them and their history, files on disk show them to the person, and nobody's writing is lost.
+  has them and their history, files on disk show them to the person, and no edit is lost.
 
   Background:
     Given a session "cli:workb00k"

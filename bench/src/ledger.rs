@@ -24,8 +24,8 @@ pub(crate) async fn sessions(engine: &Engine, count: usize) -> anyhow::Result<Ar
     let mut sessions = Vec::with_capacity(count);
     for n in 0..count {
         let session = SessionIdentity::new(Channel::Mcp, ConversationKey::new(format!("bench-caller-{n:06}"))?);
-        engine.open(&session, &by).await?;
-        engine.ensure_plan_mode(&session, &by, Some(PlanStyle::Document)).await?;
+        engine.sessions().open(&session, &by).await?;
+        engine.sessions().ensure_plan_mode(&session, &by, Some(PlanStyle::Document)).await?;
         sessions.push(session);
     }
     Ok(Arc::new(sessions))

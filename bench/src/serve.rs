@@ -57,10 +57,10 @@ pub(crate) async fn run(program: &Path, folder: &TempDir) -> anyhow::Result<()> 
 async fn plans(engine: &Engine, sessions: &[SessionIdentity]) -> anyhow::Result<Arc<Vec<String>>> {
     let mut paths = Vec::with_capacity(sessions.len());
     for session in sessions {
-        engine.ensure_plan_mode(session, &ledger::agent(), Some(PlanStyle::Document)).await?;
+        engine.sessions().ensure_plan_mode(session, &ledger::agent(), Some(PlanStyle::Document)).await?;
         let draft = DraftCommand::SetContent { markdown: ledger::another_text(), title: None };
         engine.submit(session, &ledger::agent(), Command::Draft(draft)).await?;
-        let plan = engine.active_plan(session).await?;
+        let plan = engine.plans().active(session).await?;
         let (key, channel) = (&session.conversation, session.channel);
         paths.push(format!("/api/plans/{}?sessionId={key}&channel={channel}", plan.id));
     }
@@ -125,8 +125,8 @@ async fn switched(engine: &Engine, callers: usize) -> anyhow::Result<f64> {
     let each = rate(callers, TIME, move |caller| {
         let (engine, sessions) = (engine.clone(), Arc::clone(&sessions));
         async move {
-            engine.disable_plan_mode(&sessions[caller], &ledger::agent()).await?;
-            engine.enable_plan_mode(&sessions[caller], &ledger::agent(), PlanStyle::Document).await?;
+            engine.sessions().disable_plan_mode(&sessions[caller], &ledger::agent()).await?;
+            engine.sessions().enable_plan_mode(&sessions[caller], &ledger::agent(), PlanStyle::Document).await?;
             Ok(())
         }
     })

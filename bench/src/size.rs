@@ -44,7 +44,7 @@ async fn fill(engine: &Engine, plans: usize, sessions: usize) -> anyhow::Result<
                 };
                 let command = planwright_core::command::Command::Draft(draft);
                 engine.submit(&all[n], &ledger::agent(), command).await?;
-                engine.enable_plan_mode(&all[n], &ledger::agent(), PlanStyle::Document).await?;
+                engine.sessions().enable_plan_mode(&all[n], &ledger::agent(), PlanStyle::Document).await?;
             }
             anyhow::Ok(())
         }

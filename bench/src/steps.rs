@@ -14,7 +14,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
-use planwright_engine::session::input::{Input, Place, Request};
+use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::toolbox::{Tool, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
@@ -49,20 +49,20 @@ async fn rate(folder: &TempDir, steps: usize, effect: ToolEffect) -> anyhow::Res
     let agent = Agent::new(engine.clone(), Arc::new(AtOnce), files, Toolbox::new([tool]), options);
     let session = SessionIdentity::new(Channel::Cli, ConversationKey::new("bench-steps")?);
     let person = Actor::person("bench", "bench");
-    engine.open(&session, &person).await?;
+    engine.sessions().open(&session, &person).await?;
     let start = Instant::now();
     let (mut done, mut working) = (0, Duration::ZERO);
     while start.elapsed() < TIME {
-        engine.enable_plan_mode(&session, &person, PlanStyle::Collect).await?;
+        engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await?;
         for n in 0..steps {
             let arguments = json!({ "n": n }).as_object().cloned().unwrap_or_default();
-            engine.call_tool(&session, &ledger::agent(), Nothing::NAME, arguments).await?;
+            engine.tools().call(&session, &ledger::agent(), Nothing::NAME, arguments).await?;
         }
-        engine.call_tool(&session, &ledger::agent(), "plan_finalize", Arguments::new()).await?;
-        let plan = engine.active_plan(&session).await?;
-        engine.approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await?;
+        engine.tools().call(&session, &ledger::agent(), "plan_finalize", Arguments::new()).await?;
+        let plan = engine.plans().active(&session).await?;
+        engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await?;
         let begun = Instant::now();
-        let place = Place::new(TransportChat("bench".to_owned()), session.clone());
+        let place = ChatLocation::new(TransportChat("bench".to_owned()), session.clone());
         let request = Request::new(place, person.clone());
         agent.submit(Input::CarryOut { plan: plan.id.clone() }, request).outcome().await?;
         working += begun.elapsed();

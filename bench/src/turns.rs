@@ -10,7 +10,7 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity, Transp
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
 use planwright_engine::model::{Listener, Model, ModelError};
-use planwright_engine::session::input::{Input, Place, Request};
+use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_engine::tokens::Tokens;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
@@ -77,7 +77,7 @@ async fn history(folder: &Path) -> anyhow::Result<()> {
         let file = folder.join(format!("history-{messages}.db"));
         let (whole, compacted) = (agent(folder, &file, 4_000_000).await?, agent(folder, &file, 16_000).await?);
         let session = session(0)?;
-        whole.engine().open(&session, &ledger::agent()).await?;
+        whole.engine().sessions().open(&session, &ledger::agent()).await?;
         for _ in 0..messages / 2 {
             turn(&whole, &session).await?;
         }
@@ -106,7 +106,7 @@ async fn median(agent: &Agent, session: &SessionIdentity) -> anyhow::Result<f64>
 
 async fn turn(agent: &Agent, session: &SessionIdentity) -> anyhow::Result<()> {
     let text = "How far is the move of the service, and what is next?";
-    let place = Place::new(TransportChat("bench".to_owned()), session.clone());
+    let place = ChatLocation::new(TransportChat("bench".to_owned()), session.clone());
     agent.submit(Input::Message(text.to_owned()), Request::new(place, ledger::agent())).outcome().await?;
     Ok(())
 }
@@ -123,7 +123,7 @@ async fn open(agent: &Agent, count: usize) -> anyhow::Result<Vec<SessionIdentity
     let mut names = Vec::with_capacity(count);
     for n in 0..count {
         let session = session(n)?;
-        agent.engine().open(&session, &ledger::agent()).await?;
+        agent.engine().sessions().open(&session, &ledger::agent()).await?;
         names.push(session);
     }
     Ok(names)

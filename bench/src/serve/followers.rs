@@ -70,9 +70,9 @@ async fn measure(server: &Program, engine: &Engine) -> anyhow::Result<()> {
     for n in 0..WRITES {
         let (session, by) = (&sessions[n % FOLLOWERS], ledger::agent());
         let committed = if (n / FOLLOWERS).is_multiple_of(2) {
-            engine.disable_plan_mode(session, &by).await?
+            engine.sessions().disable_plan_mode(session, &by).await?
         } else {
-            engine.enable_plan_mode(session, &by, PlanStyle::Document).await?
+            engine.sessions().enable_plan_mode(session, &by, PlanStyle::Document).await?
         };
         written.insert((n % FOLLOWERS, committed.seq), Instant::now());
     }

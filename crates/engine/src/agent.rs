@@ -1,55 +1,51 @@
 //! The agent in a conversation: inputs in, progress and one outcome out.
 //!
 //! - [`Agent::submit`]: the one way in, for every surface
-//! - `inputs`: what each input does, called by the session's task in the order of arrival
+//! - `inputs`: the dispatch of an input to the service that carries it out
 //! - `commands`: slash commands, and decisions about plans
-//! - `turn`: a turn from its beginning to its end, carrying out what the state machine in `core` asks for
-//! - `tool_call`, `ask_agent`: one call of the model, through the gate; a question to a specialist
-//! - `context`: what the model is sent, and compaction
-//! - `executing`: an approved plan, carried out
-//! - `lease`: taking the lease of a session
-//! - `history`, `conversation_cache`: the conversation, from the journal and from what was read lately
-//! - `recovering`: work that other processes left
-//! - `sessions`: sessions that come and go
-//! - `workbook_hooks`: what goes into the workbook around the calls
+//! - `replies`: the answer to a message
+//! - `execution`: an approved plan, carried out
+//! - `turn`: a turn from its beginning to its end, as the state machine in `core` says
+//! - `leases`: the lease of a session, taken and released
+//! - `chats`: which session a transport chat is in
+//! - `takeover`: work that other processes left
+//!
+//! Dependencies go one way: commands -> replies -> execution -> turn -> leases. All of them share an `AgentContext`.
 
-mod ask_agent;
+mod agent_context;
+mod chats;
 mod commands;
-mod context;
-mod conversation_cache;
-mod executing;
-mod history;
+mod execution;
 mod inputs;
-mod lease;
-mod process;
-mod recovering;
-mod sessions;
-mod tool_call;
+mod leases;
+mod replies;
+mod takeover;
 mod turn;
-mod workbook_hooks;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::Purpose;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::model::Model;
+use crate::process;
+use crate::server_ledger::ServerLedger;
 use crate::session::input::{Input, Request};
 use crate::session::progress::{Progress, ProgressStream};
 use crate::session::registry::SessionRegistry;
-use crate::session::shutdown::Shutdown;
 use crate::session::task::{InputHandler, TaskOptions};
-use crate::tokens::Tokens;
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
 
-pub use commands::standing_now;
-pub(crate) use process::is_gone;
+use agent_context::AgentContext;
+use inputs::InputDispatcher;
+use takeover::Takeover;
+
+pub use chats::Chats;
 
 /// How long abandoned work may take to release its session when the process shuts down.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -57,31 +53,20 @@ const LAST_WRITES: Duration = Duration::from_secs(5);
 /// A cheap handle on the agent; clones share everything.
 #[derive(Debug, Clone)]
 pub struct Agent {
-    engine: Engine,
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    model: Arc<dyn Model>,
-    toolbox: Toolbox,
-    files: FileTools,
-    tokens: Tokens,
+    context: Arc<AgentContext>,
+    handler: Arc<dyn InputHandler>,
     sessions: SessionRegistry,
-    conversations: conversation_cache::ConversationCache,
-    shutdown: Shutdown,
-    options: AgentOptions,
 }
 
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
-    /// How many tokens a request may have, question and answer together; what the model says if absent.
+    /// The tokens a request may have, prompt and answer together; the model's own limit if absent.
     pub context_tokens: Option<u32>,
-    /// Who holds the sessions this process works on; another name in every process.
+    /// The owner of the leases of this process; unique to the process.
     pub owner: String,
-    /// How long a session stays held when its holder is gone.
+    /// The time after which a lease that is not renewed runs out.
     pub lease: Duration,
-    /// Whether an owner has surely ended, so that nobody needs to wait until its leases run out.
+    /// Whether the process of an owner is known to have ended, so that its leases can be taken at once.
     pub is_gone: fn(&str) -> bool,
 }
 
@@ -90,14 +75,14 @@ impl AgentOptions {
         Self { context_tokens: None, owner: owner.into(), lease: Duration::from_secs(15), is_gone: |_| false }
     }
 
-    /// Under a name that tells others on this machine whether the process is still there.
+    /// With an owner name from which other processes on this machine can tell whether this one still runs.
     pub fn of_this_process() -> Self {
         Self { is_gone: process::is_gone, ..Self::new(process::own_name()) }
     }
 }
 
 impl Agent {
-    /// An agent with the file tools and whatever else is in the box.
+    /// An agent with the file tools and the other tools in the box.
     pub fn new(
         engine: Engine,
         model: Arc<dyn Model>,
@@ -106,36 +91,38 @@ impl Agent {
         options: AgentOptions,
     ) -> Self {
         let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
-        // What lies beside the files is reached the same way.
         let engine = engine.with_workbook_beside(&files);
-        let (tokens, sessions, conversations, shutdown) = Default::default();
-        let shared = Shared { model, toolbox, files, tokens, sessions, conversations, shutdown, options };
-        Self { engine, shared: Arc::new(shared) }
+        let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
+        let handler = Arc::new(InputDispatcher::new(&context));
+        Self { context, handler, sessions: SessionRegistry::default() }
     }
 
     /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
     /// that inputs which only read or which stop what runs do not wait. Dropping the stream does not cancel it.
     pub fn submit(&self, input: Input, request: Request) -> ProgressStream {
-        let handler: Arc<dyn InputHandler> = Arc::new(self.clone());
         let options = TaskOptions { ledger: Arc::clone(self.engine().ledger()) };
-        self.shared.sessions.submit(input, request, &handler, &options)
+        self.sessions.submit(input, request, &self.handler, &options)
     }
 
     /// The progress of everything that happens in the session in this process from now on.
     pub fn observe(&self, session: &SessionIdentity) -> broadcast::Receiver<Progress> {
-        self.shared.sessions.observe(session)
+        self.sessions.observe(session)
+    }
+
+    /// Takes over unfinished work of other processes until `stop` is cancelled.
+    pub async fn take_over(&self, ledger: Arc<dyn ServerLedger>, stop: CancellationToken) {
+        Takeover::new(self.clone()).run(ledger, stop).await;
     }
 
     /// Leaves all work where another process can resume it: at once where no call is being waited for, else when the
     /// model or the tool has answered, but after `patience` at the latest. From here on nothing is begun in this process.
     pub async fn drain(&self, patience: Duration) {
-        let Shared { shutdown, sessions, .. } = self.shared.as_ref();
-        shutdown.request();
-        if timeout(patience, sessions.all_idle()).await.is_ok() {
+        self.context.shutdown.request();
+        if timeout(patience, self.sessions.all_idle()).await.is_ok() {
             return;
         }
-        shutdown.abandon_calls();
-        if timeout(LAST_WRITES, sessions.all_idle()).await.is_err() {
+        self.context.shutdown.abandon_calls();
+        if timeout(LAST_WRITES, self.sessions.all_idle()).await.is_err() {
             tracing::warn!(
                 event = "work_not_left",
                 "some work did not end in time and is resumed when its lease runs out"
@@ -144,26 +131,19 @@ impl Agent {
     }
 
     pub fn engine(&self) -> &Engine {
-        &self.engine
+        self.context.engine()
     }
 
     pub fn model(&self) -> &dyn Model {
-        self.shared.model.as_ref()
+        self.context.model()
     }
 
-    /// The tokens a request may have.
-    fn context_tokens(&self) -> u32 {
-        self.shared.options.context_tokens.unwrap_or_else(|| self.model().context_tokens())
+    pub fn chats(&self) -> Chats {
+        Chats::new(&self.context)
     }
 
-    /// The one that acts when the model does.
-    fn actor_for(&self, session: &SessionIdentity, purpose: &Purpose) -> Actor {
-        let name = match purpose {
-            Purpose::Answer | Purpose::Document { .. } => self.model().name().to_owned(),
-            Purpose::Step { agent, .. } | Purpose::Question { agent, .. } => {
-                format!("{agent}, {}", self.model().name())
-            }
-        };
-        Actor::agent(name, session.channel.as_str())
+    /// Whether this process works in the session now.
+    fn is_active(&self, session: &SessionIdentity) -> bool {
+        self.sessions.is_active(session)
     }
 }

@@ -35,7 +35,7 @@ impl Ids for TimeOrderedIds {
     }
 }
 
-/// Gives out one name first, and then whatever the others are.
+/// Gives out one name first, and then those of the other source.
 #[derive(Debug)]
 pub(crate) struct NamedFirst {
     first: Mutex<Option<RequestId>>,

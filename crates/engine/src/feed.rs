@@ -1,4 +1,4 @@
-//! Sessions followed live: every entry of a journal once, in order, whoever writes it.
+//! Sessions followed live: every entry of a journal once, in order, from any process.
 //!
 //! Nothing is queued for a follower. It is woken when its session was written to, and reads from where it stood; one that
 //! is slow reads later, and costs no memory.
@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::server_ledger::{Change, ServerLedger};
 
-/// How many entries are read at once, if they are small.
+/// The number of entries that are read at once, if they are small.
 const PAGE: usize = 64;
 /// How much of a journal one follower may hold. An entry can be a megabyte, and there may be thousands of followers.
 const PAGE_BYTES: usize = 64 * 1024;
@@ -32,7 +32,7 @@ pub struct Feed {
 #[derive(Debug)]
 struct Hub {
     ledger: Arc<dyn ServerLedger>,
-    /// The sessions that somebody follows. What is sent is only that there may be something new.
+    /// The sessions that have followers. The message says only that there may be new entries.
     followed: Mutex<HashMap<SessionIdentity, watch::Sender<()>>>,
 }
 
@@ -64,7 +64,7 @@ impl Feed {
 
     /// Follows a session from behind the entry `after`; 0 is the beginning. Refused if the journal does not reach that far.
     pub async fn follow(&self, session: &SessionIdentity, after: u64) -> LedgerResult<Follower> {
-        // Whatever is written from here on wakes, so that nothing is missed between the look and the waiting.
+        // Every write from here on wakes the follower, so that no entry is missed between the read and the wait.
         let (hub, woken) = (Arc::clone(&self.hub), self.hub.subscribe(session));
         let mut follower = Follower {
             hub,
@@ -87,7 +87,7 @@ impl Feed {
         Ok(follower)
     }
 
-    /// Where the journal of a session ends now.
+    /// The last entry of the journal of a session.
     pub async fn head(&self, session: &SessionIdentity) -> LedgerResult<u64> {
         let stored = self.hub.ledger.session(session).await?;
         let stored = stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")))?;
@@ -124,15 +124,15 @@ impl Hub {
     }
 }
 
-/// What a follower comes upon.
+/// An item that a follower reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Followed {
     Entry(Box<Entry>),
-    /// The session was deleted. One that is begun again under its key is another one.
+    /// The session was deleted. A session that is opened again under its key is another one.
     Gone,
 }
 
-/// One reader of one session. It checks the chain as it goes, so that it never tells what was not written like this.
+/// One reader of one session. It checks the chain, so that it never returns an entry that was changed.
 #[derive(Debug)]
 pub struct Follower {
     hub: Arc<Hub>,
@@ -141,7 +141,7 @@ pub struct Follower {
     read: VecDeque<Entry>,
     /// How many entries are read next, by how large the last ones were.
     page: u32,
-    /// Whether there may be something to read; not after it was looked, until it is woken.
+    /// Whether there may be entries to read: false after an empty read until the follower is woken.
     behind: bool,
     woken: watch::Receiver<()>,
 }
@@ -151,7 +151,7 @@ impl Follower {
         &self.session
     }
 
-    /// Waits for the next entry. It may be dropped and asked again at any time; nothing is lost by that.
+    /// Waits for the next entry. Dropping the future loses no entry.
     pub async fn next(&mut self) -> LedgerResult<Followed> {
         loop {
             if let Some(entry) = self.read.pop_front() {
@@ -174,7 +174,7 @@ impl Follower {
             let mut head = self.head;
             let (mut read, mut bytes) = (VecDeque::new(), 0);
             for sealed in &sealed {
-                // What is too much now is read again when somebody waits for it.
+                // Entries beyond the limit are read again by the next call.
                 if bytes >= PAGE_BYTES {
                     break;
                 }
@@ -193,7 +193,7 @@ impl Follower {
         }
     }
 
-    /// Whether the entry it stands at is not there any more.
+    /// Whether the last entry that was read does not exist any more.
     async fn is_gone(&self) -> LedgerResult<bool> {
         let Some(seq) = self.head.seq.checked_sub(1) else {
             return Ok(self.hub.ledger.session(&self.session).await?.is_none());

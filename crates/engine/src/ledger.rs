@@ -25,10 +25,10 @@ use crate::version_index::VersionIndexEntry;
 pub struct Submission {
     pub session: SessionIdentity,
     pub command: Command,
-    pub stamp: CommandContext,
+    pub context: CommandContext,
     pub policy: Arc<Policy>,
     pub leasing: Leasing,
-    /// Refused unless this turn is under way.
+    /// Refused unless this turn is open.
     pub turn: Option<TurnId>,
 }
 

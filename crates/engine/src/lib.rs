@@ -1,10 +1,13 @@
 //! What can be done with Planwright, and the ports it needs for it.
 //!
-//! - [`engine::Engine`]: the use cases; every surface calls these and nothing else
-//! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
+//! - [`engine::Engine`]: a cheap handle on the services; every surface calls these and nothing else
+//! - [`sessions`], [`plans`], [`history`], [`inbox`], [`verifier`], [`importer`]: one service each
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
 //! - [`workbook`]: task plan, findings and progress beside the conversation
-//! - [`plan_steps`], [`step_counts`]: the steps of a plan with their outcomes, and how many there are of each
+//! - [`plan_watch`]: a watch on one plan while any process carries it out
+//! - [`submitter`]: the one way a command reaches the ledger
+//! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
+//! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
@@ -14,16 +17,28 @@ mod catch_panic;
 pub mod clock;
 pub mod engine;
 pub mod feed;
+pub mod history;
+pub mod importer;
+pub mod inbox;
 pub mod ledger;
+mod lookup;
 pub mod model;
+pub mod plan_status;
 pub mod plan_steps;
+pub mod plan_watch;
+pub mod plans;
+mod process;
 pub mod server_ledger;
 pub mod session;
+pub mod sessions;
 pub mod step_counts;
+pub mod submitter;
+pub mod temp_file;
 pub mod tokens;
 mod tool_schema;
 pub mod toolbox;
 pub mod tools;
+pub mod verifier;
 pub mod version_index;
 mod who;
 pub mod workbook;

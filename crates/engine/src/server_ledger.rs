@@ -36,8 +36,7 @@ pub struct Unfinished {
     pub session: SessionIdentity,
     /// The journal's last number.
     pub seq: u64,
-    /// Who was the last to hold the session and did not give it back. Whoever still has time left is at work and is not
-    /// listed.
+    /// The last lease of the session, if it was not released. A session whose lease has not expired is not listed.
     pub left_by: Option<Lease>,
 }
 

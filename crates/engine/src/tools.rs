@@ -6,6 +6,9 @@
 mod arguments;
 mod results;
 
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
 use planwright_core::gate::{self, Caller, GateContext, PlanTool, WorkbookTool};
@@ -13,37 +16,68 @@ use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::reference::PlanReference;
+use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::visible::quoted;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::engine::{Asking, Engine};
-use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::plans::Plans;
+use crate::submitter::{SubmitRequest, Submitter};
+use crate::workbook::WorkbookTools;
 
 pub use crate::tool_schema::{Arguments, ToolDefinition};
 
-/// A step that somebody was given to do.
+/// The plan tools as they are advertised in each style, made once. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DefinitionCache {
+    all: Arc<OnceLock<HashMap<(PlanTool, PlanStyle), ToolDefinition>>>,
+}
+
+/// The tools of Planwright itself: those of the plan, and through [`WorkbookTools`] those of the workbook.
+#[derive(Debug, Clone)]
+pub struct PlanTools {
+    submitter: Submitter,
+    plans: Plans,
+    workbook_tools: WorkbookTools,
+    definitions: DefinitionCache,
+}
+
+/// The step that a specialist works on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct GivenStep<'a> {
+pub(crate) struct AssignedStep<'a> {
     pub(crate) plan: &'a PlanId,
     pub(crate) execution: &'a ExecutionId,
     pub(crate) step: &'a StepId,
 }
 
-impl Engine {
-    /// The plan and workbook tools that may be called in this session now.
-    pub async fn advertised_tools(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
-        let snapshot = self.ledger().snapshot(session, None).await?;
-        let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
-        Ok(self.plan_tools(&situation).into_iter().chain(self.workbook_tools(&situation)).collect())
+impl PlanTools {
+    pub(crate) fn new(
+        submitter: Submitter,
+        plans: Plans,
+        workbook_tools: WorkbookTools,
+        definitions: DefinitionCache,
+    ) -> Self {
+        Self { submitter, plans, workbook_tools, definitions }
     }
 
-    pub(crate) fn plan_tools(&self, situation: &GateContext) -> Vec<ToolDefinition> {
+    /// The plan and workbook tools that may be called in this session now.
+    pub async fn advertised(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
+        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
+        Ok(self.advertised_in(&GateContext::of(&snapshot, self.policy(), Caller::Conversation)))
+    }
+
+    /// The plan and workbook tools that pass the gate in this situation.
+    pub(crate) fn advertised_in(&self, situation: &GateContext) -> Vec<ToolDefinition> {
+        self.plan_tools(situation).into_iter().chain(self.workbook_tools.advertised_in(situation)).collect()
+    }
+
+    fn plan_tools(&self, situation: &GateContext) -> Vec<ToolDefinition> {
         let style = situation.style.unwrap_or(PlanStyle::Document);
         // The schemas are made from types, which is not worth doing again for every request.
-        let all = self.definitions.get_or_init(|| {
+        let all = self.definitions.all.get_or_init(|| {
             let pairs = PlanTool::all().flat_map(|tool| PlanStyle::ALL.map(|style| (tool, style)));
             pairs.map(|(tool, style)| ((tool, style), self.define(tool, style))).collect()
         });
@@ -59,23 +93,22 @@ impl Engine {
         }
     }
 
-    /// Carries out one tool call. In style collect, a call to anything but a plan or workbook tool is written down as a step.
-    pub async fn call_tool(
+    /// Carries out one tool call. In style collect, a call of any other tool is recorded as a step.
+    pub async fn call(
         &self,
         session: &SessionIdentity,
         by: &Actor,
         name: &str,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
-        let request = self.next_request();
-        let asking = Asking { session, by, request, leasing: Leasing::None, turn: None };
+        let request = self.submitter.request(session, by);
         let outcome = match (PlanTool::named(name), WorkbookTool::named(name)) {
-            (Some(tool), _) => self.call_plan_tool(asking, tool, arguments).await.map(|(value, _)| value),
+            (Some(tool), _) => self.call_plan_tool(request, tool, arguments).await.map(|(value, _)| value),
             (None, Some(tool)) => {
-                let answer = self.call_workbook_tool(asking, Caller::Conversation, tool, arguments).await;
+                let answer = self.workbook_tools.call(request, Caller::Conversation, tool, arguments).await;
                 answer.map(|(value, _)| value)
             }
-            (None, None) => self.record_call(asking, name, arguments).await.map(|(value, _)| value),
+            (None, None) => self.record_call(request, name, arguments).await.map(|(value, _)| value),
         };
         outcome.map_err(LedgerError::into_refusal)
     }
@@ -83,11 +116,11 @@ impl Engine {
     /// The answer, and what was committed if something was.
     pub(crate) async fn call_plan_tool(
         &self,
-        asking: Asking<'_>,
+        request: SubmitRequest<'_>,
         tool: PlanTool,
         arguments: Arguments,
     ) -> LedgerResult<(Value, Option<Committed>)> {
-        let session = asking.session;
+        let session = request.session;
         match tool {
             PlanTool::Get => return Ok((self.get(session, arguments).await?, None)),
             PlanTool::List => return Ok((self.list(session, arguments).await?, None)),
@@ -104,7 +137,7 @@ impl Engine {
         let command = match changing_command(tool, arguments) {
             Ok(command) => command,
             Err(unfit) => {
-                // Whether the tool is there at all comes before whether its arguments fit.
+                // A tool that the gate refuses is refused before its arguments are checked.
                 self.pass_gate(session, tool).await?;
                 return Err(unfit.into());
             }
@@ -121,22 +154,22 @@ impl Engine {
             | Command::Workbook(_)
             | Command::Import(_) => None,
         };
-        let committed = self.submit_as(asking, command).await?;
+        let committed = self.submitter.submit_as(request, command).await?;
         Ok((self.answer(tool, step, &committed)?, Some(committed)))
     }
 
-    /// `plan_progress` from whoever does a step of a plan: it is about that step and about no other.
+    /// `plan_progress` from the specialist that works on a step: it reports on that step and on no other.
     pub(crate) async fn report_on_step(
         &self,
-        asking: Asking<'_>,
-        given: GivenStep<'_>,
+        request: SubmitRequest<'_>,
+        assigned: AssignedStep<'_>,
         arguments: Arguments,
     ) -> LedgerResult<(Value, StepStatus, Committed)> {
         let report = progress_report(arguments)?;
         let status = report.outcome.status;
-        let (plan, execution, step) = (given.plan.clone(), given.execution.clone(), given.step.clone());
+        let (plan, execution, step) = (assigned.plan.clone(), assigned.execution.clone(), assigned.step.clone());
         let command = Command::Run(RunCommand::ReportOnStep { plan, execution, step, report });
-        let committed = self.submit_as(asking, command).await?;
+        let committed = self.submitter.submit_as(request, command).await?;
         Ok((self.answer(PlanTool::Progress, None, &committed)?, status, committed))
     }
 
@@ -155,7 +188,7 @@ impl Engine {
     }
 
     async fn get(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
-        let snapshot = self.ledger().snapshot(session, None).await?;
+        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
         let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
         gate::authorize_plan_tool(&situation, PlanTool::Get)?;
         let reference = match situation.style.unwrap_or(PlanStyle::Document) {
@@ -169,7 +202,7 @@ impl Engine {
             (None, Some(active)) => Ok(results::whole(active, self.policy())),
             (reference, _) => {
                 let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
-                let plan = self.find_plan(session, reference.as_ref()).await?;
+                let plan = self.plans.find(session, reference.as_ref()).await?;
                 Ok(results::whole(&plan, self.policy()))
             }
         }
@@ -178,33 +211,37 @@ impl Engine {
     async fn list(&self, session: &SessionIdentity, arguments: Arguments) -> LedgerResult<Value> {
         self.pass_gate(session, PlanTool::List).await?;
         let arguments: arguments::List = parse(PlanTool::List, arguments)?;
-        let page = self.plans(session, arguments.before.map(u64::from), results::LIST_PAGE).await?;
+        let page = self.plans.list(session, arguments.before.map(u64::from), results::LIST_PAGE).await?;
         Ok(results::list(&page))
     }
 
     /// The style of plan work, if this tool may be called in it.
     async fn pass_gate(&self, session: &SessionIdentity, tool: PlanTool) -> LedgerResult<PlanStyle> {
-        let snapshot = self.ledger().snapshot(session, None).await?;
+        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
         let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
         gate::authorize_plan_tool(&situation, tool)?;
         Ok(situation.style.unwrap_or(PlanStyle::Document))
     }
 
-    /// Writes a call down as a step, in style collect.
+    fn policy(&self) -> &Policy {
+        self.submitter.policy()
+    }
+
+    /// Records a call as a step, in style collect.
     pub(crate) async fn record_call(
         &self,
-        asking: Asking<'_>,
+        request: SubmitRequest<'_>,
         name: &str,
         arguments: Arguments,
     ) -> LedgerResult<(Value, Committed)> {
-        let session = asking.session;
-        let snapshot = self.ledger().snapshot(session, None).await?;
+        let session = request.session;
+        let snapshot = self.submitter.ledger().snapshot(session, None).await?;
         let situation = GateContext::of(&snapshot, self.policy(), Caller::Conversation);
         if situation.style != Some(PlanStyle::Collect) {
             return Err(Refusal::not_found(format!("There is no tool {}.", quoted(name))).into());
         }
         let record = DraftCommand::RecordStep { tool: name.to_owned(), arguments: Value::Object(arguments) };
-        let committed = self.submit_as(asking, Command::Draft(record)).await?;
+        let committed = self.submitter.submit_as(request, Command::Draft(record)).await?;
         Ok((results::planned(results::changed_plan(&committed)?), committed))
     }
 }

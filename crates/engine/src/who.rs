@@ -1,8 +1,8 @@
-//! Who did something, as people read it.
+//! An actor as people read it.
 
 use planwright_core::actor::{Actor, ActorKind};
 
-/// `ada through cli`. A standing policy says first that it is one, so that nobody takes it for a person.
+/// `ada through cli`. A standing policy is named as one first, so that it is not mistaken for a person.
 pub fn who(actor: &Actor) -> String {
     match actor.kind {
         ActorKind::Policy => {

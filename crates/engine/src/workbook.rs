@@ -24,43 +24,161 @@ mod sync;
 mod templates;
 mod tools;
 
-use crate::engine::Engine;
-use crate::toolbox::files::FileTools;
+use planwright_core::actor::Actor;
+use planwright_core::command::Command;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_core::workbook::{DocumentKind, Workbook, WorkbookCommand, WriteOrigin, archive};
+use serde_json::Value;
+
+use crate::ledger::{Committed, LedgerResult};
+use crate::lookup;
+use crate::submitter::{SubmitRequest, Submitter};
 use crate::workbook_dir::WorkbookLocation;
+
+use document::{DocumentReader, none_yet};
+use edit::WorkbookEditor;
+use sync::FileSync;
 
 pub use crate::workbook_dir::WorkbookFolders;
 pub use document::Document;
 pub use edit::{EditOutcome, InitOutcome, NewWorkbook};
-pub(crate) use middleware::EndedCall;
+pub(crate) use middleware::{EndedCall, WorkbookMiddleware};
 pub use notes::Note;
+pub(crate) use tools::WorkbookTools;
 
-impl Engine {
-    /// The same engine with copies of workbooks on disk.
-    pub fn with_workbook_folders(mut self, folders: WorkbookFolders) -> Self {
-        self.workbook_location = WorkbookLocation::In(folders);
-        self
+#[derive(Debug, Clone)]
+pub struct Workbooks {
+    submitter: Submitter,
+    reader: DocumentReader,
+    files: FileSync,
+    editor: WorkbookEditor,
+}
+
+impl Workbooks {
+    pub(crate) fn new(submitter: Submitter, location: &WorkbookLocation) -> Self {
+        let reader = DocumentReader::new(submitter.ledger().clone());
+        let files = FileSync::new(submitter.clone(), reader.clone(), location);
+        let editor = WorkbookEditor::new(submitter.clone(), reader.clone(), files.clone());
+        Self { submitter, reader, files, editor }
     }
 
-    /// The same engine with workbooks in the ledger alone.
-    pub fn without_workbook_folders(mut self) -> Self {
-        self.workbook_location = WorkbookLocation::Nowhere;
-        self
+    /// `/plan files on|off`
+    pub async fn switch_planning_files(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        on: bool,
+    ) -> LedgerResult<Committed> {
+        self.submitter.submit(session, by, Command::Workbook(WorkbookCommand::Switch { on })).await
     }
 
-    /// The same, beside these files, unless it is known already where copies are.
-    pub(crate) fn with_workbook_beside(self, files: &FileTools) -> Self {
-        match self.workbook_location {
-            WorkbookLocation::BesideFiles => {
-                self.with_workbook_folders(WorkbookFolders { files: files.clone(), templates: None })
+    /// Begins a workbook, unless the current one is not complete. A complete one is archived first.
+    pub async fn init(&self, session: &SessionIdentity, by: &Actor, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
+        self.init_as(self.submitter.request(session, by), new).await
+    }
+
+    pub(crate) async fn init_as(&self, request: SubmitRequest<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
+        self.editor.init(request, new).await
+    }
+
+    /// Changes a document: `edit` maps its text to the new one. It may be called more than once, because the change is
+    /// made from the newest version or not at all.
+    pub async fn edit(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        which: DocumentKind,
+        why: WriteOrigin,
+        edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
+    ) -> LedgerResult<EditOutcome> {
+        self.edit_as(self.submitter.request(session, by), which, why, edit).await
+    }
+
+    pub(crate) async fn edit_as(
+        &self,
+        request: SubmitRequest<'_>,
+        which: DocumentKind,
+        why: WriteOrigin,
+        edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
+    ) -> LedgerResult<EditOutcome> {
+        self.editor.edit(request, which, why, edit).await
+    }
+
+    /// Removes the documents; archives and the history stay.
+    pub async fn clear(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Vec<Note>> {
+        Ok(self.clear_as(self.submitter.request(session, by)).await?.0)
+    }
+
+    pub(crate) async fn clear_as(&self, request: SubmitRequest<'_>) -> LedgerResult<(Vec<Note>, Committed)> {
+        self.editor.clear(request).await
+    }
+
+    /// Takes in the edits of a person and restores files that a crash left incomplete. Without a workbook it costs one
+    /// read.
+    pub async fn sync(&self, session: &SessionIdentity) -> LedgerResult<Vec<Note>> {
+        let files = self.files.open(session).await;
+        Ok(self.files.sync(session, &files).await?.notes)
+    }
+
+    /// The current workbook, without its texts.
+    pub async fn current(&self, session: &SessionIdentity) -> LedgerResult<Option<Workbook>> {
+        self.reader.current(session).await
+    }
+
+    /// The newest version of a document.
+    pub async fn document(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Document> {
+        self.reader.document(session, which).await
+    }
+
+    /// The version of a document that belongs to this state of the workbook.
+    async fn version(
+        &self,
+        session: &SessionIdentity,
+        which: DocumentKind,
+        workbook: &Workbook,
+    ) -> LedgerResult<Document> {
+        self.reader.version(session, which, workbook.document(which)).await
+    }
+
+    /// Whether the task plan says that it is complete.
+    pub async fn is_complete(&self, session: &SessionIdentity, workbook: &Workbook) -> LedgerResult<bool> {
+        self.reader.is_complete(session, workbook).await
+    }
+
+    /// The current workbook and the archived ones.
+    pub async fn list(&self, session: &SessionIdentity) -> LedgerResult<Value> {
+        let notes = self.sync(session).await?;
+        let state = lookup::session(self.submitter.ledger().as_ref(), session).await?.workbook;
+        let current = state.as_ref().and_then(|state| state.current.as_ref());
+        let complete = match current {
+            Some(workbook) => self.is_complete(session, workbook).await?,
+            None => false,
+        };
+        let archives = state.as_ref().map_or(&[][..], |state| &state.archives);
+        Ok(results::list(current.map(|current| (current, complete)), archives, &notes))
+    }
+
+    /// Copies one document, or all three in one file, to the person's files. Returns the path of the copy.
+    pub async fn export(
+        &self,
+        session: &SessionIdentity,
+        which: Option<DocumentKind>,
+        path: Option<&str>,
+    ) -> LedgerResult<Value> {
+        let notes = self.sync(session).await?;
+        let Some(folders) = self.files.folders() else {
+            return Err(Refusal::new(RefusalCode::Unavailable, "There are no files of the person here.").into());
+        };
+        let text = match which {
+            Some(which) => self.document(session, which).await?.text,
+            None => {
+                let workbook = self.current(session).await?.ok_or_else(none_yet)?;
+                let texts = self.reader.texts(session, &workbook.documents.map(|document| document.seq)).await?;
+                archive::text(&workbook.title, self.submitter.now(), &texts)
             }
-            WorkbookLocation::Nowhere | WorkbookLocation::In(_) => self,
-        }
-    }
-
-    fn workbook_folders(&self) -> Option<&WorkbookFolders> {
-        match &self.workbook_location {
-            WorkbookLocation::In(folders) => Some(folders),
-            WorkbookLocation::BesideFiles | WorkbookLocation::Nowhere => None,
-        }
+        };
+        let written = export::write(folders, session, which, path, text).await?;
+        Ok(results::with_notes(written, &notes))
     }
 }

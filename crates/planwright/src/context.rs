@@ -10,7 +10,7 @@ use planwright_core::plan::Plan;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::engine::VersionAuthor;
+use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::Model;
 use planwright_engine::server_ledger::ServerLedger;
@@ -123,7 +123,7 @@ impl Context {
     /// Finds the session. Commands in hints name it where that is needed.
     pub(crate) async fn enter(&mut self, named: Option<&str>, purpose: Purpose) -> Result<SessionIdentity, Failure> {
         let session = self.session(named, purpose).await?;
-        let first = self.engine.sessions(None, 2).await?;
+        let first = self.engine.sessions().list(None, 2).await?;
         let others = first.items.iter().any(|stored| stored.session.identity != session) || !first.damaged.is_empty();
         if named.is_some() || others {
             self.invocation.name_session(&session);
@@ -149,7 +149,7 @@ impl Context {
     }
 
     async fn with_key(&self, key: ConversationKey, purpose: Purpose) -> Result<SessionIdentity, Failure> {
-        let found = self.engine.sessions_with_key(&key).await?;
+        let found = self.engine.sessions().with_key(&key).await?;
         match (found.as_slice(), purpose) {
             ([session], _) => Ok(session.clone()),
             ([], Purpose::Begin) => Ok(SessionIdentity::new(Channel::Cli, ConversationKey::new(key.as_str())?)),
@@ -165,10 +165,10 @@ impl Context {
     }
 
     async fn only_session(&self, purpose: Purpose) -> Result<SessionIdentity, Failure> {
-        let page = self.engine.sessions(None, PAGE).await?;
+        let page = self.engine.sessions().list(None, PAGE).await?;
         match (page.items.as_slice(), page.damaged.as_slice(), purpose) {
             ([only], [], _) => Ok(only.session.identity.clone()),
-            ([], [], Purpose::Begin) => Ok(self.engine.new_session(Channel::Cli)),
+            ([], [], Purpose::Begin) => Ok(self.engine.sessions().new_identity(Channel::Cli)),
             ([], [], Purpose::Use) => {
                 let begin = self.invocation.plan(["on"]);
                 Err(Failure::not_found("There are no sessions yet.").hint(format!("`{begin}` begins one")))
@@ -220,7 +220,7 @@ impl Context {
         match chosen {
             Some(session) => Ok(session.identity().clone()),
             None if purpose == Purpose::Begin && answer.eq_ignore_ascii_case("n") => {
-                Ok(self.engine.new_session(Channel::Cli))
+                Ok(self.engine.sessions().new_identity(Channel::Cli))
             }
             None => Err(Failure::declined("No session was chosen; nothing was done.")),
         }
@@ -232,23 +232,23 @@ impl Context {
         let active = match &stored.session.plan_mode.active_plan {
             None => None,
             // A damaged plan must not hide its session; `plan show` reports the damage.
-            Some(id) => self.engine.plan(identity, id).await.ok(),
+            Some(id) => self.engine.plans().get(identity, id).await.ok(),
         };
         Ok(ListedSession::new(stored, active.as_deref()))
     }
 
     /// The next step for the person, in words.
     pub(crate) async fn next(&self, plan: &Plan) -> Result<String, Failure> {
-        let mode = self.engine.session(&plan.session).await?.plan_mode;
+        let mode = self.engine.sessions().get(&plan.session).await?.plan_mode;
         let standing = if mode.active_plan.as_ref() == Some(&plan.id) { Standing::Active } else { Standing::Parked };
-        let activity = self.engine.activity(&plan.session, plan).await?;
+        let activity = self.engine.plans().activity(&plan.session, plan).await?;
         Ok(card::next(plan, standing, activity.as_ref(), &self.invocation))
     }
 
     /// Who wrote the present text, and when. `None` if the journal is damaged.
     pub(crate) async fn source_of(&self, plan: &Plan) -> Result<Option<Source>, Failure> {
         let imported = plan.origin.is_some() && plan.version <= 1;
-        let author = match self.engine.version_author(plan).await {
+        let author = match self.engine.history().version_author(plan).await {
             Err(LedgerError::Damaged { .. }) => return Ok(None),
             read => read?,
         };
@@ -256,7 +256,7 @@ impl Context {
             return Ok(Some(Source { by, at, imported }));
         }
         // A draft without a version was written by the one who began it.
-        let history = self.engine.history(&plan.session, &plan.id).await?;
+        let history = self.engine.history().of_plan(&plan.session, &plan.id).await?;
         Ok(history.items.into_iter().next().map(|item| Source { by: item.by, at: item.at, imported }))
     }
 }

@@ -37,16 +37,16 @@ pub(crate) fn apply_command(
     {
         return Err(Refusal::wrong_status("This turn has ended."));
     }
-    let events = decide(snapshot, &submission.command, &submission.stamp, &submission.policy)?;
+    let events = decide(snapshot, &submission.command, &submission.context, &submission.policy)?;
     // An entry that cannot be written refuses them all, so nothing is applied before every one is sealed.
     let mut end = *head;
-    let sealed = events.iter().map(|event| end.seal(&submission.session, &submission.stamp, event));
+    let sealed = events.iter().map(|event| end.seal(&submission.session, &submission.context, event));
     let entries: Vec<_> = sealed.collect::<Result<_, _>>()?;
     *head = end;
     let mut versions = Vec::with_capacity(events.len());
     let mut plans = BTreeMap::<_, PlanRowChanges>::new();
     for (event, entry) in events.iter().zip(&entries) {
-        let made = apply_and_index(snapshot, event, &submission.stamp, entry.seq);
+        let made = apply_and_index(snapshot, event, &submission.context, entry.seq);
         versions.push(made.map(|made| made.version));
         if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
             plans.entry(plan.clone()).or_default().note(change);

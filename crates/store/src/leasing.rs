@@ -13,7 +13,7 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// Whoever takes the lease now. Somebody new, or somebody who let it run out, gets the next fence.
+    /// The holder after `owner` takes the lease. A new owner, or one whose lease expired, gets the next fence.
     pub(crate) fn next(current: Option<&Self>, owner: &str) -> Self {
         let fence = match current {
             Some(current) if current.running && current.owner == owner => current.fence,
@@ -23,7 +23,7 @@ impl Holder {
         Self { owner: owner.to_owned(), fence, running: true }
     }
 
-    /// A lease counts until somebody else has taken it, even if it ran out meanwhile.
+    /// A lease is valid until another owner has taken it, even if it expired meanwhile.
     fn has(&self, lease: &Lease) -> bool {
         self.owner == lease.owner && self.fence == lease.fence
     }
@@ -55,7 +55,7 @@ pub(crate) fn admit(holder: Option<&Holder>, submission: &Submission) -> LedgerR
             None => Ok(()),
         },
         Leasing::Held(lease) | Leasing::LetGo(lease) => {
-            // A lease of another session is nobody's here.
+            // A lease of another session does not count for this one.
             check_held(holder.filter(|_| lease.session == submission.session), lease)
         }
     }

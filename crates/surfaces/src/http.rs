@@ -8,7 +8,6 @@
 //! - `input`: inputs of sessions from every endpoint; `sse`: the same, answered as a stream of events
 //! - `idempotency`: requests that clients may send twice
 //! - `page`: the start page, signing in and out; `health`, `metrics`: for operators
-//! - `private_file`: files that only their owner may read
 
 mod access;
 mod api;
@@ -21,7 +20,6 @@ mod metrics;
 mod middleware;
 mod openapi;
 mod page;
-mod private_file;
 mod problem;
 mod router;
 mod server;

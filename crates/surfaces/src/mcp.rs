@@ -53,7 +53,7 @@ pub struct McpOptions {
 /// What becomes of the session's plan work when the server starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanStart {
-    /// On, in this style or in the one it was last in. A plan that is there stays as it is.
+    /// On, in this style or in the one it was last in. An existing plan stays as it is.
     Ensure(Option<PlanStyle>),
     /// Off: no plan tool is offered until a person turns plan work on.
     Off,
@@ -126,10 +126,10 @@ where
 /// Starting this server is what a person configured, so it may turn plan work on by itself.
 async fn begin(engine: &Engine, session: &SessionIdentity, start: PlanStart) -> LedgerResult<()> {
     let by = Actor::system(THROUGH);
-    engine.open(session, &by).await?;
+    engine.sessions().open(session, &by).await?;
     match start {
-        PlanStart::Ensure(style) => engine.ensure_plan_mode(session, &by, style).await?,
-        PlanStart::Off => engine.disable_plan_mode(session, &by).await?,
+        PlanStart::Ensure(style) => engine.sessions().ensure_plan_mode(session, &by, style).await?,
+        PlanStart::Off => engine.sessions().disable_plan_mode(session, &by).await?,
     };
     Ok(())
 }

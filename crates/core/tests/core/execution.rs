@@ -1,4 +1,4 @@
-//! Carrying a plan out: intent, outcome, what nobody knows, and the reports of an agent that works from a document.
+//! Carrying a plan out: intent, outcome, unknown results, and the reports of an agent that works from a document.
 
 mod advancing;
 mod pausing;
@@ -231,7 +231,7 @@ fn skipping_the_last_open_step_ends_the_execution() {
 }
 
 #[test]
-fn what_nobody_knows_waits_for_a_person() {
+fn an_unknown_result_waits_for_a_person() {
     for (choice, events, after) in [
         (StuckChoice::Retry, "step_ended", Pending),
         (StuckChoice::Skip, "step_ended", Skipped),

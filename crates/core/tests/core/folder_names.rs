@@ -54,9 +54,9 @@ fn names_as_people_see_them() {
     ] {
         assert_eq!(session.parse::<SessionIdentity>().unwrap().folder_name(), name);
     }
-    for nobodys in
+    for invalid in
         ["", "web", "web-", "-abc", "nobody-abc", "web-Abc", "web-++a", "web-+", "web-+1", "web-a/b", "WEB-a"]
     {
-        assert_eq!(SessionIdentity::from_folder_name(nobodys), None, "{nobodys}");
+        assert_eq!(SessionIdentity::from_folder_name(invalid), None, "{invalid}");
     }
 }

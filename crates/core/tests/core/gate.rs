@@ -73,7 +73,7 @@ fn apart_from_the_conversation_only_a_step_that_is_carried_out_is_reported_on() 
 }
 
 #[test]
-fn specialists_are_asked_by_whoever_builds_a_plan_and_by_nobody_else() {
+fn only_the_planner_of_a_built_plan_asks_specialists() {
     for situation in situations() {
         let builds = situation.caller == Caller::Conversation && situation.style == Some(PlanStyle::Build);
         let asked = authorize_asking(&situation);

@@ -259,7 +259,7 @@ fn check_outcome(before: &World, after: &World, id: &PlanId, action: Action, rul
     }
     if was.status == PlanStatus::Executing {
         let stopped = is.execution.as_ref().expect(case).finished_at.is_some();
-        assert!(stopped, "the run goes on: {case}");
+        assert!(stopped, "the execution continues: {case}");
     }
     if was.status == PlanStatus::PartiallyCompleted && is.status == PlanStatus::Executing {
         let execution = is.execution.as_ref().expect(case);

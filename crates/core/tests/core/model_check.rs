@@ -293,13 +293,13 @@ impl Model for Ledger {
                     .flat_map(|(request, events)| events.iter().map(|name| (request.clone(), *name)))
                     .all(|event| state.appended.contains_key(&event))
             }),
-            Property::<Self>::always("at most one plan is active, and it is one that is there", |_, state| {
+            Property::<Self>::always("at most one plan is active, and it exists", |_, state| {
                 let mode = &state.snapshot.0.session.as_ref().unwrap().plan_mode;
                 let alive =
                     |plan: &PlanId| state.snapshot.0.plan(plan).is_some_and(|plan| plan.superseded_by.is_none());
                 mode.enabled == mode.active_plan.is_some() && mode.active_plan.as_ref().is_none_or(alive)
             }),
-            Property::<Self>::always("a run goes on exactly while its plan is executed", |_, state| {
+            Property::<Self>::always("an execution is open exactly while its plan is EXECUTING", |_, state| {
                 state.snapshot.0.plans.values().all(|plan| {
                     let runs = plan.execution.as_ref().is_some_and(|execution| execution.finished_at.is_none());
                     runs == (plan.status == PlanStatus::Executing)
@@ -342,7 +342,7 @@ fn without_recognising_a_request_something_is_applied_twice() {
 }
 
 #[test]
-fn without_the_lock_something_is_approved_that_nobody_saw() {
+fn without_the_lock_an_unseen_text_is_approved() {
     let ledger = Ledger { holds_the_lock: false, ..AS_IT_IS };
     breaks(ledger, MATCHES);
 }

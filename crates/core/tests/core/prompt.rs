@@ -1,4 +1,4 @@
-//! What the model is told about the plan: the truth, in the same bytes as long as it is true, and nobody else's words in
+//! What the model is told about the plan: the truth, in the same bytes as long as it is true, and no other words in
 //! place of ours.
 
 use std::sync::Arc;

@@ -90,7 +90,7 @@ fn check_state(world: &World) -> Result<(), TestCaseError> {
     prop_assert_eq!(plans.len(), session.plans_made as usize, "a number was given twice");
     if let Some(turn) = &session.turn {
         prop_assert!(turn.ended <= turn.calls, "an outcome without a call");
-        prop_assert!(session.topic.is_some(), "somebody began the turn");
+        prop_assert!(session.topic.is_some(), "an actor began the turn");
     }
     for plan in plans {
         check_plan(plan)?;
@@ -108,14 +108,14 @@ fn check_plan(plan: &Plan) -> Result<(), TestCaseError> {
     }
     let decided = matches!(plan.status, Approved | Executing | Completed | PartiallyCompleted);
     if decided && plan.origin.is_none() {
-        let approval = plan.approval.as_ref().expect("nobody approved it");
+        let approval = plan.approval.as_ref().expect("it is not approved");
         prop_assert_eq!(approval.digest, plan.digest());
         prop_assert_eq!(approval.approved.len() + approval.skipped.len(), steps.len());
         prop_assert!(!plan.content.is_empty());
     }
     prop_assert!(!(matches!(plan.status, Collecting | Ready) && plan.approval.is_some()));
     let running = plan.execution.as_ref().is_some_and(|execution| execution.finished_at.is_none());
-    prop_assert_eq!(running, plan.status == Executing, "a run goes on exactly while the plan is executed");
+    prop_assert_eq!(running, plan.status == Executing, "an execution is open exactly while the plan is EXECUTING");
     prop_assert_eq!(plan.superseded_by.is_some(), plan.status == Superseded);
     Ok(())
 }

@@ -113,7 +113,7 @@ pub(crate) fn done_with(number: u32) -> TurnInput {
 }
 
 impl World {
-    /// A session in which somebody just said something.
+    /// A session in which a person has just said something.
     pub(crate) fn talking() -> Self {
         let mut world = Self::new();
         world.person(say("hello")).unwrap();

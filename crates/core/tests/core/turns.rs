@@ -140,7 +140,7 @@ fn asking() -> (World, TurnId, TurnId) {
 }
 
 #[test]
-fn whoever_does_not_wait_for_an_answer_any_more_ends_the_question() {
+fn a_turn_that_stops_waiting_ends_its_question() {
     let (waiting, turn, question) = asking();
     let goes_on = tell(&turn, &[done_with(1)]);
     let gives_up = close(&turn, &[], TurnEnd::Interrupted);

@@ -1,64 +1,100 @@
-//! What is typed with a slash, the same on every channel. The answers are Markdown.
+//! Slash commands, the same on every channel. The answers are Markdown.
+//!
+//! - `plans`: `/plan …` and `/plans`
+//! - `decisions`: approve, reject, revise, cancel and resume a plan, also for inputs that are no slash commands
+//! - `overview`: `/status`, `/sessions` and `/tools`
+//! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
+//! - `compact`: `/compact`
 
+mod compact;
 mod decisions;
-mod looking;
+mod overview;
 mod plans;
-mod standing;
 mod workbook;
 
-pub(super) use decisions::REVISION;
-pub(super) use plans::Leave;
-pub use standing::standing_now;
-pub(super) use standing::{line, standing, title};
+use std::sync::Arc;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::conversation::Conversation;
-use planwright_core::event::{Event, PlanEvent, SessionEvent};
+use planwright_core::event::{Event, PlanEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{self, SlashCommand};
 use planwright_core::turn::ShownPlan;
 
-use super::Agent;
-use crate::engine::Asking;
-use crate::ledger::{Committed, Lease, Leasing, LedgerError, LedgerResult};
+use super::agent_context::AgentContext;
+use super::chats::Chats;
+use super::execution::Executions;
+use super::leases::Leases;
+use super::replies::Replies;
+use super::turn::Turns;
+use crate::engine::Engine;
+use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::outcome::{Answer, PlanCard};
-use crate::session::progress::Progress;
-use crate::session::shutdown::shutting_down;
 use crate::session::task::{InputContext, Running};
 
-impl Agent {
-    pub(super) async fn command(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
-        let session = context.session();
-        tracing::debug!(session_identity = %session, event = "command", command = command.name());
-        refusal_as_answer(session, self.carry_out_command(command, context).await)
+use overview::Overview;
+
+pub(super) use decisions::{Decisions, REVISION};
+pub(super) use plans::{Leave, PlanCommands};
+
+#[derive(Debug, Clone)]
+pub(super) struct Commands {
+    agent: Arc<AgentContext>,
+    leases: Leases,
+    turns: Turns,
+    executions: Executions,
+    chats: Chats,
+    overview: Overview,
+    pub(super) decisions: Decisions,
+    pub(super) plans: PlanCommands,
+}
+
+impl Commands {
+    pub(super) fn new(
+        agent: &Arc<AgentContext>,
+        leases: Leases,
+        turns: Turns,
+        executions: Executions,
+        replies: Replies,
+    ) -> Self {
+        let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone(), replies.clone());
+        let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
+        let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
+        Self { agent: Arc::clone(agent), leases, turns, executions, chats, overview, decisions, plans }
     }
 
-    async fn carry_out_command(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
+    pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        tracing::debug!(session_identity = %session, event = "command", command = command.name());
+        refusal_as_answer(session, self.carry_out(command, context).await)
+    }
+
+    async fn carry_out(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         match command {
-            SlashCommand::Plan(command) => Box::pin(self.plan_command(command, context)).await,
-            SlashCommand::Plans => self.list_plans(session).await,
+            SlashCommand::Plan(command) => Box::pin(self.plans.run(command, context)).await,
+            SlashCommand::Plans => self.plans.list(session).await,
             SlashCommand::New => {
                 // The key of the new session is made from the request's name, so that sent again it is the same one.
-                let new = context.engine(self.engine()).new_session(session.channel);
-                let place = self.enter(&context.request.place.transport, &new, by).await?;
-                let reply = format!("New session `{}`. `/switch {}` goes back.", place.session, session.conversation);
-                Ok(Answer::words(&place.session, reply))
+                let new = context.engine(self.agent.engine()).sessions().new_identity(session.channel);
+                let location = self.chats.enter(&context.request.location.transport, &new, by).await?;
+                let reply =
+                    format!("New session `{}`. `/switch {}` goes back.", location.session, session.conversation);
+                Ok(Answer::words(&location.session, reply))
             }
             SlashCommand::Switch { key } => {
                 let session = SessionIdentity::new(session.channel, key);
-                self.engine().session(&session).await?;
-                let place = self.enter(&context.request.place.transport, &session, by).await?;
-                self.session_status(&place.session).await
+                self.agent.engine().sessions().get(&session).await?;
+                let location = self.chats.enter(&context.request.location.transport, &session, by).await?;
+                self.overview.status(&location.session).await
             }
-            SlashCommand::Sessions => self.list_sessions(session).await,
+            SlashCommand::Sessions => self.overview.sessions(session).await,
             SlashCommand::Reset => self.reset(context, &Running::NOTHING).await,
-            SlashCommand::Compact => self.compact_command(context).await,
-            SlashCommand::Stop => self.stop_command(context, &Running::NOTHING).await,
-            SlashCommand::Status => self.session_status(session).await,
-            SlashCommand::Tools => self.list_tools(session).await,
+            SlashCommand::Compact => compact::run(&self.agent, &self.leases, &self.turns, context).await,
+            SlashCommand::Stop => self.stop(context, &Running::NOTHING).await,
+            SlashCommand::Status => self.overview.status(session).await,
+            SlashCommand::Tools => self.overview.tools(session).await,
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),
             SlashCommand::Auto(_)
             | SlashCommand::Goal(_)
@@ -73,20 +109,20 @@ impl Agent {
         }
     }
 
-    pub(super) async fn stop_command(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
+    pub(super) async fn stop(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let session = context.session();
-        let stopped = self.stop_session(session, context.by(), running).await?;
+        let stopped = self.executions.stop_session(session, context.by(), running).await?;
         Ok(Answer::words(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
     }
 
     pub(super) async fn reset(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         // A reset that was carried out before does not stop what was begun since.
-        let committed = match self.find_request(context).await? {
+        let committed = match context.find_committed(self.agent.engine()).await? {
             Some(before) => before,
             None => {
-                self.stop_session(session, by, running).await?;
-                context.engine(self.engine()).reset(session, by).await?
+                self.executions.stop_session(session, by, running).await?;
+                context.engine(self.agent.engine()).sessions().reset(session, by).await?
             }
         };
         let is_cancellation = |event: &Event| matches!(event, Event::Plan { event: PlanEvent::Cancelled { .. }, .. });
@@ -98,63 +134,29 @@ impl Agent {
         Ok(Answer::words(session, reply))
     }
 
-    /// What a request wrote that was carried out before under the same name.
-    async fn find_request(&self, context: &InputContext) -> LedgerResult<Option<Committed>> {
-        match &context.request.id {
-            Some(id) => self.engine().find_request(context.session(), context.by(), id).await,
-            None => Ok(None),
-        }
-    }
-
-    async fn compact_command(&self, context: &InputContext) -> LedgerResult<Answer> {
+    /// Deletes the session with its journal, plans and files. Transports that were in it return to the session before.
+    pub(super) async fn delete_session(&self, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
-        let before = self.find_request(context).await?;
-        let messages = before.iter().flat_map(|committed| &committed.events).find_map(|event| match event {
-            Event::Session(SessionEvent::Compacted { compaction }) => Some(compaction.messages),
-            _ => None,
-        });
-        if let Some(messages) = messages {
-            return Ok(Answer::words(session, format!("{messages} messages are summarised. Plans are untouched.")));
-        }
-        let held = self.hold(context).await?;
-        let outcome = self.compact_held(held.lease(), context).await;
-        self.release(&held).await;
-        Ok(Answer::words(session, outcome?))
-    }
-
-    async fn compact_held(&self, lease: &Lease, context: &InputContext) -> LedgerResult<String> {
-        let (session, by, progress) = (context.session(), context.by(), &context.progress);
-        let snapshot = self.engine().snapshot(session).await?;
-        let opened = snapshot.opened()?;
-        let mut conversation = Conversation::default();
-        let mut take_in = |seq, event: &_| conversation.take_in(seq, event);
-        self.read(session, opened.history_from, u64::MAX, &mut take_in).await?;
-        let before = conversation.tokens();
-        let compaction = tokio::select! {
-            biased;
-            compaction = self.compact_now(&conversation, &snapshot, progress) => compaction?,
-            () = context.work.stop.cancelled() => return Ok("Stopped; the conversation is as it was.".to_owned()),
-            () = self.shared.shutdown.immediate() => return Err(shutting_down()),
+        // Fails before anything is removed if the session does not exist.
+        self.agent.engine().sessions().get(session).await?;
+        self.executions.stop_session(session, context.by(), &Running::NOTHING).await?;
+        let lease = self.leases.hold(context).await?;
+        // The files are removed first: if the rest fails, the session still exists and can be deleted again.
+        let deleted = match self.agent.files.remove_all(session).await {
+            Ok(()) => self.agent.engine().ledger().delete_session(lease.lease()).await,
+            Err(refusal) => Err(refusal.into()),
         };
-        let Some(compaction) = compaction else {
-            return Ok("There is nothing to shorten yet.".to_owned());
-        };
-        let messages = compaction.messages;
-        let command = Command::Turn(TurnCommand::Compact(compaction.clone()));
-        let (request, leasing) = (context.engine(self.engine()).next_request(), Leasing::Held(lease.clone()));
-        self.engine().submit_as(Asking { session, by, request, leasing, turn: None }, command).await?;
-        context.progress.send(Progress::Compacted { messages });
-        conversation.take_in(u64::MAX, &SessionEvent::Compacted { compaction }.into());
-        let after = conversation.tokens();
-        Ok(format!("{messages} messages are summarised: about {before} tokens became {after}. Plans are untouched."))
+        self.agent.conversations.forget(session);
+        self.leases.release(&lease).await;
+        deleted.map(|()| Answer::words(session, format!("Session {session} is deleted.")))
     }
+}
 
-    /// Remembers that the person sees this version of a plan now.
-    async fn show(&self, session: &SessionIdentity, by: &Actor, card: &PlanCard) -> LedgerResult<()> {
-        let shown = ShownPlan { plan: card.plan_id.clone(), digest: card.digest };
-        self.engine().submit(session, by, Command::Turn(TurnCommand::Show(shown))).await?;
-        Ok(())
-    }
+/// Records that the person sees this version of a plan now.
+async fn show(engine: &Engine, session: &SessionIdentity, by: &Actor, card: &PlanCard) -> LedgerResult<()> {
+    let shown = ShownPlan { plan: card.plan_id.clone(), digest: card.digest };
+    engine.submit(session, by, Command::Turn(TurnCommand::Show(shown))).await?;
+    Ok(())
 }
 
 /// A command that is refused is answered; only trouble with the store is an error.

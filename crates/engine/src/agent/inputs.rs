@@ -1,4 +1,6 @@
-//! What each input of a session does. The session's task calls this in the order of arrival.
+//! The dispatch of inputs. The session's task calls it in the order of arrival.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use planwright_core::ids::PlanId;
@@ -6,38 +8,57 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{PlanCommand, SlashCommand};
 
-use super::Agent;
-use super::commands::{Leave, REVISION, refusal_as_answer};
+use super::agent_context::AgentContext;
+use super::commands::{Commands, Leave, REVISION, refusal_as_answer};
+use super::execution::Executions;
+use super::leases::Leases;
+use super::replies::Replies;
+use super::turn::Turns;
 use crate::ledger::LedgerResult;
 use crate::session::input::Input;
 use crate::session::outcome::{Answer, Outcome};
 use crate::session::task::{InputContext, InputHandler, Interruption, Running};
 
+/// Gives each input to the service that carries it out.
+#[derive(Debug)]
+pub(super) struct InputDispatcher {
+    agent: Arc<AgentContext>,
+    executions: Executions,
+    replies: Replies,
+    commands: Commands,
+}
+
 #[async_trait]
-impl InputHandler for Agent {
+impl InputHandler for InputDispatcher {
     async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let session = context.session();
         Ok(match input {
             Input::Message(text) => {
-                let request = context.engine(self.engine()).next_request();
-                Answer::from(Box::pin(self.answer_message(request, &text, context)).await?).into()
+                let request = context.engine(self.agent.engine()).submitter().next_request();
+                Answer::from(Box::pin(self.replies.answer_message(request, &text, context)).await?).into()
             }
-            Input::Command(command) => Box::pin(self.command(command, context)).await?.into(),
+            Input::Command(command) => Box::pin(self.commands.run(command, context)).await?.into(),
             Input::Mistake(mistake) => {
                 Answer::refusal(session, RefusalCode::InvalidArgument, mistake.to_string()).into()
             }
             Input::Approve { plan, digest, approving, begin } => {
-                Box::pin(self.approve_plan(&plan, digest, approving, begin, context)).await?.into()
+                Box::pin(self.commands.decisions.approve(&plan, digest, approving, begin, context)).await?.into()
             }
-            Input::Reject { plan, reason } => self.reject_plan(&plan, reason, context).await?.into(),
-            Input::Revise { plan, feedback } => Box::pin(self.revise_plan(&plan, feedback, context)).await?.into(),
-            Input::Cancel { plan, reason } => self.cancel_plan(&plan, reason, context, &Running::NOTHING).await?.into(),
-            Input::ResumePlan { plan, choice } => Box::pin(self.resume_or_settle(&plan, choice, context)).await?.into(),
-            Input::CarryOut { plan } => Box::pin(self.carry_out_plan(&plan, context)).await?.into(),
-            Input::ResumeTurn => Box::pin(self.resume_turn(context)).await?.map(Answer::from).into(),
-            Input::ResumeExecution => Box::pin(self.resume_execution(context)).await?.into(),
+            Input::Reject { plan, reason } => self.commands.decisions.reject(&plan, reason, context).await?.into(),
+            Input::Revise { plan, feedback } => {
+                Box::pin(self.commands.decisions.revise(&plan, feedback, context)).await?.into()
+            }
+            Input::Cancel { plan, reason } => {
+                self.commands.decisions.cancel(&plan, reason, context, &Running::NOTHING).await?.into()
+            }
+            Input::ResumePlan { plan, choice } => {
+                Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, context)).await?.into()
+            }
+            Input::CarryOut { plan } => Box::pin(self.executions.carry_out(&plan, context)).await?.into(),
+            Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
+            Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
             Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
-            Input::Delete => Box::pin(self.delete_session(context)).await?.into(),
+            Input::Delete => Box::pin(self.commands.delete_session(context)).await?.into(),
         })
     }
 
@@ -50,22 +71,22 @@ impl InputHandler for Agent {
                 running.stop().await;
                 Ok(finished(Answer::words(session, "Stopped.")))
             }
-            Input::Command(SlashCommand::Stop) => Ok(finished(self.stop_command(context, running).await?)),
+            Input::Command(SlashCommand::Stop) => Ok(finished(self.commands.stop(context, running).await?)),
             Input::Command(SlashCommand::Reset) => {
-                let outcome = refusal_as_answer(session, self.reset(context, running).await);
+                let outcome = refusal_as_answer(session, self.commands.reset(context, running).await);
                 outcome.map(finished)
             }
             Input::Delete => {
-                self.stop_session(session, context.by(), running).await?;
+                self.executions.stop_session(session, context.by(), running).await?;
                 waits(Input::Delete)
             }
             Input::Cancel { plan, reason } => match self.runs(&plan, context, running).await {
-                true => Ok(finished(self.cancel_plan(&plan, reason, context, running).await?)),
+                true => Ok(finished(self.commands.decisions.cancel(&plan, reason, context, running).await?)),
                 false => waits(Input::Cancel { plan, reason }),
             },
             Input::Revise { plan, feedback } => match self.runs(&plan, context, running).await {
                 true => {
-                    let message = self.ask_for_changes(&plan, feedback, context, running).await?;
+                    let message = self.commands.decisions.ask_for_changes(&plan, feedback, context, running).await?;
                     Ok(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
                 }
                 false => waits(Input::Revise { plan, feedback }),
@@ -90,8 +111,17 @@ impl InputHandler for Agent {
     }
 }
 
-impl Agent {
-    /// `None` if the command is not about what runs.
+impl InputDispatcher {
+    pub(super) fn new(agent: &Arc<AgentContext>) -> Self {
+        let leases = Leases::new(agent);
+        let turns = Turns::new(agent, leases.clone());
+        let executions = Executions::new(agent, leases.clone(), turns.clone());
+        let replies = Replies::new(turns.clone(), executions.clone());
+        let commands = Commands::new(agent, leases, turns, executions.clone(), replies.clone());
+        Self { agent: Arc::clone(agent), executions, replies, commands }
+    }
+
+    /// `None` if the command does not concern the running work.
     async fn interrupt_plan(
         &self,
         command: &PlanCommand,
@@ -102,10 +132,10 @@ impl Agent {
         let reference = match command {
             PlanCommand::Cancel { plan, .. } | PlanCommand::Revise { plan, .. } => plan.as_ref(),
             PlanCommand::Done => {
-                let active = self.engine().session(session).await?.plan_mode.active_plan;
+                let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
                 return Ok(match active {
                     Some(plan) if self.runs(&plan, context, running).await => {
-                        Some(finished(self.leave_plan_mode(Leave::Done, context, running).await?))
+                        Some(finished(self.commands.plans.leave_plan_mode(Leave::Done, context, running).await?))
                     }
                     Some(_) | None => None,
                 });
@@ -122,17 +152,18 @@ impl Agent {
             | PlanCommand::Reject { .. }
             | PlanCommand::Resume { .. } => return Ok(None),
         };
-        // A plan that is not there now may be there when it is the command's turn.
-        let Ok(plan) = self.engine().find_plan(session, reference).await else { return Ok(None) };
+        // A plan that does not exist now may exist when the command's turn comes.
+        let Ok(plan) = self.agent.engine().plans().find(session, reference).await else { return Ok(None) };
         if !self.runs(&plan.id, context, running).await {
             return Ok(None);
         }
         Ok(match command {
             PlanCommand::Cancel { reason, .. } => {
-                Some(finished(self.cancel_plan(&plan.id, reason.clone(), context, running).await?))
+                Some(finished(self.commands.decisions.cancel(&plan.id, reason.clone(), context, running).await?))
             }
             PlanCommand::Revise { feedback, .. } => {
-                let message = self.ask_for_changes(&plan.id, feedback.clone(), context, running).await?;
+                let message =
+                    self.commands.decisions.ask_for_changes(&plan.id, feedback.clone(), context, running).await?;
                 Some(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
             }
             _ => None,
@@ -141,7 +172,7 @@ impl Agent {
 
     async fn stop_running(&self, context: &InputContext, running: &Running) -> LedgerResult<Outcome> {
         let session = context.session();
-        let stopped = self.stop_session(session, context.by(), running).await?;
+        let stopped = self.executions.stop_session(session, context.by(), running).await?;
         Ok(stopped.then(|| Answer::words(session, "Stopped.")).into())
     }
 
@@ -150,7 +181,7 @@ impl Agent {
         if running.carries_out(plan) {
             return true;
         }
-        let found = self.engine().plan(context.session(), plan).await;
+        let found = self.agent.engine().plans().get(context.session(), plan).await;
         found.is_ok_and(|plan| plan.status == PlanStatus::Executing)
     }
 }

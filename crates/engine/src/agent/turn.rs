@@ -1,142 +1,63 @@
-//! A turn from its beginning to its end: the state machine in `core` says what comes next, this carries it out and
-//! writes down what it came to before going on.
+//! Turns: the state machine in `core` says what comes next, a `TurnRunner` carries it out and records the result before it
+//! asks again.
+//!
+//! - `runner`: one turn under way, with `record`, `finish`, `abort`, `planner` and `since_begun`
+//! - `request`, `model_call`: what the model is sent, compaction, and the call itself
+//! - `tool_call`, `ask_agent`: one call of the model, through the gate; a question to a specialist
+//! - `workbook_hooks`: writes into the workbook around the calls
+//! - `conversation_reader`, `conversation_cache`: the conversation, from the journal and from memory
+//! - `replay`: the outcome of a turn that is over, from the journal
 
 mod abort;
+mod ask_agent;
+mod conversation_cache;
+mod conversation_reader;
 mod finish;
+mod model_call;
 mod planner;
 mod record;
 mod replay;
-mod since;
-mod start;
-
-pub(super) use abort::TurnAbort;
+mod request;
+mod runner;
+mod since_begun;
+mod tool_call;
+mod workbook_hooks;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, TurnCommand};
-use planwright_core::conversation::{Conversation, CountTokens as _};
+use planwright_core::conversation::Conversation;
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{PlanId, RequestId, TurnId};
+use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::Pause;
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::snapshot::Snapshot;
-use planwright_core::turn::{Effect, EndReason, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
+use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnLimits};
 
-use super::Agent;
-use super::conversation_cache::CachedConversation;
-use crate::ledger::{Committed, LedgerResult};
+use super::agent_context::AgentContext;
+use super::leases::{Leases, Taken};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
 use crate::session::lease::LeaseGuard;
 use crate::session::outcome::TurnOutcome;
-use crate::session::shutdown::shutting_down;
-use crate::session::task::{InputContext, Running};
+use crate::session::progress::Progress;
+use crate::session::task::InputContext;
 
-impl Agent {
-    /// Has the agent answer a message, after whatever a process left open in the session.
-    pub(super) async fn answer_message(
-        &self,
-        request: RequestId,
-        text: &str,
-        context: &InputContext,
-    ) -> LedgerResult<TurnOutcome> {
-        Box::pin(self.finish_first(context)).await?;
-        let message = Message { request, text, begins: Begins::Answer };
-        let outcome = match Box::pin(self.begin(context.by(), message, context)).await? {
-            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
-            Begun::Before { turn, seq } => self.outcome_of_turn(&turn, seq, context).await?,
-        };
-        Box::pin(self.approve_by_rule(outcome, context)).await
-    }
+pub(super) use conversation_cache::ConversationCache;
+pub(super) use conversation_reader::ConversationReader;
+pub(super) use request::RequestBuilder;
+pub(super) use runner::{Delivery, TurnRunner};
+pub(super) use workbook_hooks::{CallNote, WorkbookHooks};
 
-    /// Resumes a turn of the conversation that its process left open, if there is one.
-    pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
-        match self.open_turn(context.session()).await? {
-            Some(open) if open.purpose.is_conversation() => {
-                Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await
-            }
-            // A turn for a step is resumed with its execution.
-            Some(_) | None => Ok(None),
-        }
-    }
-
-    /// Stops what runs in a session, in whichever process. Says whether there was something.
-    pub(super) async fn stop_session(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        running: &Running,
-    ) -> LedgerResult<bool> {
-        // What only waits here waits for work in another process, and that is what runs.
-        let mut stopped = !running.is_nothing();
-        if !running.holds_lease() {
-            let committed = self.engine().submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
-            stopped |= !committed.events.is_empty();
-            stopped |= self.stop_executions(session, by).await?;
-        }
-        running.stop().await;
-        Ok(stopped)
-    }
-
-    async fn run<'a>(
-        &'a self,
-        id: TurnId,
-        committed: Committed,
-        held: LeaseGuard,
-        context: &'a InputContext,
-    ) -> LedgerResult<TurnRunner<'a>> {
-        context.work.holds_lease.cancel();
-        let (conversation, turn) = self.recall(&committed, &id).await?;
-        let executing = committed.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
-        context.work.carries_out(executing.map(|plan| &plan.id));
-        let limits = self.engine().policy().turn.clone();
-        Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, context))
-    }
-
-    /// A turn that is under way under this lease, wherever it stands.
-    pub(super) fn run_turn<'a>(
-        &'a self,
-        turn: Turn,
-        conversation: Conversation,
-        committed: Committed,
-        held: Arc<LeaseGuard>,
-        limits: TurnLimits,
-        context: &'a InputContext,
-    ) -> TurnRunner<'a> {
-        let session = committed.snapshot.identity.clone();
-        TurnRunner {
-            agent: self,
-            actor: self.actor_for(&session, &turn.purpose),
-            session,
-            held: Some(held),
-            begun_seq: begun_seq(&committed, &turn.id),
-            turn,
-            limits,
-            conversation,
-            seq: committed.seq,
-            before: committed.snapshot.active().map(PlanState::of),
-            snapshot: committed.snapshot,
-            settled: None,
-            resumed: false,
-            delivery: Delivery::Answer,
-            given_up: false,
-            tightened: 0,
-            started: self.engine().now(),
-            context,
-        }
-    }
-}
-
-/// The entry that began the turn, if it was just written.
-fn begun_seq(committed: &Committed, turn: &TurnId) -> Option<u64> {
-    let first = committed.seq + 1 - committed.events.len() as u64;
-    let begun = |event: &Event| match event {
-        Event::Turn { id, event: TurnEvent::Begun { .. } } => id == turn,
-        _ => false,
-    };
-    committed.events.iter().position(begun).map(|index| first + index as u64)
+/// Begins turns, resumes them, and reads the outcome of earlier ones.
+#[derive(Debug, Clone)]
+pub(super) struct Turns {
+    agent: Arc<AgentContext>,
+    leases: Leases,
+    pub(super) conversations: ConversationReader,
+    pub(super) requests: RequestBuilder,
+    pub(super) hooks: WorkbookHooks,
 }
 
 /// What begins a turn.
@@ -151,204 +72,196 @@ pub(super) struct Message<'a> {
 #[derive(Debug)]
 pub(super) enum Begins {
     Answer,
-    /// A turn that works on a document, whose execution was seen like this.
+    /// A turn that works on a document. `seen` is the pause of its execution that the caller knows.
     Document {
         plan: PlanId,
         seen: Option<Pause>,
     },
 }
 
-/// A turn that was to begin.
+/// A message that fits into a request, as the command that begins its turn.
+#[derive(Debug)]
+pub(super) struct PreparedTurn<'a> {
+    request: RequestId,
+    text: &'a str,
+    command: Command,
+}
+
+/// The result of beginning a turn.
 #[derive(Debug)]
 pub(super) enum Begun<'a> {
     Now(Box<TurnRunner<'a>>),
-    /// The very request was sent before, and began the turn with this entry.
+    /// The request was sent before, and began the turn with this entry.
     Before {
         turn: TurnId,
         seq: u64,
     },
 }
 
-/// Everything one turn works with.
+/// The result of one attempt to begin a turn.
 #[derive(Debug)]
-pub(super) struct TurnRunner<'a> {
-    pub(super) agent: &'a Agent,
-    pub(super) session: SessionIdentity,
-    pub(super) actor: Actor,
-    /// Shared with whatever the turn is a part of; the turn of a conversation has it for itself.
-    pub(super) held: Option<Arc<LeaseGuard>>,
-    pub(super) turn: Turn,
-    pub(super) limits: TurnLimits,
-    pub(super) conversation: Conversation,
-    /// The last entry of the journal that the conversation knows.
-    seq: u64,
-    /// The session and its active plan, as of the last thing that was written.
-    pub(super) snapshot: Snapshot,
-    /// The active plan when the turn began.
-    before: Option<PlanState>,
-    /// The plan that a plan tool settled.
-    pub(super) settled: Option<PlanId>,
-    /// Whether the call that is to be carried out next may have been begun before a crash.
-    pub(super) resumed: bool,
-    delivery: Delivery,
-    /// It was interrupted too often; nothing more is tried.
-    given_up: bool,
-    /// How often the model said that the request was too long.
-    pub(super) tightened: u32,
-    started: Timestamp,
-    /// The entry that began the turn, unless another process wrote it.
-    begun_seq: Option<u64>,
-    pub(super) context: &'a InputContext,
+pub(super) enum BeginAttempt<'a> {
+    Begun(Begun<'a>),
+    /// Another process left a turn open, which has to end first.
+    Blocked(Refusal),
 }
 
-/// How the outcome reaches the person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivery {
-    /// It is the answer to what they said.
-    Answer,
-    /// It is told beside something else and may go unread. A plan in it does not count as shown.
-    OnTheWay,
-}
-
-/// How far a plan is.
-#[derive(Debug, PartialEq, Eq)]
-struct PlanState {
-    plan: PlanId,
-    status: PlanStatus,
-    done: Option<usize>,
-}
-
-impl PlanState {
-    fn of(plan: &Plan) -> Self {
-        let done = plan.execution.as_ref().map(|execution| execution.progress().done);
-        Self { plan: plan.id.clone(), status: plan.status, done }
+impl Turns {
+    pub(super) fn new(agent: &Arc<AgentContext>, leases: Leases) -> Self {
+        let (conversations, requests) = (ConversationReader::new(agent), RequestBuilder::new(agent));
+        Self { agent: Arc::clone(agent), leases, conversations, requests, hooks: WorkbookHooks::new(agent) }
     }
-}
 
-impl TurnRunner<'_> {
-    pub(super) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
-        match Box::pin(self.go_on()).await {
-            Ok(outcome) => Ok(outcome),
-            Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
-            Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
-            Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
-            Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
-            Err(TurnAbort::Left) => {
-                if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
-                    self.agent.release(&held).await;
-                }
-                Err(shutting_down())
+    /// Checks that the message fits into a request.
+    pub(super) async fn prepare<'a>(
+        &self,
+        session: &SessionIdentity,
+        message: Message<'a>,
+    ) -> LedgerResult<PreparedTurn<'a>> {
+        let Message { request, text, begins } = message;
+        let tokens = self.requests.check_room(session, text).await?;
+        let said = text.to_owned();
+        let command = Command::Turn(match begins {
+            Begins::Answer => TurnCommand::Begin { text: said, tokens, purpose: Purpose::Answer },
+            Begins::Document { plan, seen } => TurnCommand::BeginDocument { text: said, tokens, plan, seen },
+        });
+        Ok(PreparedTurn { request, text, command })
+    }
+
+    pub(super) async fn begin<'a>(
+        &'a self,
+        by: &Actor,
+        prepared: &PreparedTurn<'_>,
+        context: &'a InputContext,
+    ) -> LedgerResult<BeginAttempt<'a>> {
+        let session = context.session();
+        let PreparedTurn { request, text, command } = prepared;
+        match self.leases.take_as(request.clone(), session, by, command, context).await {
+            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {
+                Ok(BeginAttempt::Blocked(refusal))
             }
-            Err(TurnAbort::Ledger(error)) => Err(error),
-        }
-    }
-
-    /// Nothing more is tried in it: it only ends.
-    pub(super) fn give_up(&mut self) {
-        self.given_up = true;
-    }
-
-    async fn go_on(&mut self) -> Result<TurnOutcome, TurnAbort> {
-        if self.given_up {
-            return Ok(self.end(TurnEnd::Interrupted, Vec::new()).await?);
-        }
-        self.open_workbook().await;
-        loop {
-            if self.plan_is_over() {
-                return Ok(self.end(TurnEnd::Stopped, Vec::new()).await?);
+            Err(error) => Err(error),
+            // The process that has the session works on it, or left it and is not known to have ended.
+            Ok(Taken::Before(committed)) => {
+                let turn = begun_turn(&committed, text)?;
+                context.progress.send(Progress::Accepted(turn.clone()));
+                Ok(BeginAttempt::Begun(Begun::Before { turn, seq: committed.seq }))
             }
-            let input = match self.next() {
-                Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
-                // Here nothing is under way, and another process goes on as if it had been this one.
-                Effect::CallModel if self.agent.shared.shutdown.is_requested() => return Err(TurnAbort::Left),
-                Effect::CallModel => {
-                    // Whatever is called from here on was not begun before a crash.
-                    self.resumed = false;
-                    let Some(input) = self.ask_model().await? else { continue };
-                    input
-                }
-                Effect::RunTool(pending) => {
-                    // Nothing is begun after a stop.
-                    if self.context.work.stop.is_cancelled() {
-                        let halt = TurnAbort::Stopped { heard: String::new(), under_way: None };
-                        return Err(halt.in_the_middle_of(&pending, self.effect_before(&pending)));
+            Ok(Taken::Now(committed, lease)) => {
+                let turn = match begun_turn(&committed, text) {
+                    Ok(turn) => turn,
+                    Err(error) => {
+                        self.leases.release(&lease).await;
+                        return Err(error);
                     }
-                    let outcome = Box::pin(self.carry_out(&pending)).await?;
-                    let tokens = self.agent.shared.tokens.count(&outcome.text);
-                    TurnInput::ToolEnded { call: pending.number, outcome, tokens }
+                };
+                context.progress.send(Progress::Accepted(turn.clone()));
+                if !is_untouched(&committed, &turn) {
+                    self.leases.release(&lease).await;
+                    return Ok(BeginAttempt::Begun(Begun::Before { turn, seq: committed.seq }));
                 }
-            };
-            self.turn.take_in(&input);
-            match self.next() {
-                Effect::End(over) => return Ok(self.over(over, vec![input]).await?),
-                Effect::CallModel | Effect::RunTool(_) => self.record(vec![input], None).await?,
+                let run = self.run(turn, committed, lease, context).await?;
+                Ok(BeginAttempt::Begun(Begun::Now(Box::new(run))))
             }
         }
     }
 
-    /// Somebody ended or replaced the document that this turn carries out. What took its place is not approved.
-    fn plan_is_over(&self) -> bool {
-        let Purpose::Document { plan } = &self.turn.purpose else { return false };
-        self.snapshot.plan(plan).is_some_and(|plan| match plan.status {
-            PlanStatus::Rejected | PlanStatus::Cancelled | PlanStatus::Superseded => true,
-            PlanStatus::Collecting
-            | PlanStatus::Ready
-            | PlanStatus::Approved
-            | PlanStatus::Executing
-            | PlanStatus::Completed
-            | PlanStatus::PartiallyCompleted => false,
-        })
-    }
-
-    fn next(&self) -> Effect {
-        self.turn.next(&self.limits, self.elapsed())
-    }
-
-    pub(super) fn elapsed(&self) -> Duration {
-        let elapsed = self.agent.engine().now().duration_since(self.started);
-        Duration::try_from(elapsed).unwrap_or_default()
-    }
-
-    async fn over(&mut self, over: EndReason, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
-        let end = match over {
-            EndReason::Because(end) => end,
-            EndReason::Planned => self.planned_end().await?,
-        };
-        self.end(end, inputs).await
-    }
-
-    /// Ready when the turn is to stop, and why.
-    pub(super) async fn interrupted(&self) -> TurnAbort {
-        let lost = async {
-            match &self.held {
-                Some(held) => held.lost().await,
-                None => std::future::pending().await,
+    /// Resumes a turn that is open although no process holds the session, unless that was tried too often. `None` if the
+    /// turn ended meanwhile.
+    pub(super) async fn finish_open(
+        &self,
+        open: &OpenTurn,
+        delivery: Delivery,
+        context: &InputContext,
+    ) -> LedgerResult<Option<TurnOutcome>> {
+        let session = context.session();
+        let resume = Command::Turn(TurnCommand::Resume { turn: open.id.clone() });
+        let by = Actor::system(session.channel.as_str());
+        match self.leases.take(session, &by, &resume, context).await {
+            // The process that held the session finished it.
+            Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::WrongStatus => Ok(None),
+            Err(error) => Err(error),
+            Ok((committed, lease)) => {
+                let Some(open) = committed.snapshot.session.as_ref().and_then(|session| session.turn.clone()) else {
+                    return Ok(None);
+                };
+                self.leases.fence_files(session, &lease).await?;
+                context.progress.send(Progress::Resumed(open.id.clone()));
+                let mut run = self.run(open.id.clone(), committed, lease, context).await?;
+                run.resume(delivery);
+                if open.resumed > self.agent.engine().policy().turn.resumptions {
+                    run.give_up();
+                }
+                Box::pin(run.finish_turn()).await.map(Some)
             }
-        };
-        tokio::select! {
-            biased;
-            () = self.context.work.stop.cancelled() => TurnAbort::Stopped { heard: String::new(), under_way: None },
-            () = lost => TurnAbort::Elsewhere,
-            () = self.agent.shared.shutdown.immediate() => TurnAbort::Left,
         }
     }
 
-    /// Fails unless the session is known to be leased to this process. Nothing is called without that.
-    pub(super) async fn check_lease(&self) -> Result<(), TurnAbort> {
-        let Some(held) = &self.held else { return Err(TurnAbort::Elsewhere) };
-        if held.confirm(self.agent.engine().ledger().as_ref()).await? { Ok(()) } else { Err(TurnAbort::Elsewhere) }
+    pub(super) async fn open_turn(&self, session: &SessionIdentity) -> LedgerResult<Option<OpenTurn>> {
+        let stored = self.agent.engine().ledger().session(session).await?;
+        Ok(stored.and_then(|stored| stored.session.turn))
     }
 
-    /// Remembers the conversation for the next turn.
-    fn remember(&mut self) {
-        if !self.turn.purpose.is_conversation() {
-            return;
+    /// The outcome of a turn that the same request began before. If the turn was left open, it is resumed now.
+    pub(super) async fn outcome_of(
+        &self,
+        turn: &TurnId,
+        seq: u64,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
+        let session = context.session();
+        if let Some(open) = self.open_turn(session).await?.filter(|open| open.id == *turn)
+            && let Some(outcome) = Box::pin(self.finish_open(&open, Delivery::Answer, context)).await?
+        {
+            return Ok(outcome);
         }
-        let Some(opened_at) = self.snapshot.session.as_ref().map(|session| session.opened_at) else { return };
-        let conversation = std::mem::take(&mut self.conversation);
-        self.agent
-            .shared
-            .conversations
-            .keep(&self.session, CachedConversation { conversation, seq: self.seq, opened_at });
+        replay::outcome(self.agent.engine(), &self.conversations, session, turn, seq).await
     }
+
+    async fn run<'a>(
+        &'a self,
+        id: TurnId,
+        committed: Committed,
+        held: LeaseGuard,
+        context: &'a InputContext,
+    ) -> LedgerResult<TurnRunner<'a>> {
+        context.work.holds_lease.cancel();
+        let (conversation, turn) = self.conversations.load(&committed, &id).await?;
+        let executing = committed.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
+        context.work.carries_out(executing.map(|plan| &plan.id));
+        let limits = self.agent.engine().policy().turn.clone();
+        Ok(self.run_turn(turn, conversation, committed, Arc::new(held), limits, context))
+    }
+
+    /// A runner for a turn under this lease, in whichever state the turn is.
+    pub(super) fn run_turn<'a>(
+        &'a self,
+        turn: Turn,
+        conversation: Conversation,
+        committed: Committed,
+        held: Arc<LeaseGuard>,
+        limits: TurnLimits,
+        context: &'a InputContext,
+    ) -> TurnRunner<'a> {
+        TurnRunner::new(self, turn, conversation, committed, held, limits, context)
+    }
+}
+
+/// The turn that the message began, now or when it was sent before. A name that was used for another text is refused.
+fn begun_turn(committed: &Committed, text: &str) -> LedgerResult<TurnId> {
+    let begun = committed.events.iter().find_map(|event| match event {
+        Event::Turn { id, event: TurnEvent::Begun { text, purpose, .. } } => Some((id, text, purpose)),
+        _ => None,
+    });
+    match begun {
+        // The text of a document's turn depends on the steps that are done.
+        Some((turn, sent, purpose)) if sent == text || *purpose != Purpose::Answer => Ok(turn.clone()),
+        Some(_) | None => Err(Refusal::conflict("This request was sent before with another content.").into()),
+    }
+}
+
+/// Whether the turn is open and nothing has happened in it. A request that is sent again finds one that went on, or is over.
+fn is_untouched(committed: &Committed, turn: &TurnId) -> bool {
+    let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
+    open.is_some_and(|open| open.id == *turn && open.calls == 0 && open.resumed == 0)
 }

@@ -9,7 +9,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_core::slash::{self, Mistake, PlanCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
 
-/// Something for one session.
+/// An input for one session.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// A message for the agent.
@@ -37,7 +37,7 @@ pub enum Input {
         plan: PlanId,
         reason: Option<String>,
     },
-    /// Continues a plan, and says what becomes of the step it stopped at.
+    /// Continues a plan. `choice` settles the step that it stopped at.
     ResumePlan {
         plan: PlanId,
         choice: Option<StuckChoice>,
@@ -50,16 +50,16 @@ pub enum Input {
     ResumeTurn,
     /// Resumes a plan whose process ended while it carried the plan out.
     ResumeExecution,
-    /// Stops what runs in the session, in whichever process it runs.
+    /// Stops the work of the session, in whichever process it runs.
     Stop,
-    /// Stops what runs in the session in this process.
+    /// Stops the work of the session in this process.
     StopHere,
     /// Deletes the session with everything of it.
     Delete,
 }
 
 impl Input {
-    /// What a person typed: a message, a command, or a mistake.
+    /// Parses what a person typed: a message, a command, or a mistake.
     pub fn typed(text: &str) -> Self {
         match slash::parse(text) {
             slash::Input::Message(text) => Self::Message(text.to_owned()),
@@ -127,24 +127,24 @@ pub(crate) enum Priority {
     Waits,
     /// At once: it changes nothing.
     Reads,
-    /// At once, on whatever runs.
+    /// At once, on the running work.
     Stops,
-    /// At once if it is about what runs, otherwise after all of them.
+    /// At once if it concerns the running work, otherwise after all of them.
     MayStop,
 }
 
-/// Who submits an input, from where, and under which name.
+/// The actor that submits an input, its location, and the name of the request.
 #[derive(Debug, Clone)]
 pub struct Request {
-    pub place: Place,
+    pub location: ChatLocation,
     pub by: Actor,
     /// A request that is sent again under its name gets the outcome of the first time. At most 100 characters.
     pub id: Option<RequestId>,
 }
 
 impl Request {
-    pub fn new(place: Place, by: Actor) -> Self {
-        Self { place, by, id: None }
+    pub fn new(location: ChatLocation, by: Actor) -> Self {
+        Self { location, by, id: None }
     }
 
     pub fn named(self, id: Option<RequestId>) -> Self {
@@ -152,7 +152,7 @@ impl Request {
     }
 
     pub fn session(&self) -> &SessionIdentity {
-        &self.place.session
+        &self.location.session
     }
 
     /// A name for one of several commands that the request leads to.
@@ -163,26 +163,26 @@ impl Request {
 
 /// A transport, and the session it is in now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ChatLocation {
     pub transport: TransportChat,
     pub session: SessionIdentity,
-    pub seen: Seen,
+    pub seen: SeenPlan,
 }
 
-impl Place {
+impl ChatLocation {
     pub fn new(transport: TransportChat, session: SessionIdentity) -> Self {
-        Self { transport, session, seen: Seen::default() }
+        Self { transport, session, seen: SeenPlan::default() }
     }
 }
 
-/// Who knows which version of a plan the person saw last.
+/// Where the version of a plan that the person saw last is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Seen {
-    /// The session, for surfaces that show answers to one person in one place.
+pub enum SeenPlan {
+    /// In the session, for surfaces that show answers to one person in one place.
     #[default]
-    KnownToSession,
-    /// The surface: several of them may be in the session, and what one shows is not seen at the others.
-    KnownHere(Option<ShownPlan>),
+    InSession,
+    /// At the surface: several of them may be in the session, and each shows its own version.
+    AtSurface(Option<ShownPlan>),
 }
 
 /// What a person approves besides the text: which steps, and with what note.

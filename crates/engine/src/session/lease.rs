@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ledger::{Committed, Lease, Ledger, LedgerResult};
 
-/// How often the store is asked whether another process ended the work.
+/// The interval at which the store is asked whether another process ended the work.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A lease that is renewed until it is dropped. One that is dropped without being released runs out by itself.
@@ -42,7 +42,7 @@ impl LeaseGuard {
         &self.held.lease
     }
 
-    /// Ready when another process has the session, ended the work in it, or may have taken it.
+    /// Resolves when another process has the session, ended the work in it, or may have taken it.
     pub(crate) async fn lost(&self) {
         self.held.lost.cancelled().await;
     }
@@ -52,7 +52,7 @@ impl LeaseGuard {
         self.held.confirm(ledger).await
     }
 
-    /// The same, and the store is asked whatever the clock says.
+    /// The same, with a question to the store even if the lease is valid by the clock.
     pub(crate) async fn confirm_now(&self, ledger: &dyn Ledger) -> LedgerResult<bool> {
         Ok(!self.held.lost.is_cancelled() && self.held.renew(ledger).await?)
     }
@@ -115,14 +115,14 @@ impl HeldLease {
         Ok(is_ours)
     }
 
-    /// Renews the lease and is over when it is lost, or could not be renewed in time.
+    /// Renews the lease. Returns when it is lost, or could not be renewed in time.
     async fn keep_renewing(&self, ledger: &dyn Ledger) {
         loop {
             sleep(self.ttl / 3).await;
             match timeout_at(self.valid_until(), self.renew(ledger)).await {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) => return,
-                // The store is away. Until the lease runs out nobody else can have it.
+                // The store cannot be reached. Until the lease runs out no other process can take it.
                 Ok(Err(_)) | Err(_) if self.is_valid() => {}
                 // A process that slept finds out late; the store says who has the session.
                 Ok(Err(_)) | Err(_) => match self.renew(ledger).await {
@@ -189,10 +189,10 @@ impl LeaseKeeper {
     }
 }
 
-/// What a session is leased for. Other processes may end it without holding the lease.
+/// The work that a session is leased for. Other processes may end it without holding the lease.
 #[derive(Debug)]
 pub(crate) enum LeasePurpose {
-    /// Something that no other process ends.
+    /// Work that no other process ends.
     Short,
     Turn(TurnId),
     Execution(PlanId, ExecutionId),
@@ -226,11 +226,11 @@ impl LeasePurpose {
     }
 }
 
-/// Is over when another process has ended the work, which it may do without holding the lease.
+/// Resolves when another process has ended the work, which it may do without holding the lease.
 async fn ended_elsewhere(ledger: &dyn Ledger, session: &SessionIdentity, purpose: &LeasePurpose) {
     loop {
         sleep(LOOK).await;
-        // A store that is away for a moment says nothing.
+        // An error of the store does not end the work.
         if purpose.is_over(ledger, session).await.unwrap_or(false) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What an input comes to. The plan in it is made from the stored plan, never from what the model says about it.
+//! The outcome of an input. The plan in it is made from the stored plan, never from the model's text.
 
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::model::Usage;
@@ -16,9 +16,9 @@ pub struct TurnOutcome {
     pub end: TurnEnd,
     /// What the person reads, in Markdown.
     pub reply: String,
-    /// A plan that the person has not seen like this yet.
+    /// A plan whose current version the person has not seen.
     pub plan: Option<PlanCard>,
-    /// The same for whoever builds on it, while a plan is built.
+    /// The same as data, while a plan is built.
     pub planner: Option<PlannerAnswer>,
     pub usage: Usage,
     pub model_calls: usize,
@@ -34,7 +34,7 @@ pub struct TurnStats {
     pub tool_calls: u32,
 }
 
-/// What a progress stream ends in.
+/// The last item of a progress stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Answer(Box<Answer>),
@@ -71,7 +71,7 @@ pub struct Answer {
     pub session: SessionIdentity,
     /// How the turn ended; `None` if no turn was needed.
     pub end: Option<TurnEnd>,
-    /// What was decided before the work that this is the answer to; it was told at once.
+    /// The decision that led to the work; it was sent as progress at once.
     pub decided: Option<String>,
     /// What the person reads, in Markdown.
     pub reply: String,
@@ -131,7 +131,7 @@ pub struct PlanCard {
     pub version: u32,
     pub digest: Digest,
     pub markdown: String,
-    /// Who said yes to it, and whether that was a person or a standing policy.
+    /// The person or the standing policy that approved it.
     pub approval: Option<Approval>,
     /// How far it has come, once it is carried out.
     pub progress: Option<Progress>,

@@ -14,7 +14,7 @@ use tokio::sync::{broadcast, mpsc};
 use super::outcome::{Outcome, TurnOutcome};
 use crate::ledger::{LedgerError, LedgerResult};
 
-/// How many progress messages an observer may be behind before it misses some.
+/// The number of progress messages that an observer may be behind before it misses some.
 const OBSERVER_BACKLOG: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub enum Progress {
     WaitingForOthers,
     /// The message is on disk.
     Accepted(TurnId),
-    /// An interrupted turn goes on.
+    /// An interrupted turn is resumed.
     Resumed(TurnId),
     /// An interrupted turn is over, and the message that waited for it begins.
     Finished(Box<TurnOutcome>),
     ModelCalled,
     Text(String),
-    /// What was said so far does not count; the model is asked again after `wait`.
+    /// The text so far is discarded; the model is asked again after `wait`.
     Again {
         why: String,
         wait: Duration,
@@ -95,7 +95,7 @@ pub enum Update {
     Outcome(LedgerResult<Outcome>),
 }
 
-/// What happens to one input, ending in one outcome. Dropping the stream does not cancel the input.
+/// The progress of one input, which ends in one outcome. Dropping the stream does not cancel the input.
 #[derive(Debug)]
 pub struct ProgressStream {
     updates: mpsc::UnboundedReceiver<Update>,
@@ -134,7 +134,7 @@ impl ProgressSender {
 
     pub(crate) fn send(&self, progress: Progress) {
         self.observers.notify(&self.session, &progress);
-        // A submitter that dropped its stream does not want to know.
+        // The stream may have been dropped.
         let _ = self.updates.send(Update::Progress(progress));
     }
 
@@ -146,7 +146,7 @@ impl ProgressSender {
     }
 }
 
-/// Who observes which session in this process. Progress is stored nowhere; the journal has everything that counts.
+/// The observers of each session in this process. Progress is not stored; the journal has the results.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observers {
     senders: Arc<Mutex<HashMap<SessionIdentity, broadcast::Sender<Progress>>>>,

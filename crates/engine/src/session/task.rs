@@ -22,23 +22,23 @@ use super::progress::ProgressSender;
 use super::registry::SessionRegistry;
 use crate::catch_panic::catch_panic;
 use crate::engine::Engine;
-use crate::ledger::{Ledger, LedgerError, LedgerResult};
+use crate::ledger::{Committed, Ledger, LedgerError, LedgerResult};
 
-/// Carries inputs out.
+/// Carries out inputs.
 #[async_trait]
 pub(crate) trait InputHandler: Send + Sync + std::fmt::Debug + 'static {
     /// Carries out an input whose turn it is.
     async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome>;
 
-    /// What an input that stops does at once, while `running` goes on beside it.
+    /// Carries out an input that stops `running`, while that still runs.
     async fn interrupt(&self, input: Input, context: &InputContext, running: &Running) -> LedgerResult<Interruption>;
 }
 
-/// What an input that stops came to at once.
+/// The result of an input that stops the running work.
 #[derive(Debug)]
 pub(crate) enum Interruption {
     Finished(Outcome),
-    /// The rest of it takes its place in the queue, under this name.
+    /// The rest of the input goes into the queue, under this name.
     Continues(Input, Option<RequestId>),
 }
 
@@ -72,6 +72,14 @@ impl InputContext {
         match &self.request.id {
             Some(id) => engine.as_request(id.clone()),
             None => engine.clone(),
+        }
+    }
+
+    /// What the request wrote if it was carried out before under the same name.
+    pub(crate) async fn find_committed(&self, engine: &Engine) -> LedgerResult<Option<Committed>> {
+        match &self.request.id {
+            Some(id) => engine.submitter().find_request(self.session(), self.by(), id).await,
+            None => Ok(None),
         }
     }
 
@@ -109,7 +117,7 @@ impl Work {
     }
 }
 
-/// What runs in a session while an input arrives that may stop it.
+/// The work that runs in a session while an input arrives that may stop it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running(Option<Work>);
 
@@ -158,17 +166,17 @@ pub(super) struct SessionTask {
     options: TaskOptions,
     leases: LeaseKeeper,
     queue: VecDeque<Queued>,
-    /// What is at the head of the order.
+    /// The input that is carried out now.
     current: Option<(Work, BoxFuture<'static, ()>)>,
     /// Inputs that do not wait.
     beside: FuturesUnordered<BoxFuture<'static, Beside>>,
     arrivals: u64,
 }
 
-/// A place in the order.
+/// A position in the queue.
 struct Queued {
     arrival: u64,
-    /// Absent while the input acts at once; whatever arrived after it waits for that.
+    /// `None` while the input acts at once; inputs that arrived after it wait for that.
     input: Option<QueuedInput>,
 }
 
@@ -284,7 +292,7 @@ impl SessionTask {
         })
     }
 
-    /// An input that acted at once gives its place up, or takes it with what is left to do.
+    /// An input that acted at once leaves the queue, or keeps its position with the rest of its work.
     fn settle(&mut self, beside: Beside) {
         let Some(place) = self.queue.iter().position(|queued| Some(queued.arrival) == beside.arrival) else { return };
         match beside.rest {

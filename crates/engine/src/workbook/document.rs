@@ -1,15 +1,17 @@
 //! A document of the workbook as the ledger has it.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::journal::Entry;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{DocumentKind, DocumentState, Documents, TextDigest, Workbook};
+use planwright_core::workbook::{DocumentKind, DocumentState, Documents, TextDigest, Workbook, completion};
 
-use crate::engine::Engine;
-use crate::ledger::{LedgerError, LedgerResult};
+use crate::ledger::{Ledger, LedgerError, LedgerResult};
+use crate::lookup;
 
 /// One version of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,15 +23,25 @@ pub struct Document {
     pub at: Timestamp,
 }
 
-impl Engine {
-    /// The workbook that is being worked with, without its texts.
-    pub async fn current_workbook(&self, session: &SessionIdentity) -> LedgerResult<Option<Workbook>> {
-        Ok(self.session(session).await?.current_workbook().cloned())
+/// Reads documents from the journal.
+#[derive(Debug, Clone)]
+pub(super) struct DocumentReader {
+    ledger: Arc<dyn Ledger>,
+}
+
+impl DocumentReader {
+    pub(super) fn new(ledger: Arc<dyn Ledger>) -> Self {
+        Self { ledger }
     }
 
-    /// A document as it is now.
-    pub async fn document(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Document> {
-        let workbook = self.current_workbook(session).await?.ok_or_else(none_yet)?;
+    /// The current workbook, without its texts.
+    pub(super) async fn current(&self, session: &SessionIdentity) -> LedgerResult<Option<Workbook>> {
+        Ok(lookup::session(self.ledger.as_ref(), session).await?.current_workbook().cloned())
+    }
+
+    /// The newest version of a document.
+    pub(super) async fn document(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Document> {
+        let workbook = self.current(session).await?.ok_or_else(none_yet)?;
         self.version(session, which, workbook.document(which)).await
     }
 
@@ -44,6 +56,13 @@ impl Engine {
         let text = entry.event.document(which).filter(|text| TextDigest::of(text) == state.digest);
         let Some(text) = text.map(str::to_owned) else { return Err(not_there(session, which, state.seq)) };
         Ok(Document { which, version: state.version, text, by: entry.by, at: entry.at })
+    }
+
+    /// Whether the task plan says that it is complete.
+    pub(super) async fn is_complete(&self, session: &SessionIdentity, workbook: &Workbook) -> LedgerResult<bool> {
+        let task_plan =
+            self.version(session, DocumentKind::TaskPlan, workbook.document(DocumentKind::TaskPlan)).await?;
+        Ok(completion::is_complete(&task_plan.text))
     }
 
     /// The texts that these entries have.
@@ -89,7 +108,7 @@ impl Engine {
     }
 
     async fn entry(&self, session: &SessionIdentity, seq: u64) -> LedgerResult<Entry> {
-        let found = self.ledger().journal(session, seq.saturating_sub(1), 1).await?;
+        let found = self.ledger.journal(session, seq.saturating_sub(1), 1).await?;
         let what = || format!("entry {seq} of session {session}");
         let sealed = found.into_iter().find(|sealed| sealed.seq == seq);
         let sealed = sealed.ok_or_else(|| LedgerError::damaged(what(), "it is missing"))?;

@@ -1,36 +1,36 @@
-//! NewWorkbook a workbook, editing its documents, clearing it, and switching planning files on and off.
+//! Changes of a workbook: begin, edit and clear. Each is made from the newest version, or not at all.
 
-use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::event::{Event, WorkbookEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::template::fresh;
-use planwright_core::workbook::{DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin, completion};
+use planwright_core::workbook::{DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin};
 
-use super::document::none_yet;
+use super::document::{DocumentReader, none_yet};
 use super::notes::Note;
-use super::sync::{SyncReport, WorkbookFiles};
-use crate::engine::{Asking, Engine};
-use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use super::sync::{FileSync, SyncReport, WorkbookFiles};
+use super::templates;
+use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::submitter::{SubmitRequest, Submitter};
 
-/// How often a change is made again because somebody was faster.
+/// The number of times that a change is tried while other writers are faster.
 const ATTEMPTS: u32 = 16;
 
-/// The workbook that is asked for.
+/// A workbook to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewWorkbook {
     pub title: String,
-    /// Puts a workbook away that is not complete.
+    /// Archives the current workbook even if it is not complete.
     pub force_new: bool,
 }
 
-/// What asking for a workbook came to.
+/// The result of asking for a workbook.
 #[derive(Debug, Clone)]
 pub struct InitOutcome {
-    /// The workbook there is now.
+    /// The current workbook.
     pub workbook: Workbook,
-    /// Whether it began with this; otherwise one is being worked with, and nothing was changed.
+    /// False if the current workbook is not complete: nothing was changed.
     pub is_new: bool,
     /// The name under which the one before it was archived.
     pub archived: Option<String>,
@@ -38,61 +38,54 @@ pub struct InitOutcome {
     pub(crate) committed: Option<Committed>,
 }
 
-/// What an edit came to.
+/// The result of an edit.
 #[derive(Debug, Clone)]
 pub struct EditOutcome {
     pub version: u32,
-    /// Whether there is another text than before.
+    /// Whether the text differs from the one before.
     pub changed: bool,
     pub bytes: usize,
     pub notes: Vec<Note>,
     pub(crate) committed: Option<Committed>,
 }
 
-impl Engine {
-    /// `/plan files on|off`
-    pub async fn switch_planning_files(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        on: bool,
-    ) -> LedgerResult<Committed> {
-        self.submit(session, by, Command::Workbook(WorkbookCommand::Switch { on })).await
+/// Changes workbooks in the ledger and then brings the files up to date.
+#[derive(Debug, Clone)]
+pub(super) struct WorkbookEditor {
+    submitter: Submitter,
+    reader: DocumentReader,
+    files: FileSync,
+}
+
+impl WorkbookEditor {
+    pub(super) fn new(submitter: Submitter, reader: DocumentReader, files: FileSync) -> Self {
+        Self { submitter, reader, files }
     }
 
-    /// Begins a workbook, unless one is being worked with. A complete one is archived first.
-    pub async fn init_workbook(
-        &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        new: &NewWorkbook,
-    ) -> LedgerResult<InitOutcome> {
-        self.init_workbook_as(self.asked_by(session, by), new).await
-    }
-
-    pub(crate) async fn init_workbook_as(&self, asking: Asking<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
-        let session = asking.session;
-        let workbook_files = self.workbook_files(session).await;
-        let mut notes = self.sync(session, &workbook_files).await?.notes;
-        let (templates, broken) = self.templates().await;
+    /// Begins a workbook, unless the current one is not complete. A complete one is archived first.
+    pub(super) async fn init(&self, request: SubmitRequest<'_>, new: &NewWorkbook) -> LedgerResult<InitOutcome> {
+        let session = request.session;
+        let workbook_files = self.files.open(session).await;
+        let mut notes = self.files.sync(session, &workbook_files).await?.notes;
+        let (templates, broken) = templates::load(self.files.folders(), self.submitter.policy()).await;
         for attempt in 1.. {
-            let current = self.current_workbook(session).await?;
+            let current = self.reader.current(session).await?;
             if let Some(workbook) = &current
                 && !new.force_new
-                && !self.is_complete(session, workbook).await?
+                && !self.reader.is_complete(session, workbook).await?
             {
                 let workbook = workbook.clone();
                 return Ok(InitOutcome { workbook, is_new: false, archived: None, notes, committed: None });
             }
             let begin = WorkbookCommand::Begin {
                 title: new.title.clone(),
-                documents: Documents::each(|which| fresh(which, &new.title, self.now(), &templates)),
+                documents: Documents::each(|which| fresh(which, &new.title, self.submitter.now(), &templates)),
                 replaces: current.as_ref().map(Workbook::versions),
-                taken: self.archive_names(&workbook_files).await,
+                taken: workbook_files.archive_names().await,
             };
-            match self.submit_as(asking.clone(), Command::Workbook(begin)).await {
+            match self.submitter.submit_as(request.clone(), Command::Workbook(begin)).await {
                 Err(LedgerError::Refused(refusal)) if again(&refusal, attempt) => {
-                    notes.extend(self.sync(session, &workbook_files).await?.notes);
+                    notes.extend(self.files.sync(session, &workbook_files).await?.notes);
                 }
                 Err(error) => return Err(error),
                 Ok(committed) => {
@@ -110,47 +103,28 @@ impl Engine {
         Err(none_yet())
     }
 
-    /// Whether the task plan says that it is complete.
-    pub async fn is_complete(&self, session: &SessionIdentity, workbook: &Workbook) -> LedgerResult<bool> {
-        let task_plan =
-            self.version(session, DocumentKind::TaskPlan, workbook.document(DocumentKind::TaskPlan)).await?;
-        Ok(completion::is_complete(&task_plan.text))
-    }
-
-    /// Changes a document: `edit` is given its text and says what it is to be. It may be asked more than once, because
-    /// the change is made from the newest version or not at all.
-    pub async fn edit_document(
+    /// Changes a document: `edit` maps its text to the new one. It is called again if another writer was faster.
+    pub(super) async fn edit(
         &self,
-        session: &SessionIdentity,
-        by: &Actor,
-        which: DocumentKind,
-        why: WriteOrigin,
-        edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
-    ) -> LedgerResult<EditOutcome> {
-        self.edit_document_as(self.asked_by(session, by), which, why, edit).await
-    }
-
-    pub(crate) async fn edit_document_as(
-        &self,
-        asking: Asking<'_>,
+        request: SubmitRequest<'_>,
         which: DocumentKind,
         why: WriteOrigin,
         mut edit: impl FnMut(&str) -> Result<String, Refusal> + Send,
     ) -> LedgerResult<EditOutcome> {
-        let session = asking.session;
-        let workbook_files = self.workbook_files(session).await;
-        let SyncReport { mut notes, mut committed } = self.sync(session, &workbook_files).await?;
+        let session = request.session;
+        let workbook_files = self.files.open(session).await;
+        let SyncReport { mut notes, mut committed } = self.files.sync(session, &workbook_files).await?;
         for attempt in 1.. {
-            let before = self.document(session, which).await?;
+            let before = self.reader.document(session, which).await?;
             let content = edit(&before.text)?;
             let bytes = content.len();
             if content == before.text {
                 return Ok(EditOutcome { version: before.version, changed: false, bytes, notes, committed });
             }
             let write = WorkbookCommand::Write { which, base_version: before.version, content, why };
-            match self.submit_as(asking.clone(), Command::Workbook(write)).await {
+            match self.submitter.submit_as(request.clone(), Command::Workbook(write)).await {
                 Err(LedgerError::Refused(refusal)) if again(&refusal, attempt) => {
-                    let report = self.sync(session, &workbook_files).await?;
+                    let report = self.files.sync(session, &workbook_files).await?;
                     notes.extend(report.notes);
                     committed = report.committed.or(committed);
                 }
@@ -165,21 +139,17 @@ impl Engine {
         Err(none_yet())
     }
 
-    /// Takes the documents away; archives and the history stay.
-    pub async fn clear_workbook(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Vec<Note>> {
-        Ok(self.clear_workbook_as(self.asked_by(session, by)).await?.0)
-    }
-
-    pub(crate) async fn clear_workbook_as(&self, asking: Asking<'_>) -> LedgerResult<(Vec<Note>, Committed)> {
-        let session = asking.session;
-        let workbook_files = self.workbook_files(session).await;
-        let mut notes = self.sync(session, &workbook_files).await?.notes;
+    /// Removes the documents; archives and the history stay.
+    pub(super) async fn clear(&self, request: SubmitRequest<'_>) -> LedgerResult<(Vec<Note>, Committed)> {
+        let session = request.session;
+        let workbook_files = self.files.open(session).await;
+        let mut notes = self.files.sync(session, &workbook_files).await?.notes;
         for attempt in 1.. {
-            let workbook = self.current_workbook(session).await?.ok_or_else(none_yet)?;
+            let workbook = self.reader.current(session).await?.ok_or_else(none_yet)?;
             let clear = WorkbookCommand::Clear { base_versions: workbook.versions() };
-            match self.submit_as(asking.clone(), Command::Workbook(clear)).await {
+            match self.submitter.submit_as(request.clone(), Command::Workbook(clear)).await {
                 Err(LedgerError::Refused(refusal)) if again(&refusal, attempt) => {
-                    notes.extend(self.sync(session, &workbook_files).await?.notes);
+                    notes.extend(self.files.sync(session, &workbook_files).await?.notes);
                 }
                 Err(error) => return Err(error),
                 Ok(committed) => {
@@ -191,7 +161,7 @@ impl Engine {
         Err(none_yet())
     }
 
-    /// The files after a commit, and what the ledger has after that: a person may have written meanwhile.
+    /// Updates the files after a commit. A person may have edited them meanwhile, so there may be a newer commit.
     async fn written_out(
         &self,
         session: &SessionIdentity,
@@ -199,13 +169,9 @@ impl Engine {
         committed: Committed,
         notes: &mut Vec<Note>,
     ) -> LedgerResult<Committed> {
-        let report = self.sync(session, workbook_files).await?;
+        let report = self.files.sync(session, workbook_files).await?;
         notes.extend(report.notes);
         Ok(report.committed.unwrap_or(committed))
-    }
-
-    fn asked_by<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> Asking<'a> {
-        Asking { session, by, request: self.next_request(), leasing: Leasing::None, turn: None }
     }
 }
 

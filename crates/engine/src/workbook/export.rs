@@ -1,56 +1,35 @@
-//! A copy of the workbook among the person's own files. A file that is there is never replaced.
+//! A copy of the workbook among the person's own files. An existing file is never replaced.
 
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::workbook::{DocumentKind, archive};
+use planwright_core::workbook::DocumentKind;
 use serde_json::{Value, json};
 
-use super::document::none_yet;
-use super::results::with_notes;
-use crate::engine::Engine;
-use crate::ledger::LedgerResult;
+use crate::workbook_dir::WorkbookFolders;
 
-/// How many names are tried before somebody has to say one.
+/// The number of names that are tried before the caller has to give one.
 const NAMES: u32 = 100;
 
-impl Engine {
-    /// Copies one document, or all three in one file, and says where it is now.
-    pub async fn export_workbook(
-        &self,
-        session: &SessionIdentity,
-        which: Option<DocumentKind>,
-        path: Option<&str>,
-    ) -> LedgerResult<Value> {
-        let workbook_files = self.workbook_files(session).await;
-        let notes = self.sync(session, &workbook_files).await?.notes;
-        drop(workbook_files);
-        let Some(folders) = self.workbook_folders() else {
-            return Err(Refusal::new(RefusalCode::Unavailable, "There are no files of the person here.").into());
-        };
-        let text = self.exported(session, which).await?;
-        if let Some(path) = path {
-            let written = folders.files.write_new(session, path, text).await?;
-            return Ok(with_notes(answer(&written), &notes));
-        }
-        let stem = which.map_or("plan", DocumentKind::as_str);
-        for n in 1..=NAMES {
-            let name = if n == 1 { format!("{stem}.md") } else { format!("{stem}-{n}.md") };
-            match folders.files.write_new(session, &name, text.clone()).await {
-                Err(refusal) if refusal.code == RefusalCode::Conflict => {}
-                written => return Ok(with_notes(answer(&written?), &notes)),
-            }
-        }
-        Err(Refusal::conflict(format!("{stem}.md and many names like it are taken; say another `path`.")).into())
+/// Writes the text to `path` among the person's files, or to a free name if there is no `path`.
+pub(super) async fn write(
+    folders: &WorkbookFolders,
+    session: &SessionIdentity,
+    which: Option<DocumentKind>,
+    path: Option<&str>,
+    text: String,
+) -> Result<Value, Refusal> {
+    if let Some(path) = path {
+        return Ok(answer(&folders.files.write_new(session, path, text).await?));
     }
-
-    async fn exported(&self, session: &SessionIdentity, which: Option<DocumentKind>) -> LedgerResult<String> {
-        if let Some(which) = which {
-            return Ok(self.document(session, which).await?.text);
+    let stem = which.map_or("plan", DocumentKind::as_str);
+    for n in 1..=NAMES {
+        let name = if n == 1 { format!("{stem}.md") } else { format!("{stem}-{n}.md") };
+        match folders.files.write_new(session, &name, text.clone()).await {
+            Err(refusal) if refusal.code == RefusalCode::Conflict => {}
+            written => return Ok(answer(&written?)),
         }
-        let workbook = self.current_workbook(session).await?.ok_or_else(none_yet)?;
-        let texts = self.texts(session, &workbook.documents.map(|document| document.seq)).await?;
-        Ok(archive::text(&workbook.title, self.now(), &texts))
     }
+    Err(Refusal::conflict(format!("{stem}.md and many names like it are taken; say another `path`.")))
 }
 
 fn answer(written: &Value) -> Value {

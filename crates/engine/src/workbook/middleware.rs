@@ -1,5 +1,5 @@
-//! What is written into the workbook without the model asking for it, and what the model is told about it: pieces of what
-//! research brought, what failed and how often, whether a message is worth a workbook, and where the work stands.
+//! Writes into the workbook that the model does not ask for, and the hint about the workbook in the prompt: parts of
+//! research results, failed calls and their number, the assessment of a message, and the state of the work.
 
 use planwright_core::command::Command;
 use planwright_core::refusal::Refusal;
@@ -10,11 +10,12 @@ use planwright_core::workbook::hint::{LastEdit, hint, invitation};
 use planwright_core::workbook::{AssessmentRecord, DocumentKind, WorkbookCommand, WriteOrigin, errors, findings};
 use serde_json::Value;
 
+use super::Workbooks;
 use super::document::Document;
 use super::edit::NewWorkbook;
 use super::sync::DISK;
-use crate::engine::{Asking, Engine};
 use crate::ledger::{Committed, LedgerResult};
+use crate::submitter::{SubmitRequest, Submitter};
 
 /// A call that has ended.
 #[derive(Debug, Clone, Copy)]
@@ -22,31 +23,42 @@ pub(crate) struct EndedCall<'a> {
     pub(crate) tool: &'a str,
     /// As the model wrote them.
     pub(crate) arguments: &'a str,
-    /// What it answered, or why it failed.
+    /// The answer, or the reason of the failure.
     pub(crate) answer: &'a str,
 }
 
-impl Engine {
-    /// A piece of what a call brought, with where it is from.
-    pub(crate) async fn note_finding(
-        &self,
-        asking: Asking<'_>,
-        call: EndedCall<'_>,
-    ) -> LedgerResult<Option<Committed>> {
-        let (cap, now) = (self.policy().planning_files.findings_chars, self.now());
-        let (source, text) = (call.told(), call.text());
-        let add = |before: &str| Ok::<_, Refusal>(findings::add(before, &source, &text, cap, now));
-        Ok(self.edit_document_as(asking, DocumentKind::Findings, WriteOrigin::Middleware, add).await?.committed)
+/// Writes into the workbook when a call ends or a message arrives, and makes the hint in the prompt.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkbookMiddleware {
+    submitter: Submitter,
+    workbooks: Workbooks,
+}
+
+impl WorkbookMiddleware {
+    pub(crate) fn new(submitter: Submitter, workbooks: Workbooks) -> Self {
+        Self { submitter, workbooks }
     }
 
-    /// What failed, and the how-manieth time it did.
+    /// Adds a part of what a call returned to the findings, with its source.
+    pub(crate) async fn note_finding(
+        &self,
+        request: SubmitRequest<'_>,
+        call: EndedCall<'_>,
+    ) -> LedgerResult<Option<Committed>> {
+        let (cap, now) = (self.submitter.policy().planning_files.findings_chars, self.submitter.now());
+        let (source, text) = (call.summary(), call.text());
+        let add = |before: &str| Ok::<_, Refusal>(findings::add(before, &source, &text, cap, now));
+        Ok(self.workbooks.edit_as(request, DocumentKind::Findings, WriteOrigin::Middleware, add).await?.committed)
+    }
+
+    /// Notes a failed call in the progress document. Returns how many times it has failed by now.
     pub(crate) async fn note_error(
         &self,
-        asking: Asking<'_>,
+        request: SubmitRequest<'_>,
         call: EndedCall<'_>,
     ) -> LedgerResult<(u32, Option<Committed>)> {
-        let now = self.now();
-        let (source, error) = (call.told(), call.error());
+        let now = self.submitter.now();
+        let (source, error) = (call.summary(), call.error());
         let mut attempts = 0;
         let note = |before: &str| {
             let (noted, times) = errors::note(before, &source, &error, now);
@@ -54,39 +66,38 @@ impl Engine {
             Ok::<_, Refusal>(noted)
         };
         let committed =
-            self.edit_document_as(asking, DocumentKind::Progress, WriteOrigin::Middleware, note).await?.committed;
+            self.workbooks.edit_as(request, DocumentKind::Progress, WriteOrigin::Middleware, note).await?.committed;
         Ok((attempts, committed))
     }
 
-    /// Whether a message is worth a workbook. The assessment and its reasons go into the journal, whatever they are.
-    pub(crate) async fn judge_message(&self, asking: Asking<'_>, text: &str) -> LedgerResult<Assessment> {
-        let assessment = assess(text, &self.policy().planning_files);
+    /// Assesses whether a message needs a workbook. The assessment and its reasons go into the journal in both cases.
+    pub(crate) async fn assess_message(&self, request: SubmitRequest<'_>, text: &str) -> LedgerResult<Assessment> {
+        let assessment = assess(text, &self.submitter.policy().planning_files);
         let record = WorkbookCommand::RecordAssessment(AssessmentRecord::from(&assessment));
-        self.submit_as(asking, Command::Workbook(record)).await?;
+        self.submitter.submit_as(request, Command::Workbook(record)).await?;
         Ok(assessment)
     }
 
-    /// Whether a message may begin a workbook by itself: the setting says so, the person has not said no, and none is
-    /// being worked with.
+    /// Whether a message may begin a workbook without a request for one: the setting allows it, the person has not switched
+    /// it off, and no workbook is open.
     pub(crate) async fn may_begin_by_itself(&self, session: &Session) -> LedgerResult<bool> {
-        if !self.policy().planning_files.auto_init || session.refuses_planning_files() {
+        if !self.submitter.policy().planning_files.auto_init || session.refuses_planning_files() {
             return Ok(false);
         }
         match session.current_workbook() {
-            Some(workbook) => self.is_complete(&session.identity, workbook).await,
+            Some(workbook) => self.workbooks.is_complete(&session.identity, workbook).await,
             None => Ok(true),
         }
     }
 
-    /// What the model is told about the workbook; nothing where planning files are off.
-    pub(crate) async fn workbook_hint(&self, snapshot: &Snapshot) -> Option<String> {
+    /// The part of the prompt about the workbook; `None` if planning files are off.
+    pub(crate) async fn hint(&self, snapshot: &Snapshot) -> Option<String> {
         let session = snapshot.session.as_ref()?;
-        if !session.has_planning_files(&self.policy().planning_files) {
+        if !session.has_planning_files(&self.submitter.policy().planning_files) {
             return None;
         }
         let Some(workbook) = session.current_workbook() else { return Some(invitation()) };
-        let task_plan = workbook.document(DocumentKind::TaskPlan);
-        match self.version(&snapshot.identity, DocumentKind::TaskPlan, task_plan).await {
+        match self.workbooks.version(&snapshot.identity, DocumentKind::TaskPlan, workbook).await {
             Ok(document) => Some(hint(workbook, &document.text, last_edit(&document))),
             Err(error) => {
                 tracing::warn!(session_identity = %snapshot.identity, event = "planning_files", %error, "the task plan cannot be read");
@@ -101,7 +112,7 @@ fn last_edit(document: &Document) -> LastEdit {
 }
 
 impl NewWorkbook {
-    /// A workbook for what somebody wrote: the first line of it is the title.
+    /// A workbook about a message: its first line is the title.
     pub(crate) fn about(text: &str) -> Self {
         const LONGEST: usize = 80;
         let line = text.trim().lines().next().unwrap_or_default().trim();
@@ -114,8 +125,8 @@ impl NewWorkbook {
 }
 
 impl EndedCall<'_> {
-    /// The call in one line. Arguments that are written differently and say the same are the same.
-    fn told(&self) -> String {
+    /// The call in one line. Arguments with equal JSON values give equal text.
+    fn summary(&self) -> String {
         let arguments = match serde_json::from_str::<Value>(self.arguments) {
             Ok(Value::Null) => "{}".to_owned(),
             Ok(value) => value.to_string(),
@@ -125,7 +136,7 @@ impl EndedCall<'_> {
         format!("{} {arguments}", self.tool)
     }
 
-    /// What is worth reading of an answer: the text in it if it has one.
+    /// The text of an answer if it has one, else all of it.
     fn text(&self) -> String {
         let Ok(value) = serde_json::from_str::<Value>(self.answer) else { return self.answer.to_owned() };
         let inside = ["content", "text"].iter().find_map(|name| value.get(name)?.as_str());
@@ -135,7 +146,7 @@ impl EndedCall<'_> {
         }
     }
 
-    /// The code and the message of a refusal, or whatever else it says.
+    /// The code and the message of a refusal; of any other answer all of it.
     fn error(&self) -> String {
         let Ok(value) = serde_json::from_str::<Value>(self.answer) else { return self.answer.to_owned() };
         let part = |name: &str| value.get(name).and_then(Value::as_str);

@@ -1,5 +1,5 @@
-//! The ledger and the files, brought together. A person's edit is taken in first; then the files are written as the
-//! ledger has them.
+//! The sync between the ledger and the files. A person's edit goes into the ledger first; then the files are written from
+//! the ledger.
 //!
 //! A file is stale if its text is one that the ledger had before: the process ended between the commit and the file, or
 //! another machine wrote. Every other text is a person's. It was made from the version that was last put there; if the
@@ -13,15 +13,19 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::workbook::{Archive, DocumentKind, Documents, Workbook, WorkbookCommand, WriteOrigin, archive};
 
+use super::document::DocumentReader;
 use super::notes::Note;
-use crate::engine::Engine;
 use crate::ledger::{Committed, LedgerError, LedgerResult};
-use crate::workbook_dir::{OnDisk, WorkbookDir, WriteRecord, WriteResult, WrittenVersion};
+use crate::lookup;
+use crate::submitter::Submitter;
+use crate::workbook_dir::{
+    OnDisk, WorkbookDir, WorkbookFolders, WorkbookLocation, WriteRecord, WriteResult, WrittenVersion,
+};
 
 /// How often a sync starts over because a file or the ledger changed meanwhile. A person does not save more often.
 const MAX_ROUNDS: u32 = 8;
 
-/// Where a person's edits come through.
+/// The channel of edits that a person makes in the files.
 pub(super) const DISK: &str = "disk";
 
 /// Notes about the files, and the last commit of a sync.
@@ -40,23 +44,46 @@ pub(super) struct WorkbookFiles {
     error: Option<Refusal>,
 }
 
+impl WorkbookFiles {
+    /// The names that archives on disk have.
+    pub(super) async fn archive_names(&self) -> Vec<String> {
+        let Some(dir) = self.dir.clone() else { return Vec::new() };
+        blocking(move || Ok(dir.archive_names())).await.unwrap_or_default()
+    }
+}
+
 /// Whether the sync has to start over.
 enum SyncStep {
     Done,
     Repeat,
 }
 
-impl Engine {
-    /// Takes in what a person wrote and mends what a crash left. It costs next to nothing where there is no workbook.
-    pub async fn sync_workbook(&self, session: &SessionIdentity) -> LedgerResult<Vec<Note>> {
-        let workbook_files = self.workbook_files(session).await;
-        Ok(self.sync(session, &workbook_files).await?.notes)
+/// Keeps the files of workbooks and the ledger the same.
+#[derive(Debug, Clone)]
+pub(super) struct FileSync {
+    submitter: Submitter,
+    reader: DocumentReader,
+    folders: Option<WorkbookFolders>,
+}
+
+impl FileSync {
+    pub(super) fn new(submitter: Submitter, reader: DocumentReader, location: &WorkbookLocation) -> Self {
+        let folders = match location {
+            WorkbookLocation::In(folders) => Some(folders.clone()),
+            WorkbookLocation::BesideFiles | WorkbookLocation::Nowhere => None,
+        };
+        Self { submitter, reader, folders }
     }
 
-    /// The session's files, for this operation alone. Nothing is made.
-    pub(super) async fn workbook_files(&self, session: &SessionIdentity) -> WorkbookFiles {
-        let most = self.policy().limits.document_bytes;
-        let Some(folders) = self.workbook_folders() else { return WorkbookFiles { dir: None, error: None } };
+    /// `None` if workbooks are in the ledger only.
+    pub(super) fn folders(&self) -> Option<&WorkbookFolders> {
+        self.folders.as_ref()
+    }
+
+    /// The session's files, locked for one operation. No folder is created.
+    pub(super) async fn open(&self, session: &SessionIdentity) -> WorkbookFiles {
+        let most = self.submitter.policy().limits.document_bytes;
+        let Some(folders) = self.folders() else { return WorkbookFiles { dir: None, error: None } };
         let folder = folders.files.whole_folder(session);
         match blocking(move || WorkbookDir::open(&folder, most)).await {
             Ok(dir) => WorkbookFiles { dir: dir.map(Arc::new), error: None },
@@ -64,7 +91,7 @@ impl Engine {
         }
     }
 
-    /// The same, and the session has a folder afterwards.
+    /// The same, with the folder created if it does not exist.
     async fn created_dir(
         &self,
         session: &SessionIdentity,
@@ -73,14 +100,14 @@ impl Engine {
         if let Some(error) = &workbook_files.error {
             return Err(error.clone());
         }
-        let (None, Some(folders)) = (&workbook_files.dir, self.workbook_folders()) else {
+        let (None, Some(folders)) = (&workbook_files.dir, self.folders()) else {
             return Ok(workbook_files.dir.clone());
         };
-        let (folder, most) = (folders.files.whole_folder(session), self.policy().limits.document_bytes);
+        let (folder, most) = (folders.files.whole_folder(session), self.submitter.policy().limits.document_bytes);
         Ok(Some(Arc::new(blocking(move || WorkbookDir::create(&folder, most)).await?)))
     }
 
-    /// Trouble with the files is told and fails nothing: the ledger has everything.
+    /// A problem with the files becomes a note and not an error, because the ledger has every document.
     pub(super) async fn sync(
         &self,
         session: &SessionIdentity,
@@ -108,10 +135,12 @@ impl Engine {
         workbook_files: &WorkbookFiles,
         report: &mut SyncReport,
     ) -> Result<SyncStep, Failed> {
-        if self.workbook_folders().is_none() {
+        if self.folders().is_none() {
             return Ok(SyncStep::Done);
         }
-        let Some(state) = self.session(session).await?.workbook else { return Ok(SyncStep::Done) };
+        let Some(state) = lookup::session(self.submitter.ledger().as_ref(), session).await?.workbook else {
+            return Ok(SyncStep::Done);
+        };
         let nothing_kept = state.current.is_none() && state.archives.is_empty();
         let dir =
             if nothing_kept { workbook_files.dir.clone() } else { self.created_dir(session, workbook_files).await? };
@@ -138,7 +167,7 @@ impl Engine {
         Ok(look)
     }
 
-    /// Takes in what a person wrote. Afterwards the ledger has another version, and everything is looked at again.
+    /// Submits a person's edits of the files. The ledger has a newer version afterwards, so the sync starts over.
     async fn take_in(
         &self,
         session: &SessionIdentity,
@@ -169,26 +198,26 @@ impl Engine {
             }
             let since = base.map(|base| base.version);
             if let Some(digest) = digest
-                && self.was_version(session, which, &state, digest, since).await?
+                && self.reader.was_version(session, which, &state, digest, since).await?
             {
                 continue;
             }
             let note = if since == Some(state.version) {
                 Note::TakenIn { which, version: state.version + 1 }
             } else {
-                let other = self.version(session, which, &state).await?.text;
+                let other = self.reader.version(session, which, &state).await?.text;
                 let dir = Arc::clone(dir);
                 let kept_as = blocking(move || dir.keep_beside(which, state.version, &other)).await?;
                 Note::Conflict { which, version: state.version + 1, kept_as }
             };
             let why = if matches!(note, Note::TakenIn { .. }) { WriteOrigin::User } else { WriteOrigin::Conflict };
             let write = WorkbookCommand::Write { which, base_version: state.version, content: text, why };
-            match self.submit(session, &Actor::person("the user", DISK), Command::Workbook(write)).await {
+            match self.submitter.submit(session, &Actor::person("the user", DISK), Command::Workbook(write)).await {
                 Ok(committed) => {
                     report.committed = Some(committed);
                     report.notes.push(note);
                 }
-                // Somebody was faster; with the next look it is made from their version.
+                // Another writer was faster; the next round starts from their version.
                 Err(LedgerError::Refused(refusal)) if refusal.code == RefusalCode::Conflict => {}
                 Err(error) => return Err(error.into()),
             }
@@ -210,7 +239,7 @@ impl Engine {
             let state = *workbook.document(which);
             let there = found.get(which).clone();
             if there.digest() != Some(state.digest) {
-                let text = self.version(session, which, &state).await?.text;
+                let text = self.reader.version(session, which, &state).await?.text;
                 let dir = Arc::clone(dir);
                 if blocking(move || dir.write(which, &text, &there)).await? == WriteResult::Changed {
                     return Ok(SyncStep::Repeat);
@@ -232,7 +261,7 @@ impl Engine {
             if written.archives.contains(&put_away.name) {
                 continue;
             }
-            let texts = self.texts(session, &put_away.seqs).await?;
+            let texts = self.reader.texts(session, &put_away.seqs).await?;
             let text = archive::text(&put_away.title, put_away.at, &texts);
             let (dir, name) = (Arc::clone(dir), put_away.name.clone());
             blocking(move || dir.write_archive(&name, &text)).await?;
@@ -240,15 +269,9 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// The names that archives on disk have.
-    pub(super) async fn archive_names(&self, workbook_files: &WorkbookFiles) -> Vec<String> {
-        let Some(dir) = workbook_files.dir.clone() else { return Vec::new() };
-        blocking(move || Ok(dir.archive_names())).await.unwrap_or_default()
-    }
 }
 
-/// Takes the files of a workbook away that was cleared. What a person changed since stays, under another name.
+/// Removes the files of a cleared workbook. A file that a person edited meanwhile is kept under another name.
 async fn clear_away(
     dir: &Arc<WorkbookDir>,
     found: &Documents<OnDisk>,

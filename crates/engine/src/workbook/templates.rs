@@ -4,20 +4,18 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
+use planwright_core::policy::Policy;
 use planwright_core::workbook::DocumentKind;
 use planwright_core::workbook::template::Templates;
 
 use super::notes::Note;
-use crate::engine::Engine;
+use crate::workbook_dir::WorkbookFolders;
 
-impl Engine {
-    /// Ours, or the person's where there are any. One that cannot be used is named, and ours is used instead of it.
-    pub(super) async fn templates(&self) -> (Templates, Vec<Note>) {
-        let folder = self.workbook_folders().and_then(|folders| folders.templates.clone());
-        let Some(folder) = folder else { return Default::default() };
-        let most = self.policy().limits.document_bytes as u64;
-        tokio::task::spawn_blocking(move || read(&folder, most)).await.unwrap_or_default()
-    }
+/// The person's templates, and the built-in one for each that is missing. A template that cannot be used leads to a note.
+pub(super) async fn load(folders: Option<&WorkbookFolders>, policy: &Policy) -> (Templates, Vec<Note>) {
+    let Some(folder) = folders.and_then(|folders| folders.templates.clone()) else { return Default::default() };
+    let most = policy.limits.document_bytes as u64;
+    tokio::task::spawn_blocking(move || read(&folder, most)).await.unwrap_or_default()
 }
 
 fn read(folder: &Path, most: u64) -> (Templates, Vec<Note>) {

@@ -10,14 +10,24 @@ use serde_json::Value;
 
 use super::document::none_yet;
 use super::edit::NewWorkbook;
-use super::{arguments, results};
-use crate::engine::{Asking, Engine};
+use super::{Workbooks, arguments, results};
 use crate::ledger::{Committed, LedgerResult};
+use crate::submitter::{SubmitRequest, Submitter};
 use crate::tool_schema::{Arguments, ToolDefinition};
 
-impl Engine {
-    /// The workbook tools that may be called in this situation: exactly those the gate lets through.
-    pub(crate) fn workbook_tools(&self, situation: &GateContext) -> Vec<ToolDefinition> {
+#[derive(Debug, Clone)]
+pub(crate) struct WorkbookTools {
+    submitter: Submitter,
+    workbooks: Workbooks,
+}
+
+impl WorkbookTools {
+    pub(crate) fn new(submitter: Submitter, workbooks: Workbooks) -> Self {
+        Self { submitter, workbooks }
+    }
+
+    /// The workbook tools that pass the gate in this situation.
+    pub(crate) fn advertised_in(&self, situation: &GateContext) -> Vec<ToolDefinition> {
         let define = |tool: WorkbookTool| ToolDefinition {
             name: tool.name(),
             description: arguments::description(tool).to_owned(),
@@ -28,31 +38,31 @@ impl Engine {
     }
 
     /// The answer, and what was committed if something was.
-    pub(crate) async fn call_workbook_tool(
+    pub(crate) async fn call(
         &self,
-        asking: Asking<'_>,
+        request: SubmitRequest<'_>,
         caller: Caller,
         tool: WorkbookTool,
         arguments: Arguments,
     ) -> LedgerResult<(Value, Option<Committed>)> {
-        let snapshot = self.ledger().snapshot(asking.session, None).await?;
-        authorize_workbook_tool(&GateContext::of(&snapshot, self.policy(), caller), tool)?;
+        let snapshot = self.submitter.ledger().snapshot(request.session, None).await?;
+        authorize_workbook_tool(&GateContext::of(&snapshot, self.submitter.policy(), caller), tool)?;
         match tool {
             WorkbookTool::Init => {
                 let given: arguments::Init = parse(tool, arguments)?;
                 let new = NewWorkbook { title: given.task_title, force_new: given.force_new };
-                let begun = self.init_workbook_as(asking, &new).await?;
+                let begun = self.workbooks.init_as(request, &new).await?;
                 Ok((results::begun(&begun), begun.committed))
             }
             WorkbookTool::Read => {
                 let given: arguments::Read = parse(tool, arguments)?;
-                Ok((self.read_workbook(asking.session, given.which.into()).await?, None))
+                Ok((self.read_workbook(request.session, given.which.into()).await?, None))
             }
             WorkbookTool::Write => {
                 let given: arguments::Write = parse(tool, arguments)?;
                 let which = given.which.into();
                 let edited =
-                    self.edit_document_as(asking, which, WriteOrigin::Tool, |_| Ok(given.content.clone())).await?;
+                    self.workbooks.edit_as(request, which, WriteOrigin::Tool, |_| Ok(given.content.clone())).await?;
                 Ok((results::edited(which, &edited), edited.committed))
             }
             WorkbookTool::Update => {
@@ -63,7 +73,7 @@ impl Engine {
                     sections::replace(text, &given.section, &given.content, scope)
                         .map_err(|error| results::no_section(&error))
                 };
-                let edited = self.edit_document_as(asking, which, WriteOrigin::Tool, replace).await?;
+                let edited = self.workbooks.edit_as(request, which, WriteOrigin::Tool, replace).await?;
                 Ok((results::edited(which, &edited), edited.committed))
             }
             WorkbookTool::Clear => {
@@ -72,39 +82,26 @@ impl Engine {
                     let message = "clear_plan takes the workbook's documents away; it needs `confirm: true`.";
                     return Err(Refusal::invalid(message).into());
                 }
-                let (notes, committed) = self.clear_workbook_as(asking).await?;
+                let (notes, committed) = self.workbooks.clear_as(request).await?;
                 Ok((results::cleared(&notes), Some(committed)))
             }
             WorkbookTool::List => {
                 let arguments::List {} = parse(tool, arguments)?;
-                Ok((self.list_workbooks(asking.session).await?, None))
+                Ok((self.workbooks.list(request.session).await?, None))
             }
             WorkbookTool::Export => {
                 let given: arguments::Export = parse(tool, arguments)?;
                 let which = given.which.map(DocumentKind::from);
-                Ok((self.export_workbook(asking.session, which, given.path.as_deref()).await?, None))
+                Ok((self.workbooks.export(request.session, which, given.path.as_deref()).await?, None))
             }
         }
     }
 
     async fn read_workbook(&self, session: &SessionIdentity, which: DocumentKind) -> LedgerResult<Value> {
-        let notes = self.sync_workbook(session).await?;
-        let workbook = self.current_workbook(session).await?.ok_or_else(none_yet)?;
-        let document = self.version(session, which, workbook.document(which)).await?;
+        let notes = self.workbooks.sync(session).await?;
+        let workbook = self.workbooks.current(session).await?.ok_or_else(none_yet)?;
+        let document = self.workbooks.version(session, which, &workbook).await?;
         Ok(results::read(&document, &workbook.title, &notes))
-    }
-
-    /// The workbook that is being worked with, and those that were archived.
-    pub async fn list_workbooks(&self, session: &SessionIdentity) -> LedgerResult<Value> {
-        let notes = self.sync_workbook(session).await?;
-        let state = self.session(session).await?.workbook;
-        let current = state.as_ref().and_then(|state| state.current.as_ref());
-        let complete = match current {
-            Some(workbook) => self.is_complete(session, workbook).await?,
-            None => false,
-        };
-        let archives = state.as_ref().map_or(&[][..], |state| &state.archives);
-        Ok(results::list(current.map(|current| (current, complete)), archives, &notes))
     }
 }
 

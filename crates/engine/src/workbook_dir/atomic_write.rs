@@ -2,12 +2,12 @@
 
 use std::io::{self, ErrorKind, Write as _};
 
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 use planwright_core::refusal::Refusal;
 use planwright_core::workbook::DocumentKind;
-use uuid::Uuid;
 
 use super::{ARCHIVE, OnDisk, WorkbookDir, make_folder, refusal, sync};
+use crate::temp_file::TempFile;
 
 /// The result of writing a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,25 +25,24 @@ impl WorkbookDir {
 
     fn replace(&self, name: &str, text: &str, expected: &OnDisk) -> io::Result<WriteResult> {
         let (plan, unfinished) = (self.make_plan()?, self.unfinished()?);
-        let temp = TempFile::create(&unfinished, text)?;
-        match exchange(&unfinished, &temp.name, &plan, name) {
+        let temp = temp_file(&unfinished, text)?;
+        match exchange(&unfinished, temp.name(), &plan, name) {
             Ok(()) => {
                 // The old file is compared after the exchange, when no save can come in between any more.
-                if self.read(&unfinished, &temp.name)? != *expected {
-                    exchange(&unfinished, &temp.name, &plan, name)?;
+                if self.read(&unfinished, temp.name())? != *expected {
+                    exchange(&unfinished, temp.name(), &plan, name)?;
                     return Ok(WriteResult::Changed);
                 }
             }
-            // A hard link, unlike a rename, never replaces a file.
-            Err(error) if error.kind() == ErrorKind::NotFound => match unfinished.hard_link(&temp.name, &plan, name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => match temp.create_new(&plan, name) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(WriteResult::Changed),
-                linked => linked?,
+                created => return created.map(|()| WriteResult::Written),
             },
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 if self.read(&plan, name)? != *expected {
                     return Ok(WriteResult::Changed);
                 }
-                unfinished.rename(&temp.name, &plan, name)?;
+                return temp.replace(&plan, name).map(|()| WriteResult::Written);
             }
             Err(error) => return Err(error),
         }
@@ -55,19 +54,15 @@ impl WorkbookDir {
     pub(crate) fn keep_beside(&self, which: DocumentKind, version: u32, text: &str) -> Result<String, Refusal> {
         let keep = || -> io::Result<String> {
             let (plan, unfinished) = (self.make_plan()?, self.unfinished()?);
-            let temp = TempFile::create(&unfinished, text)?;
+            let temp = temp_file(&unfinished, text)?;
             for name in names_beside(which, version) {
-                match unfinished.hard_link(&temp.name, &plan, &name) {
+                match temp.create_new(&plan, &name) {
                     Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                         if self.read(&plan, &name)? == OnDisk::Text(text.to_owned()) {
                             return Ok(name);
                         }
                     }
-                    linked => {
-                        linked?;
-                        sync(&plan)?;
-                        return Ok(name);
-                    }
+                    created => return created.map(|()| name),
                 }
             }
             Err(ErrorKind::AlreadyExists.into())
@@ -104,10 +99,11 @@ impl WorkbookDir {
         let put = || -> io::Result<()> {
             let archive = make_folder(&self.make_plan()?, ARCHIVE)?;
             let unfinished = self.unfinished()?;
-            let temp = TempFile::create(&unfinished, text)?;
-            match unfinished.hard_link(&temp.name, &archive, name) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-                Ok(()) | Err(_) => sync(&archive),
+            let temp = temp_file(&unfinished, text)?;
+            match temp.create_new(&archive, name) {
+                // An earlier process may have died before it flushed the folder.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => sync(&archive),
+                created => created,
             }
         };
         put().map_err(|error| refusal(&error))
@@ -115,9 +111,7 @@ impl WorkbookDir {
 
     pub(super) fn write_in(&self, folder: &Dir, name: &str, text: &str) -> io::Result<()> {
         let unfinished = self.unfinished()?;
-        let temp = TempFile::create(&unfinished, text)?;
-        unfinished.rename(&temp.name, folder, name)?;
-        sync(folder)
+        temp_file(&unfinished, text)?.replace(folder, name)
     }
 }
 
@@ -128,26 +122,8 @@ fn names_beside(which: DocumentKind, version: u32) -> impl Iterator<Item = Strin
     std::iter::once(first).chain((2..MOST).map(move |n| format!("{which}.conflict-{version}-{n}.md")))
 }
 
-/// A file that is complete and on disk, under a unique name. It is removed on drop.
-struct TempFile<'a> {
-    folder: &'a Dir,
-    name: String,
-}
-
-impl<'a> TempFile<'a> {
-    fn create(folder: &'a Dir, text: &str) -> io::Result<Self> {
-        let temp = Self { folder, name: Uuid::now_v7().to_string() };
-        let mut file = folder.open_with(&temp.name, OpenOptions::new().write(true).create_new(true))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        Ok(temp)
-    }
-}
-
-impl Drop for TempFile<'_> {
-    fn drop(&mut self) {
-        let _ = self.folder.remove_file(&self.name);
-    }
+fn temp_file<'a>(folder: &'a Dir, text: &str) -> io::Result<TempFile<'a>> {
+    TempFile::create(folder, |file| file.write_all(text.as_bytes()))
 }
 
 /// Exchanges two files, so that the old one is never lost.
@@ -188,7 +164,7 @@ mod tests {
         let text = |text: &str| OnDisk::Text(text.to_owned());
         assert_eq!(put("one", OnDisk::Missing), WriteResult::Written);
         assert_eq!(put("two", text("one")), WriteResult::Written);
-        // Somebody saved after the look.
+        // A person saved the file after it was read.
         std::fs::write(&file, "saved meanwhile").unwrap();
         for expected in [text("two"), OnDisk::Missing] {
             assert_eq!(put("three", expected), WriteResult::Changed);

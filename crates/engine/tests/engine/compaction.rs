@@ -73,7 +73,7 @@ async fn a_long_conversation_stays_within_its_budget_and_keeps_the_plan() {
     world.hear("/plan on").await;
     world.say("Plan it").await;
     let plan = world.plan(1).await;
-    let mode = world.engine().session(&world.session).await.unwrap().plan_mode;
+    let mode = world.engine().sessions().get(&world.session).await.unwrap().plan_mode;
     for n in 0..40 {
         let words = format!("number {n} {}", "and so on ".repeat(n));
         let outcome = world.say(&words).await;
@@ -102,7 +102,7 @@ async fn a_long_conversation_stays_within_its_budget_and_keeps_the_plan() {
     let answer: serde_json::Value = serde_json::from_str(text).unwrap();
     assert_eq!(answer["markdown"], json!(markdown));
     assert_eq!(world.plan(1).await, plan);
-    assert_eq!(world.engine().session(&world.session).await.unwrap().plan_mode, mode);
+    assert_eq!(world.engine().sessions().get(&world.session).await.unwrap().plan_mode, mode);
     world.is_sound().await;
 }
 
@@ -130,7 +130,7 @@ async fn a_summary_that_fails_is_made_by_rules() {
 }
 
 #[tokio::test]
-async fn whoever_watches_is_told_and_does_not_hear_the_summary() {
+async fn a_watcher_is_told_of_the_compaction_and_not_its_summary() {
     let world = small_world(ScriptedModel::answering(talkative)).await;
     let mut compacted = 0;
     for n in 0..30 {

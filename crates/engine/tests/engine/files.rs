@@ -1,13 +1,13 @@
 //! The file tools, on real folders with real links, pipes and races.
 
+mod cancellation;
 mod limits;
 mod links;
 mod paths;
-mod racing;
+mod races;
 mod reading;
 mod searching;
 mod sessions;
-mod stopping;
 mod writing;
 
 use std::fs;

@@ -7,11 +7,12 @@ use crate::talk::{Talk as _, Watcher};
 use planwright_core::model::ModelRequest;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::agent::Agent;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
-use crate::world::{HandClock, World, events, newest_words, person, session};
+use crate::world::{World, events, newest_words, person, session};
 
 const SESSIONS: usize = 40;
 const STEPS: usize = 7;
@@ -71,8 +72,8 @@ fn tell_tales(request: &ModelRequest) -> Reply {
 async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
     let mut dice = Dice(number as u64);
     let session = session(&format!("session-{number:04}"));
-    let place = Place::new(TransportChat(format!("cli:person-{number}")), session.clone());
-    agents[0].engine().open(&session, &person()).await.unwrap();
+    let place = ChatLocation::new(TransportChat(format!("cli:person-{number}")), session.clone());
+    agents[0].engine().sessions().open(&session, &person()).await.unwrap();
     let mut read = String::new();
     for step in 0..STEPS {
         let secret = marker(number);
@@ -94,7 +95,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
         };
         // Most of the time one process serves a session, sometimes the other.
         let agent = &agents[usize::from(dice.roll(6) == 0)];
-        let answer = agent.hear(&place, &person(), &words, &Watcher::nobody()).await.unwrap();
+        let answer = agent.hear(&place, &person(), &words, &Watcher::none()).await.unwrap();
         assert_eq!(answer.session, session);
         read.push_str(&format!("{answer:?}\n"));
     }
@@ -105,7 +106,7 @@ async fn live(agents: [Agent; 2], number: usize) -> (SessionIdentity, String) {
 async fn no_session_sees_anything_of_another() {
     let model = ScriptedModel::answering(tell_tales);
     // All of them begin at the same moment, so that nothing but their names tells them apart.
-    let world = World::with(model, |setup| setup.clock = Some(HandClock::new())).await;
+    let world = World::with(model, |setup| setup.clock = Some(TestClock::stopped())).await;
     let other = world.another(&world.model, "the other").await;
     let lives: Vec<_> = (0..SESSIONS)
         .map(|number| (number, tokio::spawn(live([world.agent.clone(), other.clone()], number))))

@@ -2,26 +2,26 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
-mod asking;
+mod ask_agent;
 mod commands;
 mod compaction;
-mod executing;
+mod execution;
+mod feed;
 mod files;
-mod following;
 mod isolation;
-mod leaving;
 mod ledger;
-mod naming;
-mod noting;
+mod named_requests;
 mod planning;
 mod process;
-mod props;
 mod queue;
-mod recovering;
 mod restart;
-mod staff;
-#[path = "../support/talk.rs"]
-mod talk;
+mod shutdown;
+mod specialist_scripts;
+mod takeover;
+mod test_tools;
 mod turns;
 mod workbook;
+mod workbook_hooks;
 mod world;
+
+use planwright_test_support::talk;

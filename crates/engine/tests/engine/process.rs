@@ -13,11 +13,12 @@ use planwright_engine::agent::Agent;
 use planwright_engine::ledger::Submission;
 use planwright_engine::session::input::Approving;
 use planwright_llm::scripted::ScriptedModel;
+use planwright_test_support::forwarding::Forwarding;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::ledger::Hanging;
-use crate::world::{Start, World, person};
+use crate::ledger::HangingLedger;
+use crate::world::{World, person};
 
 /// How long the session of a dead process stays held.
 const LEASE: Duration = Duration::from_millis(200);
@@ -25,7 +26,7 @@ const LEASE: Duration = Duration::from_millis(200);
 pub(crate) struct Process {
     runtime: Option<Runtime>,
     pub(crate) agent: Agent,
-    ledger: Arc<Hanging>,
+    ledger: Arc<Forwarding<HangingLedger>>,
 }
 
 impl Process {
@@ -40,21 +41,19 @@ impl Process {
         model: &ScriptedModel,
         when: impl Fn(&Submission) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let ledger = Arc::new(Hanging::new(world.ledger().await, when));
-        let mut options = world.options.clone();
-        options.owner = "the one that dies".to_owned();
-        options.lease = LEASE;
-        let start = Start { options: &options, ..world.start() };
-        let agent = start.agent(ledger.clone(), model);
+        let ledger = HangingLedger::new(world.ledger().await, when);
+        let mut setup = world.setup.clone().owned_by("the one that dies");
+        setup.options.lease = LEASE;
+        let agent = setup.agent(ledger.clone(), model.clone());
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         Self { runtime: Some(runtime), agent, ledger }
     }
 
-    /// Gives it a message; nobody reads the answer.
+    /// Gives it a message; the answer is dropped.
     pub(crate) fn send(&self, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
         let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.send(&session, &person(), &text, &Watcher::nobody()).await;
+            let _ = agent.send(&session, &person(), &text, &Watcher::none()).await;
         })
     }
 
@@ -62,43 +61,43 @@ impl Process {
     pub(crate) fn send_as(&self, request: RequestId, session: &SessionIdentity, text: &str) -> JoinHandle<()> {
         let (agent, session, text) = (self.agent.clone(), session.clone(), text.to_owned());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.send_as(Some(request), &session, &person(), &text, &Watcher::nobody()).await;
+            let _ = agent.send_as(Some(request), &session, &person(), &text, &Watcher::none()).await;
         })
     }
 
-    /// Has it take up what another one left behind; nobody reads the answer.
+    /// Has it take up what another one left behind; the answer is dropped.
     pub(crate) fn resume(&self, session: &SessionIdentity) -> JoinHandle<()> {
         let (agent, session) = (self.agent.clone(), session.clone());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.resume(&session, &Watcher::nobody()).await;
+            let _ = agent.resume(&session, &Watcher::none()).await;
         })
     }
 
-    /// Has it carry out a plan; nobody reads the answer.
+    /// Has it carry out a plan; the answer is dropped.
     pub(crate) fn carry_out(&self, session: &SessionIdentity, plan: &PlanId) -> JoinHandle<()> {
         let (agent, session, plan) = (self.agent.clone(), session.clone(), plan.clone());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.carry_out(&session, &person(), &plan, &Watcher::nobody()).await;
+            let _ = agent.carry_out(&session, &person(), &plan, &Watcher::none()).await;
         })
     }
 
-    /// Has it approve a plan and carry it out; nobody reads the answer.
+    /// Has it approve a plan and carry it out; the answer is dropped.
     pub(crate) fn approve(&self, session: &SessionIdentity, plan: &Plan, approving: Approving) -> JoinHandle<()> {
         let (agent, session) = (self.agent.clone(), session.clone());
         let (plan, digest) = (plan.id.clone(), plan.digest());
         self.runtime.as_ref().unwrap().spawn(async move {
-            let _ = agent.approve(&session, &person(), &plan, digest, approving, &Watcher::nobody()).await;
+            let _ = agent.approve(&session, &person(), &plan, digest, approving, &Watcher::none()).await;
         })
     }
 
     /// Waits until it is asleep.
     pub(crate) async fn hangs(&self) {
-        self.ledger.hangs().await;
+        self.ledger.0.hangs().await;
     }
 
-    /// It goes on where it waited for the store, as if no time had passed.
+    /// It continues where it waited for the store, as if no time had passed.
     pub(crate) fn wake(&self) {
-        self.ledger.wake();
+        self.ledger.0.wake();
     }
 
     /// It is gone: whatever it was doing was cut off where it stood.

@@ -1,8 +1,8 @@
-//! One session at a time, whoever works on it; and no session waits for another.
+//! Inputs of one session run one after another, from any process; and no session waits for another.
 
 mod crashes;
-mod sharing;
-mod telling;
+mod recovered_answers;
+mod two_processes;
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use planwright_core::turn::TurnEnd;
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
-use crate::props::Prop;
+use crate::test_tools::Prop;
 use crate::world::{World, newest_words, person, session, turns};
 
 /// Calls a tool first, then repeats what the person said.
@@ -74,8 +74,8 @@ async fn no_session_waits_for_another() {
     let turn = world.say_in_background("slow");
     world.model.asked(1).await;
     let other = session("session-two");
-    world.engine().open(&other, &person()).await.unwrap();
-    let quick = world.agent.send(&other, &person(), "answer", &Watcher::nobody()).await.unwrap();
+    world.engine().sessions().open(&other, &person()).await.unwrap();
+    let quick = world.agent.send(&other, &person(), "answer", &Watcher::none()).await.unwrap();
     assert_eq!(quick.reply, "Quick answer.");
     assert!(!turn.is_finished());
     gate.open();
@@ -83,9 +83,9 @@ async fn no_session_waits_for_another() {
 }
 
 #[tokio::test]
-async fn whoever_stops_waiting_does_not_end_the_turn() {
+async fn dropping_the_future_does_not_cancel_the_turn() {
     let gate = Gate::closed();
-    let world = World::new([Reply::text("For nobody.").behind(&gate), Reply::text("Second.")]).await;
+    let world = World::new([Reply::text("Unread.").behind(&gate), Reply::text("Second.")]).await;
     let turn = world.say_in_background("First");
     world.model.asked(1).await;
     turn.abort();

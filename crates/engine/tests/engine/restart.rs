@@ -1,4 +1,4 @@
-//! After a restart everything is there, from the first call on.
+//! After a restart everything is found again, from the first call on.
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::plan::{PlanStatus, PlanStyle};
@@ -15,14 +15,14 @@ async fn the_mode_is_what_it_was_in_the_first_request() {
         let world = World::new([Reply::text("Before."), Reply::text("After.")]).await;
         world.hear(&format!("/plan on {style}")).await;
         world.say("Hello").await;
-        let mode = world.engine().session(&world.session).await.unwrap().plan_mode;
+        let mode = world.engine().sessions().get(&world.session).await.unwrap().plan_mode;
         let world = world.restart().await;
         world.say("Still there?").await;
         let (before, after) = (world.sent(1), world.sent(2));
         assert_eq!(after.system, before.system, "{style}");
         assert_eq!(tool_names(&after), tool_names(&before), "{style}");
         assert_eq!(script(&after), ["user: Hello", "model: Before.", "user: Still there?"]);
-        assert_eq!(world.engine().session(&world.session).await.unwrap().plan_mode, mode);
+        assert_eq!(world.engine().sessions().get(&world.session).await.unwrap().plan_mode, mode);
     }
 }
 
@@ -66,7 +66,7 @@ async fn a_parked_plan_stays_parked() {
     assert_eq!(outcome.plan, None);
     assert!(world.model.last_request().system.contains("# Plan work is off"));
     assert_eq!(world.plan(1).await.status, PlanStatus::Ready);
-    assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn a_turn_that_was_open_is_finished_by_the_same_process_started_anew() {
     turn.abort();
     let world = world.restart().await;
     world.model.then(Reply::text("Nothing."));
-    let outcome = world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap();
+    let outcome = world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap();
     assert_eq!((outcome.end, outcome.reply.as_str()), (TurnEnd::Answered, "Nothing."));
     assert_eq!(world.model.requests().len(), 3);
     world.has_a_valid_history();

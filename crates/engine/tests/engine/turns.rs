@@ -1,10 +1,10 @@
 //! A turn from the person's words to the answer: what is stored, and what the model is sent.
 
 mod calls;
-mod failing;
+mod failures;
 mod limits;
-mod stopping;
-mod streaming;
+mod progress;
+mod stops;
 
 use planwright_core::turn::TurnEnd;
 use planwright_llm::scripted::Reply;

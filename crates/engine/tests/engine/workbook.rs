@@ -4,9 +4,9 @@ mod archives;
 mod disk;
 mod gate;
 mod hostile;
-mod sharing;
-mod switching;
+mod switches;
 mod tools;
+mod two_processes;
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ impl World {
     /// A session whose planning files are on.
     pub(crate) async fn with_planning_files() -> Self {
         let world = Self::new([]).await;
-        world.engine().switch_planning_files(&world.session, &person(), true).await.unwrap();
+        world.engine().workbooks().switch_planning_files(&world.session, &person(), true).await.unwrap();
         world
     }
 
@@ -57,11 +57,11 @@ impl World {
     }
 
     pub(crate) async fn text(&self, which: DocumentKind) -> String {
-        self.engine().document(&self.session, which).await.unwrap().text
+        self.engine().workbooks().document(&self.session, which).await.unwrap().text
     }
 
     pub(crate) async fn workbook(&self) -> Workbook {
-        self.engine().current_workbook(&self.session).await.unwrap().unwrap()
+        self.engine().workbooks().current(&self.session).await.unwrap().unwrap()
     }
 
     /// The files are as the ledger has them.
@@ -74,7 +74,7 @@ impl World {
 
 pub(crate) async fn call(engine: &Engine, world: &World, tool: &str, arguments: Value) -> Result<Value, Refusal> {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
-    engine.call_tool(&world.session, &agent(), tool, arguments).await
+    engine.tools().call(&world.session, &agent(), tool, arguments).await
 }
 
 pub(crate) fn agent() -> Actor {

@@ -1,45 +1,36 @@
 //! A conversation with a scripted model over a real store, and looks at what was stored and sent.
 
-mod looking;
+mod inspect;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::talk::{Talk as _, Watcher};
-use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::event::Event;
 use planwright_core::model::ModelRequest;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus};
-use planwright_core::policy::Policy;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::clock::{Clock, TimeOrderedIds};
+use planwright_engine::agent::Agent;
 use planwright_engine::ledger::{Ledger, LedgerResult};
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::session::outcome::{Answer, TurnOutcome};
 use planwright_engine::session::progress::Progress;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
-use planwright_engine::toolbox::{Tool, Toolbox};
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_store::SqliteLedger;
+use planwright_test_support::agent::AgentSetup;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-pub(crate) use looking::{is_valid, newest_words, script, statuses, tool_names, turns};
+pub(crate) use inspect::{is_valid, newest_words, script, statuses, tool_names, turns};
 
 pub(crate) struct World {
     pub(crate) folder: TempDir,
     pub(crate) model: ScriptedModel,
     pub(crate) agent: Agent,
     pub(crate) session: SessionIdentity,
-    pub(crate) policy: Policy,
-    pub(crate) options: AgentOptions,
-    pub(crate) tools: Toolbox,
-    pub(crate) clock: Option<HandClock>,
+    pub(crate) setup: AgentSetup,
 }
 
 impl World {
@@ -48,62 +39,48 @@ impl World {
         Self::with(ScriptedModel::new(replies), |_| {}).await
     }
 
-    pub(crate) async fn with(model: ScriptedModel, change: impl FnOnce(&mut Setup)) -> Self {
-        let mut setup = Setup {
-            policy: Policy::default(),
-            options: AgentOptions::new("the test"),
-            tools: Toolbox::default(),
-            clock: None,
-        };
-        change(&mut setup);
+    pub(crate) async fn with(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let Setup { policy, options, tools, clock } = setup;
-        let start =
-            Start { folder: folder.path(), policy: &policy, options: &options, tools: &tools, clock: clock.as_ref() };
-        let agent = start.agent(ledger(folder.path()).await, &model);
+        let mut setup = AgentSetup::new(folder.path());
+        change(&mut setup);
+        let agent = setup.agent(setup.ledger().await, model.clone());
         let session = session("session-one");
-        agent.engine().open(&session, &person()).await.unwrap();
-        Self { folder, model, agent, session, policy, options, tools, clock }
-    }
-
-    /// What an agent here is made of.
-    pub(crate) fn start(&self) -> Start<'_> {
-        Start {
-            folder: self.folder.path(),
-            policy: &self.policy,
-            options: &self.options,
-            tools: &self.tools,
-            clock: self.clock.as_ref(),
-        }
+        agent.engine().sessions().open(&session, &person()).await.unwrap();
+        Self { folder, model, agent, session, setup }
     }
 
     /// The store, opened once more, as another process does.
     pub(crate) async fn ledger(&self) -> Arc<dyn Ledger> {
-        ledger(self.folder.path()).await
+        self.setup.ledger().await
     }
 
     /// Another process on the same store, with another name.
     pub(crate) async fn another(&self, model: &ScriptedModel, owner: &str) -> Agent {
-        let options = AgentOptions { owner: owner.to_owned(), ..self.options.clone() };
-        Start { options: &options, ..self.start() }.agent(self.ledger().await, model)
+        self.setup.clone().owned_by(owner).agent(self.ledger().await, model.clone())
     }
 
     /// The same process, started anew.
     pub(crate) async fn restart(self) -> Self {
-        let agent = self.start().agent(self.ledger().await, &self.model);
+        self.restart_with(|_| {}).await
+    }
+
+    /// The same with other settings.
+    pub(crate) async fn restart_with(mut self, change: impl FnOnce(&mut AgentSetup)) -> Self {
+        change(&mut self.setup);
+        let agent = self.setup.agent(self.ledger().await, self.model.clone());
         Self { agent, ..self }
     }
 
     /// Says it, and does not wait for the answer.
     pub(crate) fn say_in_background(&self, text: &str) -> JoinHandle<LedgerResult<TurnOutcome>> {
         let (agent, session, text) = (self.agent.clone(), self.session.clone(), text.to_owned());
-        tokio::spawn(async move { agent.send(&session, &person(), &text, &Watcher::nobody()).await })
+        tokio::spawn(async move { agent.send(&session, &person(), &text, &Watcher::none()).await })
     }
 
     /// Types it, and does not wait for the answer.
     pub(crate) fn hear_in_background(&self, text: &str) -> JoinHandle<LedgerResult<Answer>> {
         let (agent, place, text) = (self.agent.clone(), self.place(), text.to_owned());
-        tokio::spawn(async move { agent.hear(&place, &person(), &text, &Watcher::nobody()).await })
+        tokio::spawn(async move { agent.hear(&place, &person(), &text, &Watcher::none()).await })
     }
 
     pub(crate) async fn say(&self, text: &str) -> TurnOutcome {
@@ -111,18 +88,19 @@ impl World {
     }
 
     pub(crate) async fn try_say(&self, text: &str) -> LedgerResult<TurnOutcome> {
-        self.agent.send(&self.session, &person(), text, &Watcher::nobody()).await
+        self.agent.send(&self.session, &person(), text, &Watcher::none()).await
     }
 
     /// Whatever a person types, a message or a command.
     pub(crate) async fn hear(&self, text: &str) -> Answer {
-        self.agent.hear(&self.place(), &person(), text, &Watcher::nobody()).await.unwrap()
+        self.agent.hear(&self.place(), &person(), text, &Watcher::none()).await.unwrap()
     }
 
     /// Approves the plan as it is, and leaves it at that.
     pub(crate) async fn approve(&self, number: u32, selection: Selection) {
         let plan = self.plan(number).await;
-        let approved = self.engine().approve(&self.session, &person(), &plan.id, plan.digest(), selection, None).await;
+        let approved =
+            self.engine().plans().approve(&self.session, &person(), &plan.id, plan.digest(), selection, None).await;
         assert_eq!(approved.unwrap().status, PlanStatus::Approved);
     }
 
@@ -138,8 +116,8 @@ impl World {
         (outcome, progress)
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place::new(TransportChat("cli:tester".to_owned()), self.session.clone())
+    pub(crate) fn place(&self) -> ChatLocation {
+        ChatLocation::new(TransportChat("cli:tester".to_owned()), self.session.clone())
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -157,7 +135,7 @@ impl World {
 
     pub(crate) async fn plan(&self, number: u32) -> Plan {
         let reference = number.to_string().parse().unwrap();
-        self.engine().find_plan(&self.session, Some(&reference)).await.unwrap().as_ref().clone()
+        self.engine().plans().find(&self.session, Some(&reference)).await.unwrap().as_ref().clone()
     }
 
     /// What the model was sent, message by message, in the request with this number from 1.
@@ -177,69 +155,8 @@ impl World {
 
     /// The stored journal is whole and agrees with everything beside it.
     pub(crate) async fn is_sound(&self) {
-        let report = self.engine().verify(|_| {}).await.unwrap();
+        let report = self.engine().verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "{report:?}");
-    }
-}
-
-pub(crate) struct Setup {
-    pub(crate) policy: Policy,
-    pub(crate) options: AgentOptions,
-    pub(crate) tools: Toolbox,
-    pub(crate) clock: Option<HandClock>,
-}
-
-impl Setup {
-    pub(crate) fn tool(&mut self, tool: &(impl Tool + Clone)) {
-        let tool: Arc<dyn Tool> = Arc::new(tool.clone());
-        self.tools = Toolbox::new(self.tools.iter().cloned().chain([tool]));
-    }
-}
-
-/// Everything an agent is made of besides its store and its model.
-#[derive(Clone, Copy)]
-pub(crate) struct Start<'a> {
-    pub(crate) folder: &'a Path,
-    pub(crate) policy: &'a Policy,
-    pub(crate) options: &'a AgentOptions,
-    pub(crate) tools: &'a Toolbox,
-    pub(crate) clock: Option<&'a HandClock>,
-}
-
-impl Start<'_> {
-    pub(crate) fn agent(self, ledger: Arc<dyn Ledger>, model: &ScriptedModel) -> Agent {
-        let engine = Engine::new(ledger, self.policy.clone());
-        let engine = match self.clock {
-            Some(clock) => engine.with_clock(clock.clone(), TimeOrderedIds),
-            None => engine,
-        };
-        let files = FileTools::new(self.folder.join("users"), FileLimits::default());
-        Agent::new(engine, Arc::new(model.clone()), files, self.tools.clone(), self.options.clone())
-    }
-}
-
-async fn ledger(folder: &Path) -> Arc<dyn Ledger> {
-    Arc::new(SqliteLedger::open(&folder.join("test.db")).await.unwrap())
-}
-
-/// A clock that stands still until it is moved.
-#[derive(Debug, Clone)]
-pub(crate) struct HandClock(Arc<Mutex<Timestamp>>);
-
-impl HandClock {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new("2030-01-01T12:00:00Z".parse().unwrap())))
-    }
-
-    pub(crate) fn advance(&self, by: Duration) {
-        let mut now = self.0.lock().unwrap();
-        *now = now.checked_add(by).unwrap();
-    }
-}
-
-impl Clock for HandClock {
-    fn now(&self) -> Timestamp {
-        *self.0.lock().unwrap()
     }
 }
 

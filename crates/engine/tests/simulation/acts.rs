@@ -24,12 +24,12 @@ pub(crate) enum Act {
         leaves: Option<Leaves>,
         patience: Option<Duration>,
     },
-    /// A person says what becomes of a step that nobody knows the end of.
+    /// A person decides about a step with an unknown result.
     Settle {
         session: SessionIdentity,
         decision: Decision,
     },
-    /// Whoever opens a session first goes on with what was left there.
+    /// Opening a session first continues the work that was left in it.
     GoOn {
         session: SessionIdentity,
     },

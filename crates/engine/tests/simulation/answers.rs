@@ -1,4 +1,4 @@
-//! What somebody was told is in the journal, and is about their own session.
+//! Every answer to a client is in the journal, and is about its own session.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl Asked {
         }
     }
 
-    /// Whoever does not wait for the answer has none; whoever does gets one some time.
+    /// `None` for a client that does not wait; a client that waits gets its answer in the end.
     pub(crate) fn was_given_up(&self, store: &Store, patience: Option<Duration>) {
         match patience {
             Some(_) => {
@@ -103,7 +103,7 @@ impl Asked {
         }
     }
 
-    /// The turn that this began: to answer what was typed, which ends with words that nobody said before, or to carry
+    /// The turn that this began: to answer what was typed, which ends with new words, or to carry
     /// out a document.
     fn turn(&self, entries: &[Entry], told: &[Progress]) -> Option<TurnId> {
         // Going on with a document may be going on with the very turn that was interrupted.
@@ -137,7 +137,7 @@ impl Asked {
             .iter()
             .any(|entry| matches!(entry.event, Event::Session(SessionEvent::ConversationReset { .. })));
         match (end, ended) {
-            // It goes on in another process, or went on there and is over.
+            // Another process continues it, or has finished it.
             (TurnEnd::Interrupted, _) => {}
             (TurnEnd::Stopped, None) if reset => {}
             (_, Some(ending)) if ending.end == *end => {}

@@ -63,7 +63,7 @@ struct Followed<'a> {
     snapshot: Snapshot,
     seq: u64,
     holder: Option<(String, u64)>,
-    /// Every state there was since whoever works on the session in a process last saw it, that one first.
+    /// Every state since the process that works on the session last saw it, that one first.
     known: BTreeMap<String, Vec<Snapshot>>,
     turns: Turns,
     steps: Steps,
@@ -123,7 +123,9 @@ impl<'a> Walk<'a> {
                 let world = self.world;
                 let known = self.followed(session).known.get(owner).map(Vec::as_slice).unwrap_or_default();
                 if !known.iter().any(|snapshot| speaks(snapshot, *role)) {
-                    world.wrong(format!("{owner} asked a model as {role:?} in {session}, where nobody is"));
+                    world.wrong(format!(
+                        "{owner} asked a model as {role:?} in {session}, where no such work is under way"
+                    ));
                 }
             }
             Happening::ToolBegun { owner, session, tool, arguments } => {
@@ -241,7 +243,7 @@ impl<'a> Followed<'a> {
         }
     }
 
-    /// Whoever writes under a lease, or takes it, sees what the session is like.
+    /// A process that writes under a lease, or takes it, sees the state of the session.
     fn looked(&mut self, owner: &str) {
         self.known.insert(owner.to_owned(), vec![self.snapshot.clone()]);
     }
@@ -270,7 +272,7 @@ impl<'a> Followed<'a> {
     }
 
     /// A call is one that a turn made, or a step of a plan, and is allowed as such. One that was recorded just before a
-    /// crash may be judged anew when its turn goes on, and then runs as well if that does no harm.
+    /// crash may be judged anew when its turn continues, and then runs as well if that does no harm.
     fn made(&mut self, world: &World, made: &Made<'_>) {
         let as_step = self.steps.made(made, &self.snapshot, &world.temper.policy);
         let harmless = effect_of(made.tool) != Some(ToolEffect::Changes);
@@ -290,7 +292,7 @@ impl<'a> Followed<'a> {
     fn at_the_end(&self, world: &World) {
         let session = &self.snapshot.identity;
         if self.seq != self.entries.len() as u64 {
-            world.wrong(format!("the journal of {session} has entries that nobody wrote"));
+            world.wrong(format!("the journal of {session} has entries that no process wrote"));
         }
         if let Some(open) = self.snapshot.session.as_ref().and_then(|session| session.turn.as_ref()) {
             world.wrong(format!("a turn of {session} is still open at the end: {open:?}"));
@@ -321,7 +323,7 @@ fn through_the_gate(world: &World, made: &Made<'_>, purpose: &Purpose) -> Result
     if made.known.iter().any(runs) { Ok(()) } else { Err(format!("it is not allowed in a turn for {purpose:?}")) }
 }
 
-/// Whether somebody with this role is at work.
+/// Whether an agent with this role is at work.
 fn speaks(snapshot: &Snapshot, role: Role) -> bool {
     let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     match role {
@@ -332,7 +334,7 @@ fn speaks(snapshot: &Snapshot, role: Role) -> bool {
     }
 }
 
-/// Nobody does a step of a plan that is not carried out any more.
+/// No agent works on a step of a plan that is not carried out any more.
 fn stands(snapshot: &Snapshot) -> Result<(), String> {
     let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
     let Some(Purpose::Step { plan, execution, .. }) = open.map(|open| &open.purpose) else { return Ok(()) };
@@ -344,7 +346,7 @@ fn stands(snapshot: &Snapshot) -> Result<(), String> {
     Err(format!("a step of plan {} is done, which is {}", plan.number, plan.status))
 }
 
-/// An execution apart from the conversation that neither goes on nor waits for a person. A document is carried out in
+/// An execution apart from the conversation that neither continues nor waits for a person. A document is carried out in
 /// turns of the conversation, and between them it waits.
 fn is_left_behind(plan: &Plan) -> bool {
     let apart = match plan.content {

@@ -8,7 +8,7 @@ use crate::sabotage::Sabotage;
 
 /// How many acts a run has.
 pub(crate) const ACTS: u64 = 60;
-/// The seeds that are run when nobody says for how long: so many, and some that found something once.
+/// The seeds that are run without a time limit: so many, and some that found something once.
 const A_FEW: u64 = 54;
 const FOUND: [u64; 6] = [97, 216, 373, 425, 504, 704];
 

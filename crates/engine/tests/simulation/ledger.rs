@@ -65,7 +65,7 @@ impl ProcessLedger {
     fn latency(&self, random: &mut Random) -> Duration {
         let world = &self.process.world;
         let usual = u64::try_from(world.temper.latency.as_millis()).unwrap();
-        // Time always passes, so that nobody can ask again and again for ever at one moment.
+        // Time always passes, so that no loop repeats a call for ever at one moment.
         if world.temper.leases_get_lost && world.strikes(random, 8) {
             return random.millis(1, 20_000);
         }

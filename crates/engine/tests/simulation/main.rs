@@ -25,13 +25,12 @@ mod random;
 mod run;
 mod sabotage;
 mod store;
-#[path = "../support/talk.rs"]
-mod talk;
 mod temper;
 mod tools;
 mod world;
 
 use hunt::{ACTS, find, hunt};
+use planwright_test_support::talk;
 use run::{Script, run};
 use sabotage::Sabotage;
 

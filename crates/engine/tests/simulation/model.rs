@@ -45,9 +45,9 @@ impl Model for RandomModel {
         }
         let role = overhearing::role_in(request);
         if mark.is_empty() {
-            // What makes an agent carry out a document is in nobody's words, and may be all there is to summarise.
+            // The input that makes an agent carry out a document has no words of a person, and may be all there is to summarise.
             if role != Role::Summarizer || !words.contains("[Go on with plan") && !words.contains("[Plan ") {
-                world.wrong(format!("the model was sent nothing that anybody said: {words}"));
+                world.wrong(format!("the model was sent no words of a person: {words}"));
             }
             return Err(ModelError::new(ModelErrorKind::Refused, "There is nothing to answer."));
         }
@@ -90,7 +90,7 @@ fn trouble(random: &mut Random) -> ModelError {
     ModelError::new(kind, "It did not work out.")
 }
 
-/// Everything that anybody said in a request.
+/// All words in a request.
 fn words(request: &ModelRequest) -> String {
     let mut words = request.system.clone();
     for message in &request.messages {

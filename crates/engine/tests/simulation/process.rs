@@ -7,12 +7,10 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::future::pending;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use planwright_core::ids::RequestId;
-use planwright_engine::clock::Ids;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -25,7 +23,7 @@ pub(crate) struct Process {
     pub(crate) world: Arc<World>,
     dead: AtomicBool,
     asleep_until: Mutex<Instant>,
-    /// Whoever waits for its answers.
+    /// The tasks that wait for its answers.
     waiting: Mutex<Vec<AbortHandle>>,
 }
 
@@ -39,7 +37,7 @@ pub(crate) fn is_gone(owner: &str) -> bool {
     DEAD.with_borrow(|dead| dead.contains(owner))
 }
 
-pub(crate) fn nobody_is_gone() {
+pub(crate) fn clear_dead_processes() {
     DEAD.with_borrow_mut(BTreeSet::clear);
 }
 
@@ -105,27 +103,5 @@ impl Process {
     /// Whether this is the moment it dies.
     pub(crate) fn is_to_die(&self, random: &mut Random) -> bool {
         self.world.strikes(random, self.world.temper.deaths)
-    }
-}
-
-/// Ids that tell which process made them.
-#[derive(Debug)]
-pub(crate) struct NumberedIds {
-    owner: String,
-    made: AtomicU64,
-}
-
-impl NumberedIds {
-    pub(crate) fn of(owner: &str) -> Self {
-        Self { owner: owner.to_owned(), made: AtomicU64::new(0) }
-    }
-}
-
-impl Ids for NumberedIds {
-    fn next(&self) -> RequestId {
-        let number = self.made.fetch_add(1, Relaxed);
-        // As long as the ids that are made in earnest, and like them it differs from those of others in its last letters.
-        let owner: String = self.owner.chars().filter(char::is_ascii_alphanumeric).collect();
-        RequestId::new(format!("{:-<16}{number:06}{owner:x>6}", self.owner)).unwrap()
     }
 }

@@ -12,8 +12,9 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::ledger::LedgerError;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_test_support::clock::NumberedIds;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -23,7 +24,7 @@ use crate::checks;
 use crate::files;
 use crate::ledger::ProcessLedger;
 use crate::model::RandomModel;
-use crate::process::{self, NumberedIds, Process};
+use crate::process::{self, Process};
 use crate::random::Dice;
 use crate::sabotage::Sabotage;
 use crate::store::Store;
@@ -52,7 +53,7 @@ const FOR_EVER: Duration = Duration::from_secs(4 * 60 * 60);
 
 pub(crate) fn run(script: &Script) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    process::nobody_is_gone();
+    process::clear_dead_processes();
     runtime.block_on(async {
         let mut stage = Stage::new(script).await;
         stage.play(&script.acts).await;
@@ -89,7 +90,7 @@ impl Stage {
         let mut first = slot(0);
         let (_, agent) = first.process(&world, &store);
         for number in (0..world.temper.sessions).chain([FILES]) {
-            agent.engine().open(&session(number), &person()).await.unwrap();
+            agent.engine().sessions().open(&session(number), &person()).await.unwrap();
         }
         world.calm.store(false, Relaxed);
         Self { world, store, slots, waiting: Vec::new(), users }
@@ -163,17 +164,17 @@ impl Stage {
         self.waiting.push(task);
     }
 
-    /// Everybody gets an answer or has none to hope for, and then one more process goes on with what was left.
+    /// Every client gets an answer or its process is dead; then one more process continues what was left.
     async fn settle(&mut self) {
         for task in std::mem::take(&mut self.waiting) {
             match timeout(FOR_EVER, task).await {
-                Err(_) => self.world.wrong("somebody waits for ever"),
+                Err(_) => self.world.wrong("a client waits for ever"),
                 Ok(Err(broken)) if broken.is_panic() => self.world.wrong(format!("a check broke: {broken}")),
                 Ok(_) => {}
             }
         }
         self.world.calm.store(true, Relaxed);
-        // What nobody waits for any more comes to its end, or is broken off as well.
+        // Work that no client waits for ends, or is broken off as well.
         if self.world.dice.on(format_args!("the end")).coin() {
             sleep(FOR_EVER).await;
         }
@@ -183,7 +184,7 @@ impl Stage {
         for number in (0..self.world.temper.sessions).chain([FILES]) {
             let (world, session) = (Arc::clone(&self.world), session(number));
             if timeout(FOR_EVER, go_on(&world, &agent, &session)).await.is_err() {
-                self.world.wrong(format!("what was left in {session} goes on for ever"));
+                self.world.wrong(format!("the work left in {session} never ends"));
             }
         }
         self.slots.push(last);
@@ -192,7 +193,7 @@ impl Stage {
     async fn report(mut self) -> Report {
         let mut last = self.slots.pop().unwrap();
         let (_, agent) = last.process(&self.world, &self.store);
-        let verified = agent.engine().verify(|_| {}).await;
+        let verified = agent.engine().verifier().verify_all(|_| {}).await;
         if !verified.as_ref().is_ok_and(|report| report.is_whole()) {
             self.world.wrong(format!("the journal is not whole: {verified:?}"));
         }
@@ -264,12 +265,12 @@ fn agent(process: &Arc<Process>, store: &Arc<Store>, users: &Path) -> Agent {
     Agent::new(engine, Arc::new(RandomModel::new(process)), files, toolbox(process), options)
 }
 
-/// What a surface does when it comes to a session: an interrupted turn goes on, and an interrupted execution.
+/// What a surface does when it opens a session: it continues an interrupted turn, and an interrupted execution.
 async fn go_on(world: &World, agent: &Agent, session: &SessionIdentity) {
     // No more plans than this are carried out in one session.
     for _ in 0..50 {
-        let turn = agent.resume(session, &Watcher::nobody()).await.map(|outcome| outcome.is_some());
-        let plan = agent.resume_plan(&place(session), &person(), &Watcher::nobody()).await;
+        let turn = agent.resume(session, &Watcher::none()).await.map(|outcome| outcome.is_some());
+        let plan = agent.resume_plan(&place(session), &person(), &Watcher::none()).await;
         match (turn, plan.map(|answer| answer.is_some())) {
             (Ok(false), Ok(false)) => return,
             (Ok(_), Ok(_)) => {}
@@ -290,8 +291,8 @@ async fn go_on(world: &World, agent: &Agent, session: &SessionIdentity) {
     world.wrong(format!("{session} is gone on with again and again"));
 }
 
-fn place(session: &SessionIdentity) -> Place {
-    Place::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
+fn place(session: &SessionIdentity) -> ChatLocation {
+    ChatLocation::new(TransportChat(format!("simulation:{}", mark(session))), session.clone())
 }
 
 fn person() -> Actor {

@@ -26,7 +26,7 @@ pub(crate) struct Store {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) sessions: BTreeMap<SessionIdentity, Kept>,
-    /// What there was of sessions that were deleted; nobody but the checks looks at it.
+    /// The content of sessions that were deleted; only the checks read it.
     pub(crate) deleted: BTreeMap<SessionIdentity, Kept>,
     /// Where the entries of a request are: the first one, and how many.
     requests: BTreeMap<RequestId, (SessionIdentity, u64, u64)>,

@@ -61,7 +61,7 @@ impl Temper {
             outages: random.pick(&[0, 0, 0, 3, 10]),
             leases_get_lost,
             latency: Duration::from_millis(random.pick(&[5, 40, 200])),
-            // No third of it is a whole second, so that it is not renewed at the very moment somebody looks.
+            // No third of it is a whole second, so that it is not renewed at the very moment a check looks.
             lease: Duration::from_millis(random.pick(&[2_500, 5_000, 15_500])),
             deaths_are_seen: random.coin(),
             context_tokens: random.pick(&[7_000, 12_000, 200_000]),

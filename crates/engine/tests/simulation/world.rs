@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use jiff::{SignedDuration, Timestamp};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
-use planwright_engine::clock::Clock;
+use planwright_test_support::clock::TestClock;
 use serde_json::Value;
-use tokio::time::Instant;
 
 use crate::random::{Dice, Random};
 use crate::sabotage::Sabotage;
@@ -20,7 +18,7 @@ pub(crate) struct World {
     pub(crate) dice: Dice,
     pub(crate) temper: Temper,
     pub(crate) sabotage: Option<Sabotage>,
-    pub(crate) clock: WallClock,
+    pub(crate) clock: TestClock,
     /// Nothing goes wrong any more.
     pub(crate) calm: AtomicBool,
     occasions: Mutex<BTreeMap<String, u64>>,
@@ -40,7 +38,7 @@ pub(crate) enum Role {
     Doing,
     /// A specialist who is asked.
     Asked,
-    /// Whoever summarises the conversation.
+    /// Summarises the conversation.
     Summarizer,
 }
 
@@ -101,7 +99,7 @@ impl World {
             dice,
             temper: Temper::of(dice),
             sabotage,
-            clock: WallClock::new(),
+            clock: TestClock::running(),
             calm: AtomicBool::new(true),
             occasions: Mutex::default(),
             numbers: AtomicU64::new(1),
@@ -175,7 +173,7 @@ impl World {
     }
 }
 
-/// The session in which the model writes files, and nobody plans.
+/// The session in which the model writes files, without plans.
 pub(crate) const FILES: u64 = 7;
 
 pub(crate) fn session(number: u64) -> SessionIdentity {
@@ -198,34 +196,4 @@ pub(crate) fn marks(text: &str) -> BTreeSet<String> {
 /// The session that a mark belongs to.
 pub(crate) fn marked(mark: &str) -> SessionIdentity {
     session(mark.trim_start_matches("markQ").trim_end_matches('Q').parse().unwrap())
-}
-
-/// The time of day, which may jump while the time that passes does not.
-#[derive(Debug, Clone)]
-pub(crate) struct WallClock {
-    begun: Instant,
-    moved: Arc<AtomicI64>,
-}
-
-impl WallClock {
-    fn new() -> Self {
-        Self { begun: Instant::now(), moved: Arc::default() }
-    }
-
-    /// Milliseconds since the run began.
-    pub(crate) fn passed(&self) -> u64 {
-        u64::try_from(self.begun.elapsed().as_millis()).unwrap()
-    }
-
-    pub(crate) fn jump(&self, millis: i64) {
-        self.moved.fetch_add(millis, Relaxed);
-    }
-}
-
-impl Clock for WallClock {
-    fn now(&self) -> Timestamp {
-        let start: Timestamp = "2030-01-01T12:00:00Z".parse().unwrap();
-        let passed = i64::try_from(self.passed()).unwrap() + self.moved.load(Relaxed);
-        start.checked_add(SignedDuration::from_millis(passed)).unwrap()
-    }
 }

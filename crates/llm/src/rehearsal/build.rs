@@ -81,11 +81,11 @@ fn question(turn: &TurnView<'_>) -> Option<Value> {
         return None;
     }
     let title = Draft::from_words(turn.words).title;
-    let question = format!("What is there already for “{title}”, and what speaks against it?");
+    let question = format!("What exists already for “{title}”, and what speaks against it?");
     Some(json!({ "agent": fit(&agents(turn), StepKind::Look), "question": question }))
 }
 
-/// What came of asking a specialist, as an assumption. Whether it could answer or not, the draft goes on.
+/// The specialist's answer, as an assumption. The draft continues whether the specialist could answer or not.
 fn answer(turn: &TurnView<'_>) -> Option<String> {
     let asked = turn.made("ask_agent").last()?;
     let given = asked.given();

@@ -43,7 +43,7 @@ impl Draft {
             let rest = parts.split_off(1).join("; ");
             parts.push(rest);
         }
-        let look = Step { text: format!("Look at what is there already for “{title}”"), kind: StepKind::Look };
+        let look = Step { text: format!("Look at what exists already for “{title}”"), kind: StepKind::Look };
         let work = parts.iter().map(|part| Step { text: shortened(part, STEP_CHARACTERS), kind: StepKind::Work });
         let check = Step { text: "Check the result against the request".to_owned(), kind: StepKind::Check };
         let steps = std::iter::once(look).chain(work).chain([check]).collect();
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(
             steps,
             [
-                "Look at what is there already for “Add a health endpoint”",
+                "Look at what exists already for “Add a health endpoint”",
                 "Add a health endpoint",
                 "Write tests for it",
                 "Check the result against the request"

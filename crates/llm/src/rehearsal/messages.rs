@@ -83,7 +83,7 @@ pub(super) fn nothing_to_call() -> String {
 }
 
 pub(super) fn left_open() -> String {
-    signed("The plan ended with steps left open. `/plan resume` goes on with it, `/plan cancel` ends it.")
+    signed("The plan ended with steps left open. `/plan resume` continues it, `/plan cancel` ends it.")
 }
 
 pub(super) fn over(status: PlanStatus) -> String {

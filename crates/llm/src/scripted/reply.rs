@@ -58,7 +58,7 @@ impl Reply {
         Self::default().then_hang()
     }
 
-    /// MadeCall when the request is there.
+    /// Built from the request when it arrives.
     pub fn made_from(answer: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self { ending: Ending::Becomes(Arc::new(answer)), ..Self::default() }
     }

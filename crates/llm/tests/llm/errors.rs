@@ -197,7 +197,7 @@ async fn a_wrong_address_is_recognised() {
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_told_with_the_address_and_without_what_is_secret_in_it() {
+async fn an_unreachable_address_is_named_in_the_error_without_its_secrets() {
     let port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().port()
@@ -218,7 +218,7 @@ async fn nobody_at_the_address_is_told_with_the_address_and_without_what_is_secr
 }
 
 #[tokio::test]
-async fn whoever_stops_waiting_ends_the_request() {
+async fn dropping_the_future_ends_the_request() {
     let server = Server::answering([Answer::error(503, "busy"), Answer::stream(TEXT)]).await;
     let patient = Options {
         retries: RetryPolicy {

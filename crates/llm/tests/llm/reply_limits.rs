@@ -83,7 +83,7 @@ async fn text_without_an_end_is_dropped() {
     }
 }
 
-/// An event that never ends is given up at its limit, and not when all of it is there.
+/// An event that never ends is given up at its limit, and not when all of it has arrived.
 #[tokio::test]
 async fn one_endless_event_is_dropped() {
     for form in FORMS {

@@ -89,7 +89,7 @@ async fn an_attempt_that_is_repeated_does_not_count() {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_a_reply_that_hangs_can_stop() {
+async fn a_reply_that_hangs_can_be_dropped() {
     let model = ScriptedModel::new([Reply::text("well").then_hang(), Reply::hang()]);
     for number in 1..=2 {
         let asked = model.clone();

@@ -1,12 +1,13 @@
 //! Reads and writes the sessions' files. Links are never followed.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, File, FileType, OpenOptions};
 use planwright_core::session::SessionIdentity;
+use planwright_engine::temp_file::TempFile;
 use sha2::{Digest as _, Sha256};
 
 use super::part_name::{FileName, UNFINISHED, WORKBOOK_NOTE, is_file_name};
@@ -113,7 +114,11 @@ pub(super) fn inspect(users: &Path, name: &FileName, sha256: &str) -> io::Result
         if !metadata.is_file() {
             return Ok(TargetState::Taken);
         }
-        Ok(if hash(open(&folder, name.name())?)? == sha256 { TargetState::Same } else { TargetState::Taken })
+        Ok(if copy_and_hash(&mut open(&folder, name.name())?, &mut io::sink())? == sha256 {
+            TargetState::Same
+        } else {
+            TargetState::Taken
+        })
     };
     match inspect() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(TargetState::Free),
@@ -128,13 +133,17 @@ fn is_in_the_way(error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotADirectory || error.raw_os_error() == Some(link)
 }
 
-fn hash(mut file: impl io::Read) -> io::Result<String> {
+/// Copies the content and returns its hash.
+fn copy_and_hash(from: &mut impl io::Read, to: &mut impl io::Write) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut piece = vec![0; 64 * 1024];
     loop {
-        match file.read(&mut piece)? {
+        match from.read(&mut piece)? {
             0 => return Ok(hex::encode(hash.finalize())),
-            read => hash.update(&piece[..read]),
+            read => {
+                hash.update(&piece[..read]);
+                to.write_all(&piece[..read])?;
+            }
         }
     }
 }
@@ -144,32 +153,17 @@ pub(super) fn write(users: &Path, name: &FileName, content: &mut impl io::Read, 
     let root = Dir::open_ambient_dir(users, ambient_authority())?;
     let own = open_or_make(&root, &name.session.folder_name())?;
     let unfinished = open_or_make(&own, UNFINISHED)?;
-    const NAME: &str = "restoring";
-    // An interrupted restore may have left it.
-    let _ = unfinished.remove_file(NAME);
-    let mut file = unfinished.open_with(NAME, OpenOptions::new().write(true).create_new(true))?;
-    let mut hash = Sha256::new();
-    let mut piece = vec![0; 64 * 1024];
-    loop {
-        match content.read(&mut piece)? {
-            0 => break,
-            read => {
-                hash.update(&piece[..read]);
-                file.write_all(&piece[..read])?;
-            }
+    let temp = TempFile::create(&unfinished, |file| {
+        if copy_and_hash(content, file)? != sha256 {
+            return Err(io::Error::new(ErrorKind::InvalidData, "the archive changed while it was read"));
         }
-    }
-    file.sync_all()?;
-    drop(file);
-    if hex::encode(hash.finalize()) != sha256 {
-        let _ = unfinished.remove_file(NAME);
-        return Err(io::Error::new(ErrorKind::InvalidData, "the archive changed while it was read"));
-    }
+        Ok(())
+    })?;
     let mut folder = own;
     for step in name.folders() {
         folder = open_or_make(&folder, step)?;
     }
-    unfinished.rename(NAME, &folder, name.name())
+    temp.replace(&folder, name.name())
 }
 
 /// Opens a folder, and makes it if it is missing, for its owner only.

@@ -9,7 +9,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::turn::ShownPlan;
 use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{Input, Place, Request, Seen};
+use planwright_engine::session::input::{ChatLocation, Input, Request, SeenPlan};
 use planwright_engine::session::outcome::{Answer, Outcome};
 use planwright_engine::session::progress::{Progress, Update};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -22,7 +22,7 @@ use crate::failure::Failure;
 pub(crate) struct Conversation {
     agent: Agent,
     person: Actor,
-    place: Place,
+    place: ChatLocation,
     signals: Signals,
 }
 
@@ -53,17 +53,17 @@ const TICK: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Conversation {
-    pub(crate) fn new(agent: Agent, person: Actor, place: Place) -> io::Result<Self> {
+    pub(crate) fn new(agent: Agent, person: Actor, place: ChatLocation) -> io::Result<Self> {
         Ok(Self { agent, person, place, signals: Signals::new()? })
     }
 
     /// Only what is shown at this terminal counts as seen from now on.
     pub(super) fn watch_what_is_seen(&mut self) {
-        self.place.seen = Seen::KnownHere(None);
+        self.place.seen = SeenPlan::AtSurface(None);
     }
 
     fn note_seen(&mut self, answer: &Answer) {
-        if let (Seen::KnownHere(seen), Some(card)) = (&mut self.place.seen, &answer.plan) {
+        if let (SeenPlan::AtSurface(seen), Some(card)) = (&mut self.place.seen, &answer.plan) {
             *seen = Some(ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
         }
     }

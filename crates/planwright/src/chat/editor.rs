@@ -73,7 +73,7 @@ impl LineEditor {
         Ok(Self { editor: Some(editor), history, blank })
     }
 
-    /// Reads a message. One that ends in a backslash goes on in the next line.
+    /// Reads a message. A message that ends in a backslash continues in the next line.
     pub(super) async fn read(&mut self, prompt: &Prompt, signals: &mut Signals) -> Result<Typed, Failure> {
         let mut text = String::new();
         let mut prompt = prompt.clone();

@@ -92,7 +92,7 @@ fn step(
     marked(mark, style, &spans, width)
 }
 
-/// Times nobody feels are not told.
+/// Empty for a time too short for a person to notice.
 fn long_enough(took: Duration) -> String {
     if took < Duration::from_millis(50) { String::new() } else { lasted(took) }
 }

@@ -1,5 +1,5 @@
-//! Messages that are there already, or that come line by line from stdin. Nobody is asked anything, and what is refused or
-//! fails ends it: what follows was written for a conversation that went on.
+//! Messages from the command line, or line by line from stdin. The chat asks no questions. A message that is refused or
+//! fails ends it, because the messages after it were written for a conversation in which it succeeded.
 
 use std::io::Write as _;
 

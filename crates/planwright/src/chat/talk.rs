@@ -79,7 +79,9 @@ async fn heard(conversation: &mut Conversation, asked: Asked<'_>, view: &mut dyn
 
 /// A turn that was interrupted comes first; it ends with the plan.
 async fn has_a_plan_to_decide(conversation: &Conversation) -> bool {
-    let Ok(snapshot) = conversation.agent().engine().snapshot(conversation.session()).await else { return false };
+    let Ok(snapshot) = conversation.agent().engine().sessions().snapshot(conversation.session()).await else {
+        return false;
+    };
     let idle = snapshot.session.as_ref().is_some_and(|session| session.turn.is_none());
     idle && snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Ready)
 }
@@ -87,7 +89,7 @@ async fn has_a_plan_to_decide(conversation: &Conversation) -> bool {
 /// `plan 2 READY › `, or only `› ` where no plan is worked on.
 async fn prompt(conversation: &Conversation) -> Prompt {
     // A store that is away for a moment is told about when something is asked of it.
-    let snapshot = conversation.agent().engine().snapshot(conversation.session()).await.ok();
+    let snapshot = conversation.agent().engine().sessions().snapshot(conversation.session()).await.ok();
     let Some(plan) = snapshot.as_ref().and_then(|snapshot| snapshot.active()) else {
         return Prompt { plain: "› ".to_owned(), styled: format!("{} ", paint("›", COMMAND)) };
     };
@@ -105,7 +107,7 @@ async fn prompt(conversation: &Conversation) -> Prompt {
 
 /// Where one is, who answers, and how to find out more.
 async fn welcome(conversation: &Conversation) -> Result<String, Failure> {
-    let session = conversation.agent().engine().session(conversation.session()).await?;
+    let session = conversation.agent().engine().sessions().get(conversation.session()).await?;
     let model = conversation.agent().model().name();
     let mut text = head(&session, model);
     if model == planwright_llm::rehearsal::NAME {
@@ -118,7 +120,7 @@ async fn welcome(conversation: &Conversation) -> Result<String, Failure> {
         Span::new(" lists the commands, ", DIM),
         Span::new("/quit", COMMAND),
         Span::new(
-            " leaves. Ctrl+C stops the agent, Tab completes, a backslash at the end goes on in the next line.",
+            " leaves. Ctrl+C stops the agent, Tab completes, a backslash at the end continues the message in the next line.",
             DIM,
         ),
     ];

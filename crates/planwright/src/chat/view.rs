@@ -35,7 +35,7 @@ pub(super) trait View: Send {
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Failure>;
 
-    /// No answer comes: it failed, or nobody waits for it.
+    /// No answer comes: the input failed, or the person stopped waiting for it.
     fn give_up(&mut self) -> Result<(), Failure> {
         Ok(())
     }

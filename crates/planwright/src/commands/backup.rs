@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use planwright_surfaces::private_file;
 use serde_json::json;
 use tempfile::TempPath;
 
@@ -85,15 +86,11 @@ impl Target {
     fn finish(self) -> Result<(), Failure> {
         self.file.sync_all().map_err(|error| self.unwritable(&error))?;
         let Self { path, partial, force, .. } = self;
-        let placed = if force { partial.persist(&path) } else { partial.persist_noclobber(&path) };
-        placed.map_err(|error| match error.error.kind() {
+        let placed = if force { private_file::replace(partial, &path) } else { private_file::create(partial, &path) };
+        placed.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(&path),
-            _ => Failure::unavailable(format!("{} cannot be written: {}", path.display(), error.error)),
-        })?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Not every system can flush a folder.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        Ok(())
+            _ => Failure::unavailable(format!("{} cannot be written: {error}", path.display())),
+        })
     }
 
     fn unwritable(&self, error: &io::Error) -> Failure {

@@ -2,7 +2,7 @@
 
 use planwright_core::session::{Channel, TransportChat};
 use planwright_engine::agent::Agent;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_llm::{ModelChoice, Options, connect};
 
 use crate::chat::conversation::Conversation;
@@ -52,25 +52,25 @@ fn wrong(error: planwright_llm::ChooseError) -> Failure {
 }
 
 /// The session that was named, which may begin now, or the one the person was in last.
-async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Result<Place, Failure> {
+async fn arrive(context: &mut Context, agent: &Agent, named: Option<&str>) -> Result<ChatLocation, Failure> {
     let transport = TransportChat(format!("cli:{}", context.person.name));
     match named.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => {
             let session = context.enter(Some(name), Purpose::Begin).await?;
-            Ok(agent.enter(&transport, &session, &context.person).await?)
+            Ok(agent.chats().enter(&transport, &session, &context.person).await?)
         }
-        None => Ok(agent.arrive(&transport, Channel::Cli, &context.person).await?),
+        None => Ok(agent.chats().arrive(&transport, Channel::Cli, &context.person).await?),
     }
 }
 
-async fn begin_plan_work(context: &Context, place: &Place, plan: Option<PlanWork>) -> Result<(), Failure> {
+async fn begin_plan_work(context: &Context, place: &ChatLocation, plan: Option<PlanWork>) -> Result<(), Failure> {
     match plan {
         None => {}
         Some(PlanWork::On(style)) => {
-            context.engine.ensure_plan_mode(&place.session, &context.person, Some(style)).await?;
+            context.engine.sessions().ensure_plan_mode(&place.session, &context.person, Some(style)).await?;
         }
         Some(PlanWork::Off) => {
-            context.engine.disable_plan_mode(&place.session, &context.person).await?;
+            context.engine.sessions().disable_plan_mode(&place.session, &context.person).await?;
         }
     }
     Ok(())

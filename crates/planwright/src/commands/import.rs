@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planwright_core::plan::Plan;
 use planwright_core::refusal::RefusalCode;
-use planwright_engine::engine::{ImportReport, ImportedItem, SkippedItem};
+use planwright_engine::importer::{ImportReport, ImportedItem, SkippedItem};
 use planwright_engine::ledger::LedgerError;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) async fn run(global: &Global, arguments: &ImportArgs) -> Outcome {
     // The file is read first: one that cannot be read leaves no store behind.
     let json = if arguments.file == Path::new("-") { read_stdin()? } else { read_file(&arguments.file)? };
     let context = Context::open(global, Store::MayBeMade).await?;
-    let report = context.engine.import(&json, &context.person).await.map_err(|error| {
+    let report = context.engine.importer().import(&json, &context.person).await.map_err(|error| {
         Failure::from(error)
             .hint_on(RefusalCode::InvalidArgument, || "an older `plans.json` is one JSON array of plans".to_owned())
     })?;
@@ -45,7 +45,7 @@ struct Stored<'a> {
 }
 
 async fn stored<'a>(context: &Context, item: &'a ImportedItem, notes: &'a [String]) -> Result<Stored<'a>, Failure> {
-    let plan = match context.engine.plan(&item.session, &item.id).await {
+    let plan = match context.engine.plans().get(&item.session, &item.id).await {
         Err(LedgerError::Damaged { .. }) => None,
         read => Some(read?),
     };

@@ -13,7 +13,7 @@ pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => named(name)?,
         None => {
-            let session = context.engine.new_session(Channel::Mcp);
+            let session = context.engine.sessions().new_identity(Channel::Mcp);
             // stdout belongs to the protocol. A client may have closed stderr, which is no reason to end.
             let _ = writeln!(
                 std::io::stderr(),

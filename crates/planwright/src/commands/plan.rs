@@ -81,7 +81,7 @@ async fn find(
     session: &SessionIdentity,
     plan: Option<&PlanReference>,
 ) -> Result<Arc<Plan>, Failure> {
-    context.engine.find_plan(session, plan).await.map_err(not_found(context))
+    context.engine.plans().find(session, plan).await.map_err(not_found(context))
 }
 
 /// A plan that was not found, with the command that lists the plans.

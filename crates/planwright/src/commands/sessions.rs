@@ -41,7 +41,7 @@ fn none_yet(invocation: &Invocation) -> String {
 }
 
 async fn list_page(context: &Context, after: Option<u64>) -> Outcome {
-    let page = context.engine.sessions(after, PAGE).await?;
+    let page = context.engine.sessions().list(after, PAGE).await?;
     let mut listed = Vec::with_capacity(page.items.len());
     for stored in &page.items {
         listed.push(context.listed(stored).await?);

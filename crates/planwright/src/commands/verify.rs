@@ -1,6 +1,6 @@
 //! `planwright verify`
 
-use planwright_engine::engine::{ChainReport, VerifyReport};
+use planwright_engine::verifier::{ChainReport, VerifyReport};
 use serde_json::{Value, json};
 
 use super::ProgressLine;
@@ -16,7 +16,8 @@ pub(crate) async fn run(context: &Context) -> Outcome {
     let mut entries = 0_u64;
     let report = context
         .engine
-        .verify(|chain| {
+        .verifier()
+        .verify_all(|chain| {
             sessions += 1;
             entries += chain.entries;
             progress_line.show(&format!("sessions: {sessions}, entries: {entries}"));

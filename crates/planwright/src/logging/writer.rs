@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sink_that_blocks_holds_nobody_up() {
+    fn a_sink_that_blocks_does_not_block_the_caller() {
         let log = log(LogFormat::Json);
         log.line("first\n");
         assert_eq!(log.tries(), "first\n");

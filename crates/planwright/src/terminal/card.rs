@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
-use planwright_engine::engine::Activity;
 use planwright_engine::plan_steps::plan_steps;
+use planwright_engine::plans::Activity;
 
 use super::palette::{self, BOLD, DIM, PLAIN};
 use super::text::{Span, paint, painted, shown, shown_line, wrap};

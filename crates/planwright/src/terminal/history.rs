@@ -8,7 +8,7 @@ use planwright_core::ids::StepId;
 use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
-use planwright_engine::engine::{History, HistoryItem};
+use planwright_engine::history::{HistoryItem, HistoryReport};
 use planwright_engine::who;
 
 use super::palette::{self, BOLD, DIM};
@@ -16,7 +16,7 @@ use super::text::{Span, count, paint, painted, shown_line, wrap};
 use super::time;
 use crate::invocation::Invocation;
 
-pub(crate) fn render(history: &History, plan: &Plan, invocation: &Invocation, width: usize) -> String {
+pub(crate) fn render(history: &HistoryReport, plan: &Plan, invocation: &Invocation, width: usize) -> String {
     let mut text = String::new();
     // Consecutive entries of one actor and one moment share a heading.
     for together in history.items.chunk_by(|one, next| heading(one) == heading(next)) {

@@ -7,7 +7,8 @@ use planwright_core::actor::Actor;
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_engine::clock::{between, lasted};
-use planwright_engine::engine::{Activity, ExecutionSum, Happened, Happening, StepAt};
+use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, StepPosition};
+use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 
@@ -64,35 +65,35 @@ const LONGEST: usize = 4 * MOST;
 const MOST: usize = 500;
 
 /// The line for an event; empty for events that only the redrawn line shows.
-pub(crate) fn told(happened: &Happened, plan: &Plan, form: Form, width: usize) -> String {
-    match &happened.what {
-        Happening::Changed => String::new(),
-        Happening::Approved { note: words } => {
+pub(crate) fn told(happened: &PlanUpdate, plan: &Plan, form: Form, width: usize) -> String {
+    match &happened.kind {
+        PlanUpdateKind::Changed => String::new(),
+        PlanUpdateKind::Approved { note: words } => {
             note("▸", &format!("Approved by {}{}", who(&happened.by), because(words.as_deref())), width)
         }
-        Happening::Rejected { reason } => {
+        PlanUpdateKind::Rejected { reason } => {
             note("▸", &format!("Rejected by {}{}", who(&happened.by), because(reason.as_deref())), width)
         }
-        Happening::ExecutionBegan(sum) => note("▸", &began(happened, sum), width),
+        PlanUpdateKind::ExecutionBegan(sum) => note("▸", &began(happened, sum), width),
         // The caller tells it together with pauses that are not in the journal.
-        Happening::ExecutionPaused(_) => String::new(),
-        Happening::ExecutionResumed(_) => note("▸", &format!("Resumed by {}.", who(&happened.by)), width),
-        Happening::StepBegan { step, note, .. } => match form {
+        PlanUpdateKind::ExecutionPaused(_) => String::new(),
+        PlanUpdateKind::ExecutionResumed(_) => note("▸", &format!("Resumed by {}.", who(&happened.by)), width),
+        PlanUpdateKind::StepBegan { step, note, .. } => match form {
             Form::Live => String::new(),
             Form::Lines => Line::of(step, StepStatus::InProgress, None).told(note.as_deref(), width),
         },
-        Happening::StepEnded { step, status, took, note, .. } => {
+        PlanUpdateKind::StepEnded { step, status, took, note, .. } => {
             let mut text = Line::of(step, *status, *took).told(note.as_deref(), width);
             if let (StepStatus::Uncertain, Some(execution)) = (status, &plan.execution) {
                 text.push_str(&waits_for_a_person(execution, width));
             }
             text
         }
-        Happening::ExecutionEnded(_) => String::new(),
-        Happening::Cancelled { reason, .. } => {
+        PlanUpdateKind::ExecutionEnded(_) => String::new(),
+        PlanUpdateKind::Cancelled { reason, .. } => {
             note("▸", &format!("Cancelled by {}{}", who(&happened.by), because(reason.as_deref())), width)
         }
-        Happening::Superseded { by, .. } => {
+        PlanUpdateKind::Superseded { by, .. } => {
             note("▸", &format!("Plan {} took its place, through {}.", by.short(), who(&happened.by)), width)
         }
     }
@@ -116,7 +117,7 @@ pub(crate) fn continued(width: usize) -> String {
 }
 
 /// Executions of a plan have numbers. What an earlier one did is not done again.
-fn began(happened: &Happened, sum: &ExecutionSum) -> String {
+fn began(happened: &PlanUpdate, sum: &ExecutionSummary) -> String {
     let StepCounts { total, done, skipped, uncertain, .. } = sum.counts;
     let before: Vec<_> = [(done, "done"), (skipped, "skipped"), (uncertain, "uncertain")]
         .into_iter()
@@ -128,7 +129,7 @@ fn began(happened: &Happened, sum: &ExecutionSum) -> String {
 }
 
 /// The result, with counts.
-pub(crate) fn summary(plan: &Plan, status: PlanStatus, sum: Option<&ExecutionSum>, width: usize) -> String {
+pub(crate) fn summary(plan: &Plan, status: PlanStatus, sum: Option<&ExecutionSummary>, width: usize) -> String {
     let head = [
         Span::new(&format!("Plan {}", plan.number), BOLD),
         Span::plain("  "),
@@ -230,7 +231,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(step: &'a StepAt, status: StepStatus, took: Option<Duration>) -> Self {
+    fn of(step: &'a StepPosition, status: StepStatus, took: Option<Duration>) -> Self {
         Self { position: step.position, total: step.total, about: &step.description, status, took }
     }
 

@@ -118,7 +118,7 @@ impl Stage {
         }
         self.screen.print(&text)?;
         let agent = Actor::agent("tour-agent", "mcp");
-        Ok(self.engine.call_tool(session, &agent, tool, arguments).await)
+        Ok(self.engine.tools().call(session, &agent, tool, arguments).await)
     }
 
     /// Text with line breaks is shown with them.
@@ -147,7 +147,7 @@ impl Stage {
     }
 
     pub(super) async fn find_session(&self) -> Result<SessionIdentity, Stopped> {
-        let page = self.engine.sessions(None, 1).await?;
+        let page = self.engine.sessions().list(None, 1).await?;
         let first = page.items.into_iter().next();
         Ok(first
             .map(|stored| stored.session.identity)
@@ -155,7 +155,7 @@ impl Stage {
     }
 
     pub(super) async fn digest_of_active(&self, session: &SessionIdentity) -> Result<String, Stopped> {
-        Ok(self.engine.active_plan(session).await?.digest().to_string())
+        Ok(self.engine.plans().active(session).await?.digest().to_string())
     }
 
     pub(super) fn first_specialist(&self) -> String {

@@ -141,7 +141,7 @@ fn interruptions(fault: Fault) -> usize {
     }
 }
 
-/// The first turn in a process takes longer than all others. Faults come when the load is there.
+/// The first turn in a process takes longer than all others. Faults begin once the load runs.
 async fn warm_up(recorder: &Recorder) {
     let begin = tokio::time::Instant::now();
     while recorder.acknowledged() < 2 * SESSIONS && begin.elapsed() < PATIENCE {

@@ -38,7 +38,7 @@ enum Danger {
 #[derive(Clone, Copy)]
 enum Cell {
     Drive(fn(&World)),
-    /// Why it cannot come to this there.
+    /// Why this cannot happen there.
     Never(&'static str),
 }
 
@@ -62,13 +62,13 @@ const TABLE: [(Danger, [Cell; 4]); 11] = [
         [
             Drive(chats::out_of_time::<Pipe>),
             Drive(chats::out_of_time::<Screen>),
-            Drive(command_line::nobody_answers),
+            Drive(command_line::question_stays_unanswered),
             Never("nothing is asked over MCP, so there is no answer that could be late"),
         ],
     ),
     (
         Danger::Disconnect,
-        [Drive(chats::nobody_reads), Drive(chats::hung_up), Drive(command_line::hung_up), Drive(mcp::cut_off)],
+        [Drive(chats::reader_is_gone), Drive(chats::hung_up), Drive(command_line::hung_up), Drive(mcp::cut_off)],
     ),
     (
         Danger::Restart,
@@ -179,12 +179,12 @@ fn world(danger: Danger) -> World {
     }
 }
 
-/// A person approves the plan of the session, and nobody begins it.
+/// A person approves the plan of the session, and no process begins it.
 fn approve(world: &World) {
     let session: SessionIdentity = SESSION.parse().unwrap();
     world.with_engine(async |engine| {
-        let (plan, by) = (engine.active_plan(&session).await.unwrap(), Actor::person("ada", "test"));
-        engine.approve(&session, &by, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        let (plan, by) = (engine.plans().active(&session).await.unwrap(), Actor::person("ada", "test"));
+        engine.plans().approve(&session, &by, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
     });
 }
 
@@ -202,7 +202,7 @@ fn decisions(world: &World) -> Vec<String> {
                 found.push(format!("{session} {} {:?} {approval:?} {executions:?}", plan.number, plan.status));
             }
         }
-        assert!(engine.verify(|_| {}).await.unwrap().is_whole());
+        assert!(engine.verifier().verify_all(|_| {}).await.unwrap().is_whole());
         found.sort();
         found
     })

@@ -15,9 +15,9 @@ fn without_a_terminal_and_without_a_digest_nothing_is_approved() {
         .says("drop the `old` table")
         .says(&digest)
         .says("claude (agent) through mcp")
-        .complains("nobody can be asked here")
+        .complains("there is no terminal to ask on")
         .complains(&format!("planwright plan approve 1 --digest {digest}\n"));
-    // A yes that nobody could have meant is none.
+    // A yes that no person can have typed does not count.
     world.run_with_input("plan approve 1", "y\nyes\n").exits(2);
     assert_eq!(world.status(), "READY");
 }
@@ -165,7 +165,7 @@ fn after_a_change_the_whole_command_is_handed_out_again() {
 }
 
 #[test]
-fn an_approved_plan_that_is_parked_is_not_begun_by_anybody() {
+fn an_approved_plan_that_is_parked_is_not_begun() {
     let world = World::with_plan();
     let digest = world.digest();
     world.run("plan off").done();

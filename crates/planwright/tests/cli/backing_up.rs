@@ -155,7 +155,7 @@ fn an_interrupted_restore_goes_on() {
     ran(other.command().arg("restore").arg(&archive)).done();
     other.run("sessions delete cli:session-three --yes").done();
     std::fs::remove_file(other.path(FILE)).unwrap();
-    put(&other, "users/mcp-session-one/unfinished/restoring", "ha");
+    put(&other, "users/mcp-session-one/unfinished/0193e2a0", "ha");
     let report = ran(other.command().arg("restore").arg(&archive).arg("--json")).done().json();
     assert_eq!((&report["sessions"], &report["files"]), (&json!(1), &json!(1)));
     assert_eq!(seen(&other), seen(&world));
@@ -202,7 +202,7 @@ fn an_archive_is_not_written_over_by_accident() {
     world.write("all.tar", "precious");
     world.run("backup all.tar").exits(2).complains("all.tar exists already").complains("--force");
     assert_eq!(std::fs::read_to_string(world.path("all.tar")).unwrap(), "precious");
-    // What an interrupted one left is in nobody's way.
+    // What an interrupted backup left does not block the next one.
     world.write("all.tar.partial", "half of something");
     world.run("backup all.tar --force").done();
     assert_eq!(names(&world.path("all.tar")).last().unwrap(), "manifest.json");

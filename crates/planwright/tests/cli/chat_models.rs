@@ -114,7 +114,7 @@ fn a_turn_that_a_kill_interrupted_goes_on() {
     provider.asked();
     child.kill().unwrap();
     child.wait().unwrap();
-    // Nobody waits in a test until the dead process's hold on the session runs out.
+    // The test does not wait until the lease of the dead process expires.
     let store = rusqlite::Connection::open(world.store()).unwrap();
     assert_eq!(store.execute("DELETE FROM lease", []).unwrap(), 1);
     drop(store);

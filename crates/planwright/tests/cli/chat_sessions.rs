@@ -13,7 +13,7 @@ fn a_chat_goes_on_where_the_person_was_last() {
     assert_eq!(world.run("chat --json /status").done().json()["sessionId"], new["sessionId"]);
     assert_eq!(world.run("chat --json /switch first-session").done().json()["sessionId"], "first-session");
     assert_eq!(world.run("chat --json /status").done().json()["sessionId"], "first-session");
-    // Somebody else is somewhere else.
+    // Another user has another session.
     let other = ran(world.command().env("USER", "bob").args(["chat", "--json", "/status"])).done().json();
     assert_ne!(other["sessionId"], "first-session");
     world.run("chat /switch nobody-has-it").exits(3).says("nobody-has-it");

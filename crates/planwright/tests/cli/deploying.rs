@@ -39,7 +39,7 @@ fn the_unit_starts_what_there_is() {
     let mut words = start.split_whitespace();
     assert_eq!(words.next(), Some("/usr/local/bin/planwright"));
     let world = World::new();
-    // The command line is understood; that it goes on to serve is not wanted here.
+    // The command line is understood; the server is not to start here.
     ran(world.command().args(words).arg("--help")).done().says("--log-format");
     let data = format!("/var/lib/{}", setting(&unit, "StateDirectory"));
     assert_eq!(setting(&unit, "Environment"), format!("PLANWRIGHT_DATA={data}"));

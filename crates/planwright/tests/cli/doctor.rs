@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::world::{Ran, World, ran};
 
-/// With an address where surely nobody listens.
+/// With an address on which no process listens.
 fn doctor(world: &World, variables: &[(&str, &str)]) -> Ran {
     let mut command = world.command();
     command.env("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:1").envs(variables.iter().copied());

@@ -75,9 +75,9 @@ fn a_standing_policy_is_never_shown_as_a_person() {
     world.agent_calls(SESSION, "plan_finalize", json!({})).unwrap();
     let session = SESSION.parse().unwrap();
     world.with_engine(async |engine| {
-        let plan = engine.active_plan(&session).await.unwrap();
+        let plan = engine.plans().active(&session).await.unwrap();
         let by = Actor::new(ActorKind::Policy, "ada", "cli");
-        engine.approve(&session, &by, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        engine.plans().approve(&session, &by, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
     });
     let words = "by a standing policy, not a person (ada through cli)";
     let history = world.run("plan history").done().tells("approved, all 2 steps,").tells(words);

@@ -165,8 +165,9 @@ fn an_export_is_the_text_byte_for_byte_and_overwrites_nothing() {
     assert_eq!(std::fs::read_to_string(world.path("plan.md")).unwrap(), PLAN);
     world.run("plan export 1 --output no/such/folder/plan.md").exits(6).complains("cannot be written");
     assert_eq!(world.json("plan export")["markdown"], PLAN);
-    let left: Vec<_> = std::fs::read_dir(world.path("")).unwrap().flatten().map(|entry| entry.file_name()).collect();
-    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{left:?}");
+    let names = std::fs::read_dir(world.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let exported: Vec<_> = names.filter(|name| name.to_string_lossy().contains("plan.md")).collect();
+    assert_eq!(exported, ["plan.md"], "no temporary file is left");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn serve(mut stream: &TcpStream, replies: &Mutex<Vec<Reply>>, to: &Sender<Value>
     };
     let mut write = |text: String| stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_owned();
-    // Whoever left does not read the rest.
+    // A client that left does not read the rest.
     let _ = match reply {
         Reply::Text(text) => {
             let pieces: String =

@@ -28,7 +28,7 @@ fn plan_on_begins_a_session_and_says_its_key() {
 }
 
 #[test]
-fn plan_on_with_a_key_nobody_has_begins_that_session() {
+fn plan_on_with_an_unused_key_begins_that_session() {
     let world = World::with_plan();
     let answer = world.json("plan on collect --session my-own-key");
     assert_eq!((&answer["channel"], &answer["sessionId"]), (&"cli".into(), &"my-own-key".into()));

@@ -19,7 +19,7 @@ impl Terminal {
 
     /// Any command of the shell, with more variables.
     pub(crate) fn start_with(world: &World, line: &str, variables: &[(&str, &str)]) -> Self {
-        // Whoever runs the tests in the background has Ctrl+C ignored, and everything started from there inherits it.
+        // Tests that run in the background inherit an ignored Ctrl+C, and so does everything they start.
         let mut command = Command::new("env");
         // One that waits for ever is a failure and not a test that never ends.
         command.args(["--default-signal=INT", "timeout", "--foreground", "120"]);

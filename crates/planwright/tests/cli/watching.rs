@@ -1,4 +1,4 @@
-//! `plan watch`: a plan is followed that somebody else carries out.
+//! `plan watch`: a plan is followed that another process carries out.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Stdio};

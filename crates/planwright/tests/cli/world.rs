@@ -113,8 +113,8 @@ impl World {
         let session: SessionIdentity = session.parse().unwrap();
         self.with_engine(async |engine| {
             let by = Actor::person("ada", "test");
-            engine.open(&session, &by).await.unwrap();
-            engine.enable_plan_mode(&session, &by, style).await.unwrap();
+            engine.sessions().open(&session, &by).await.unwrap();
+            engine.sessions().enable_plan_mode(&session, &by, style).await.unwrap();
         });
     }
 
@@ -122,7 +122,7 @@ impl World {
         let session: SessionIdentity = session.parse().unwrap();
         let arguments = arguments.as_object().cloned().unwrap();
         self.with_engine(async |engine| {
-            engine.call_tool(&session, &Actor::agent("claude", "mcp"), tool, arguments).await
+            engine.tools().call(&session, &Actor::agent("claude", "mcp"), tool, arguments).await
         })
     }
 
@@ -131,21 +131,21 @@ impl World {
         let parsed: SessionIdentity = session.parse().unwrap();
         self.with_engine(async |engine| {
             let by = Actor::agent("claude", "mcp");
-            engine.open(&parsed, &by).await.unwrap();
-            engine.ensure_plan_mode(&parsed, &by, Some(PlanStyle::Document)).await.unwrap();
+            engine.sessions().open(&parsed, &by).await.unwrap();
+            engine.sessions().ensure_plan_mode(&parsed, &by, Some(PlanStyle::Document)).await.unwrap();
         });
         self.agent_calls(session, "plan_set_content", json!({ "plan_markdown": markdown })).unwrap();
     }
 
     pub(crate) fn active_plan(&self, session: &str) -> Arc<Plan> {
         let session: SessionIdentity = session.parse().unwrap();
-        self.with_engine(async |engine| engine.active_plan(&session).await.unwrap())
+        self.with_engine(async |engine| engine.plans().active(&session).await.unwrap())
     }
 
     pub(crate) fn plan(&self, session: &str, number: u32) -> Arc<Plan> {
         let session: SessionIdentity = session.parse().unwrap();
         let reference = number.to_string().parse().unwrap();
-        self.with_engine(async |engine| engine.find_plan(&session, Some(&reference)).await.unwrap())
+        self.with_engine(async |engine| engine.plans().find(&session, Some(&reference)).await.unwrap())
     }
 
     pub(crate) fn digest(&self) -> String {

@@ -8,7 +8,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::model::ModelErrorKind;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::session::outcome::Answer;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::process::MORTAL;
-use crate::props::Stage;
+use crate::test_tools::Stage;
 use crate::world::{World, person, unescaped};
 
 /// A conversation with a model that answers by script.
@@ -96,8 +96,8 @@ pub(crate) fn transport() -> TransportChat {
 }
 
 /// Where the person is.
-pub(crate) fn place(world: &World) -> Place {
-    Place::new(transport(), world.session())
+pub(crate) fn place(world: &World) -> ChatLocation {
+    ChatLocation::new(transport(), world.session())
 }
 
 #[given(expr = "the model answers {string}")]
@@ -142,7 +142,7 @@ fn also_calls(world: &mut World, tool: String, arguments: String) {
 #[when(expr = "the person says {string}")]
 pub(crate) async fn says(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
-    let outcome = agent.send(&world.session(), &person(), &text, &Watcher::nobody()).await.expect("answered");
+    let outcome = agent.send(&world.session(), &person(), &text, &Watcher::none()).await.expect("answered");
     world.talk.answer = Some(outcome.into());
 }
 
@@ -151,8 +151,8 @@ pub(crate) async fn says(world: &mut World, text: String) {
 pub(crate) async fn types(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
     // A person is always somewhere before they go elsewhere.
-    let here = agent.enter(&transport(), &world.session(), &person()).await.expect("entered");
-    let answer = agent.hear(&here, &person(), &text, &Watcher::nobody()).await.expect("answered");
+    let here = agent.chats().enter(&transport(), &world.session(), &person()).await.expect("entered");
+    let answer = agent.hear(&here, &person(), &text, &Watcher::none()).await.expect("answered");
     world.look_at(&answer.session.to_string());
     world.talk.answer = Some(answer);
 }
@@ -186,7 +186,7 @@ async fn arrives(world: &mut World, session: String) {
     let by: Actor = person();
     let agent = world.talk.agent(&world.engine);
     let channel = world.session().channel;
-    let Place { session: found, .. } = agent.arrive(&transport(), channel, &by).await.expect("arrived");
+    let ChatLocation { session: found, .. } = agent.chats().arrive(&transport(), channel, &by).await.expect("arrived");
     assert_eq!(found.to_string(), session);
 }
 
@@ -237,7 +237,7 @@ async fn plan_reads(world: &mut World, number: u32, text: String) {
 
 #[then("there are no plans")]
 async fn no_plans(world: &mut World) {
-    let session = world.engine.session(&world.session()).await.expect("there");
+    let session = world.engine.sessions().get(&world.session()).await.expect("there");
     assert_eq!(session.plans_made, 0);
 }
 

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::conversation::{says, types};
 use crate::process::{ends, until_asked, until_called};
-use crate::props::Act;
 use crate::steps::approve;
+use crate::test_tools::Act;
 use crate::world::{World, person};
 
 /// One thing that was tried, and the code it was refused with.
@@ -118,7 +118,7 @@ fn report(status: &str) -> Reply {
     Reply::call("plan_progress", json!({ "status": status }))
 }
 
-#[when(regex = r"^somebody tries to (.+)$")]
+#[when(regex = r"^an actor tries to (.+)$")]
 async fn tries(world: &mut World, actions: String) {
     for action in actions.split(", ") {
         match action {
@@ -133,7 +133,7 @@ async fn tries(world: &mut World, actions: String) {
                 calls(world, "plan_remove_step", json!({ "step_id": "s2" })).await;
             }
             "approve" | "reject" | "execute" | "cancel" => decides(world, action).await,
-            other => panic!("nobody can {other}"),
+            other => panic!("there is no action {other}"),
         }
     }
 }
@@ -156,7 +156,7 @@ async fn calls(world: &mut World, tool: &str, arguments: Value) {
     } else {
         let arguments = arguments.as_object().cloned().expect("an object");
         let by = crate::world::agent();
-        let answer = world.engine.call_tool(&world.session(), &by, tool, arguments).await;
+        let answer = world.engine.tools().call(&world.session(), &by, tool, arguments).await;
         note(world, tool, answer.err());
     }
 }

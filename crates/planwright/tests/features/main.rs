@@ -3,21 +3,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod asking;
-mod carrying_out;
+mod ask_agent;
 mod conversation;
+mod execution;
 mod life_cycle;
 mod planner;
 mod process;
-mod props;
 mod routing;
 mod settings;
 mod steps;
-#[path = "../../../store/tests/store/stores.rs"]
-#[allow(dead_code)]
-mod stores;
-#[path = "../../../engine/tests/support/talk.rs"]
-mod talk;
+mod test_tools;
 mod workbook;
 mod world;
 
@@ -27,6 +22,7 @@ use cucumber::gherkin::{Feature, GherkinEnv};
 use cucumber::writer::{self, Coloring, Stats as _};
 use cucumber::{World as _, WriterExt as _, feature::Ext as _};
 use libtest_mimic::{Arguments, Failed, Trial};
+use planwright_test_support::{stores, talk};
 
 use world::{StoreKind, World, on_store};
 

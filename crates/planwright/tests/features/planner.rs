@@ -1,4 +1,4 @@
-//! Sentences about what a planner's turn comes to, for whoever builds on it.
+//! Sentences about the result of a planner's turn, for programs that build on it.
 
 use cucumber::then;
 use serde_json::{Value, json};

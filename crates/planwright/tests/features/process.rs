@@ -1,4 +1,4 @@
-//! Sentences about work that goes on while something else happens, and about processes that end in the middle of it.
+//! Sentences about work that runs while something else happens, and about processes that end in the middle of it.
 
 use std::time::Duration;
 
@@ -46,14 +46,14 @@ fn answers_later(world: &mut World, text: String) {
 /// Types it without waiting for the answer.
 pub(crate) fn begin(world: &mut World, text: &str) {
     let (agent, place, text) = (world.talk.agent(&world.engine), place(world), text.to_owned());
-    let hear = async move { agent.hear(&place, &person(), &text, &Watcher::nobody()).await };
+    let hear = async move { agent.hear(&place, &person(), &text, &Watcher::none()).await };
     world.under_way.push(tokio::spawn(hear));
 }
 
 #[when(expr = "the person types {string} and does not wait")]
 async fn types_on(world: &mut World, text: String) {
     begin(world, &text);
-    // Whoever comes first is served first.
+    // Inputs are served in the order they arrive.
     tokio::task::yield_now().await;
 }
 
@@ -74,12 +74,12 @@ pub(crate) async fn until_asked(world: &mut World, text: String, number: usize) 
 
 /// The same agent in another session of the same person. It takes a whole turn, so whatever does not have to wait has
 /// had the time to go on.
-#[when(expr = "in the session {string} somebody says {string}")]
+#[when(expr = "in the session {string} a person says {string}")]
 async fn elsewhere_says(world: &mut World, session: String, text: String) {
     let agent = world.talk.agent(&world.engine);
     let session = session.parse().expect("a session");
-    world.engine.open(&session, &person()).await.expect("opened");
-    let outcome = agent.send(&session, &person(), &text, &Watcher::nobody()).await.expect("answered");
+    world.engine.sessions().open(&session, &person()).await.expect("opened");
+    let outcome = agent.send(&session, &person(), &text, &Watcher::none()).await.expect("answered");
     world.talk.answer = Some(outcome.into());
 }
 
@@ -110,7 +110,7 @@ fn still(world: &mut World) {
 async fn elsewhere(world: &mut World, text: String) {
     let engine = Engine::new(world.store.ledger().await, world.policy.clone());
     let agent = world.talk.another_agent(&engine, AgentOptions::new("the other one"));
-    let answer = agent.hear(&place(world), &person(), &text, &Watcher::nobody()).await.expect("answered");
+    let answer = agent.hear(&place(world), &person(), &text, &Watcher::none()).await.expect("answered");
     world.talk.answer = Some(answer);
 }
 
@@ -133,7 +133,7 @@ async fn killed(world: &mut World, text: &str, when: impl Future<Output = ()>) {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
     let agent = mortal(world, &runtime).await;
     let (place, text) = (place(world), text.to_owned());
-    let work = runtime.spawn(async move { agent.hear(&place, &person(), &text, &Watcher::nobody()).await });
+    let work = runtime.spawn(async move { agent.hear(&place, &person(), &text, &Watcher::none()).await });
     timeout(LONG, when).await.expect("it comes to that");
     assert!(!work.is_finished(), "it is in the middle of it");
     let end = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(LONG));
@@ -149,12 +149,12 @@ async fn mortal(world: &mut World, runtime: &Runtime) -> Agent {
 }
 
 /// What a process does when it enters a session.
-#[when("Planwright goes on with what was interrupted")]
+#[when("Planwright continues what was interrupted")]
 async fn goes_on(world: &mut World) {
     let agent = world.talk.agent(&world.engine);
-    let answer = match agent.resume(&world.session(), &Watcher::nobody()).await.expect("resumed") {
+    let answer = match agent.resume(&world.session(), &Watcher::none()).await.expect("resumed") {
         Some(outcome) => Some(outcome.into()),
-        None => agent.resume_plan(&place(world), &person(), &Watcher::nobody()).await.expect("resumed"),
+        None => agent.resume_plan(&place(world), &person(), &Watcher::none()).await.expect("resumed"),
     };
     world.talk.answer = answer;
 }

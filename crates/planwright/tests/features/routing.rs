@@ -9,7 +9,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::Engine;
 use planwright_engine::agent::AgentOptions;
 use planwright_engine::feed::{Feed, Followed, Follower};
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -31,7 +31,7 @@ pub(crate) struct Clients {
 async fn is_in(world: &mut World, session: String) {
     world.look_at(&session);
     let agent = world.talk.agent(&world.engine);
-    agent.enter(&transport(), &world.session(), &person()).await.expect("entered");
+    agent.chats().enter(&transport(), &world.session(), &person()).await.expect("entered");
 }
 
 #[when(expr = "the person types {string} and {string} at the same time")]
@@ -42,16 +42,16 @@ async fn both(world: &mut World, first: String, second: String) {
 
 #[when(expr = "the person types {string} here and {string} at another place in {string} at the same time")]
 async fn at_two_places(world: &mut World, first: String, second: String, session: String) {
-    let there = Place::new(TransportChat("telegram:ann".to_owned()), session.parse().expect("a session"));
+    let there = ChatLocation::new(TransportChat("telegram:ann".to_owned()), session.parse().expect("a session"));
     at_once(world, (&place(world), &first), (&there, &second)).await;
 }
 
-async fn at_once(world: &mut World, first: (&Place, &str), second: (&Place, &str)) {
-    let (agent, by, nobody) = (world.talk.agent(&world.engine), person(), Watcher::nobody());
-    let hear = |(place, text): (&Place, &str)| {
-        let (agent, place, text, by, nobody) =
-            (agent.clone(), place.clone(), text.to_owned(), by.clone(), nobody.clone());
-        tokio::spawn(async move { agent.hear(&place, &by, &text, &nobody).await })
+async fn at_once(world: &mut World, first: (&ChatLocation, &str), second: (&ChatLocation, &str)) {
+    let (agent, by, unwatched) = (world.talk.agent(&world.engine), person(), Watcher::none());
+    let hear = |(place, text): (&ChatLocation, &str)| {
+        let (agent, place, text, by, unwatched) =
+            (agent.clone(), place.clone(), text.to_owned(), by.clone(), unwatched.clone());
+        tokio::spawn(async move { agent.hear(&place, &by, &text, &unwatched).await })
     };
     let (first, second) = tokio::join!(hear(first), hear(second));
     for answer in [first, second] {
@@ -71,7 +71,7 @@ async fn deleted_elsewhere(world: &mut World, session: String) {
 #[when(expr = "the person types {string} where they still are")]
 async fn types_there(world: &mut World, text: String) {
     let agent = world.talk.agent(&world.engine);
-    let outcome = agent.hear(&place(world), &person(), &text, &Watcher::nobody()).await;
+    let outcome = agent.hear(&place(world), &person(), &text, &Watcher::none()).await;
     world.answer = match outcome {
         Ok(answer) => answer.refusal.map_or(Ok(Value::Null), |code| Err(Refusal::new(code, answer.reply))),
         Err(error) => Err(error.into_refusal()),

@@ -8,7 +8,7 @@ use planwright_core::policy::{OnFailure, StandingApproval};
 
 use crate::world::World;
 
-#[given("a plan goes on after a step that failed")]
+#[given("a plan continues after a step that failed")]
 async fn goes_on(world: &mut World) {
     world.policy.on_failure = OnFailure::GoOn;
     world.restart().await;

@@ -35,7 +35,7 @@ async fn turn_on_in_style(world: &mut World, style: String) {
 
 #[when("the person turns plan work off")]
 async fn turn_off(world: &mut World) {
-    world.engine.disable_plan_mode(&world.session(), &person()).await.expect("turned off");
+    world.engine.sessions().disable_plan_mode(&world.session(), &person()).await.expect("turned off");
 }
 
 #[when(expr = "the person turns plan work on and off {int} times")]
@@ -48,12 +48,12 @@ async fn on_and_off(world: &mut World, times: u32) {
 
 #[when("the person says plan work is done")]
 async fn done(world: &mut World) {
-    world.engine.finish_plan_work(&world.session(), &person()).await.expect("done");
+    world.engine.sessions().finish_plan_work(&world.session(), &person()).await.expect("done");
 }
 
 #[when("the person resets the conversation")]
 async fn reset(world: &mut World) {
-    world.engine.reset(&world.session(), &person()).await.expect("reset");
+    world.engine.sessions().reset(&world.session(), &person()).await.expect("reset");
 }
 
 #[when("Planwright is restarted")]
@@ -120,7 +120,7 @@ pub(crate) async fn is(world: &mut World, number: u32, status: String) {
 
 #[then(expr = "the active plan is {word}")]
 async fn active_is(world: &mut World, status: String) {
-    assert_eq!(world.engine.active_plan(&world.session()).await.expect("active").status.as_str(), status);
+    assert_eq!(world.engine.plans().active(&world.session()).await.expect("active").status.as_str(), status);
 }
 
 #[then("the agent sees no plan tools")]
@@ -130,14 +130,14 @@ async fn no_tools(world: &mut World) {
 
 #[then(expr = "the agent sees the tools {string}")]
 async fn sees(world: &mut World, tools: String) {
-    let advertised = world.engine.advertised_tools(&world.session()).await.expect("listed");
+    let advertised = world.engine.tools().advertised(&world.session()).await.expect("listed");
     let names: Vec<_> = advertised.iter().map(|tool| tool.name).collect();
     assert_eq!(names.join(", "), tools);
 }
 
 #[then(expr = "the tool {string} requires {string}")]
 async fn requires(world: &mut World, name: String, argument: String) {
-    let advertised = world.engine.advertised_tools(&world.session()).await.expect("listed");
+    let advertised = world.engine.tools().advertised(&world.session()).await.expect("listed");
     let tool = advertised.iter().find(|tool| tool.name == name).expect("advertised");
     assert_eq!(tool.input_schema["required"], json!([argument]));
 }
@@ -199,25 +199,25 @@ async fn reads(world: &mut World, markdown: String) {
 
 #[then(expr = "the plan's text says {string}")]
 async fn text_says(world: &mut World, what: String) {
-    let plan = world.engine.active_plan(&world.session()).await.expect("active");
+    let plan = world.engine.plans().active(&world.session()).await.expect("active");
     assert!(plan.markdown().contains(&what), "{}", plan.markdown());
 }
 
 #[then(expr = "plan {int} has {int} versions")]
 async fn versions(world: &mut World, number: u32, count: usize) {
     let plan = world.plan(number).await;
-    let history = world.engine.history(&world.session(), &plan.id).await.expect("a history");
+    let history = world.engine.history().of_plan(&world.session(), &plan.id).await.expect("a history");
     assert_eq!(history.versions.len(), count);
 }
 
 #[then(expr = "plan {int} is the active plan")]
 async fn is_active(world: &mut World, number: u32) {
-    assert_eq!(world.engine.active_plan(&world.session()).await.expect("active").number, number);
+    assert_eq!(world.engine.plans().active(&world.session()).await.expect("active").number, number);
 }
 
 #[then("no plan is active")]
 async fn none_active(world: &mut World) {
-    let session = world.engine.session(&world.session()).await.expect("there");
+    let session = world.engine.sessions().get(&world.session()).await.expect("there");
     assert_eq!(session.plan_mode.active_plan, None);
 }
 
@@ -230,13 +230,13 @@ async fn supersedes(world: &mut World, newer: u32, older: u32) {
 
 #[then(expr = "there is {int} plan")]
 async fn there_are(world: &mut World, count: usize) {
-    let page = world.engine.plans(&world.session(), None, 100).await.expect("listed");
+    let page = world.engine.plans().list(&world.session(), None, 100).await.expect("listed");
     assert_eq!(page.items.len(), count);
 }
 
 #[then(expr = "plan work is {word}")]
 async fn mode_is(world: &mut World, on_or_off: String) {
-    let session = world.engine.session(&world.session()).await.expect("there");
+    let session = world.engine.sessions().get(&world.session()).await.expect("there");
     let expected = match on_or_off.as_str() {
         "on" => true,
         "off" => false,
@@ -356,7 +356,7 @@ async fn agent_decides(world: &mut World, what: String, number: u32) {
         "reject" => Decision::Reject { plan, reason: None },
         "cancel" => Decision::Cancel { plan, reason: None },
         "revise" => Decision::Revise { plan, feedback: "as I like".to_owned() },
-        other => panic!("nobody can {other}"),
+        other => panic!("there is no action {other}"),
     };
     world.note_journal().await;
     let outcome = world.engine.submit(&world.session(), &agent(), Command::Decide(decision)).await;
@@ -446,9 +446,9 @@ async fn approve_nothing(world: &mut World, session: String) {
         .await;
 }
 
-#[when(expr = "somebody opens the session {string}")]
+#[when(expr = "a client opens the session {string}")]
 async fn opens(world: &mut World, session: String) {
     let session = session.parse().expect("readable");
-    let outcome = world.engine.open(&session, &person()).await;
+    let outcome = world.engine.sessions().open(&session, &person()).await;
     world.answer = outcome.map(|_| Value::Null).map_err(LedgerError::into_refusal);
 }

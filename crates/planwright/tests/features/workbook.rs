@@ -25,7 +25,7 @@ fn file(world: &World, name: &str) -> String {
 }
 
 async fn workbook(world: &World) -> Option<Workbook> {
-    world.engine.current_workbook(&world.session()).await.expect("readable")
+    world.engine.workbooks().current(&world.session()).await.expect("readable")
 }
 
 #[then("there is no workbook")]
@@ -63,7 +63,7 @@ fn reads(world: &mut World, name: String, text: String) {
 #[then("the files of the workbook are what is stored")]
 async fn agree(world: &mut World) {
     for kind in DocumentKind::ALL {
-        let stored = world.engine.document(&world.session(), kind).await.expect("a document").text;
+        let stored = world.engine.workbooks().document(&world.session(), kind).await.expect("a document").text;
         assert_eq!(file(world, &kind.to_string()), stored, "{kind}");
     }
 }
@@ -138,5 +138,5 @@ async fn written_elsewhere(world: &mut World, name: String, text: String) {
     let engine = Engine::new(world.store.ledger().await, world.policy.clone()).without_workbook_folders();
     let edit = |_: &str| Ok(unescaped(&text));
     let (session, kind) = (world.session(), kind(&name));
-    engine.edit_document(&session, &agent(), kind, WriteOrigin::Tool, edit).await.expect("written");
+    engine.workbooks().edit(&session, &agent(), kind, WriteOrigin::Tool, edit).await.expect("written");
 }

@@ -93,7 +93,7 @@ impl World {
 
     pub(crate) async fn open(&mut self, session: &str) {
         let session: SessionIdentity = session.parse().expect("a session");
-        self.engine.open(&session, &person()).await.expect("opened");
+        self.engine.sessions().open(&session, &person()).await.expect("opened");
         self.session = Some(session);
     }
 
@@ -104,7 +104,7 @@ impl World {
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) {
         self.note_journal().await;
         let arguments = arguments.as_object().cloned().expect("arguments are an object");
-        self.answer = self.engine.call_tool(&self.session(), &agent(), tool, arguments).await;
+        self.answer = self.engine.tools().call(&self.session(), &agent(), tool, arguments).await;
     }
 
     pub(crate) async fn write_plan(&mut self, markdown: &str) {
@@ -143,20 +143,20 @@ impl World {
     /// to twice, behind whatever was submitted before.
     pub(crate) async fn settle(&self) {
         let session: SessionIdentity = "cli:settled01".parse().expect("a session");
-        self.engine.open(&session, &person()).await.expect("opened");
+        self.engine.sessions().open(&session, &person()).await.expect("opened");
         for style in [PlanStyle::Document, PlanStyle::Collect] {
-            self.engine.enable_plan_mode(&session, &person(), style).await.expect("turned on");
+            self.engine.sessions().enable_plan_mode(&session, &person(), style).await.expect("turned on");
         }
     }
 
     pub(crate) async fn plan(&self, number: u32) -> Plan {
         let reference = number.to_string().parse().expect("a reference");
-        let plan = self.engine.find_plan(&self.session(), Some(&reference)).await.expect("the plan is there");
+        let plan = self.engine.plans().find(&self.session(), Some(&reference)).await.expect("the plan is there");
         plan.as_ref().clone()
     }
 
     pub(crate) async fn turn_on(&mut self, style: PlanStyle) {
-        self.engine.enable_plan_mode(&self.session(), &person(), style).await.expect("turned on");
+        self.engine.sessions().enable_plan_mode(&self.session(), &person(), style).await.expect("turned on");
     }
 
     pub(crate) fn ok(&self) -> &Value {

@@ -43,7 +43,7 @@ async fn a_mix_on_one_session(store: Store) {
         callers.push(tokio::spawn(async move {
             for n in 0..EACH {
                 let arguments = json!({ "by": format!("{name}-{n}") }).as_object().cloned().unwrap();
-                engine.call_tool(&session, &Actor::agent(name, "library"), "touch", arguments).await.unwrap();
+                engine.tools().call(&session, &Actor::agent(name, "library"), "touch", arguments).await.unwrap();
             }
         }));
     }
@@ -61,11 +61,11 @@ async fn a_mix_on_one_session(store: Store) {
     }
 
     let engine = store.engine().await;
-    let plan = engine.active_plan(&session).await.unwrap();
+    let plan = engine.plans().active(&session).await.unwrap();
     let steps = plan_steps(&plan);
     let calls: BTreeSet<_> = steps.iter().map(|step| step.arguments.as_ref().unwrap()["by"].to_string()).collect();
-    assert_eq!((steps.len(), calls.len()), (4 * EACH, 4 * EACH), "every step is there, and each once");
-    assert!(engine.verify(|_| {}).await.unwrap().is_whole());
+    assert_eq!((steps.len(), calls.len()), (4 * EACH, 4 * EACH), "every step is stored, and each once");
+    assert!(engine.verifier().verify_all(|_| {}).await.unwrap().is_whole());
 }
 
 /// Two processes, two hundred acknowledged creates each.
@@ -89,7 +89,7 @@ async fn two_processes_keep_four_hundred_plans() {
     let engine = store.engine().await;
     let mut numbers = 0;
     for session in ["mcp:creator-one", "mcp:creator-two"] {
-        let page = engine.plans(&session.parse().unwrap(), None, 1_000).await.unwrap();
+        let page = engine.plans().list(&session.parse().unwrap(), None, 1_000).await.unwrap();
         let distinct: BTreeSet<_> = page.items.iter().map(|plan| plan.title.clone()).collect();
         assert_eq!(distinct.len() as u64, EACH);
         numbers += page.items.len() as u64;

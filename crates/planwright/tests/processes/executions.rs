@@ -1,11 +1,11 @@
 //! A process that carries out approved plans is killed behind every write to the journal, in every call of a tool and
-//! behind it. After a restart every call was made once, or again because it may be, or nobody knows and a person is asked.
+//! behind it. After a restart every call was made once, or again because it may be, or its result is unknown and a person is asked.
 //! The tools count for themselves, outside the store.
 
 mod child;
 mod competing;
-mod deadly;
 mod fate;
+mod ledger;
 mod model;
 mod stage;
 mod tools;
@@ -147,7 +147,7 @@ async fn take_up(approved: &Approved<'_>, round: usize) -> String {
 async fn settle(approved: &Approved<'_>, style: PlanStyle, round: usize) {
     let before = approved.begun();
     let asked = approved.job(resume()).run_here().await;
-    assert!(asked.contains("Nobody knows whether step"), "{asked}");
+    assert!(asked.contains("The result of step"), "{asked}");
     assert_eq!(approved.begun(), before, "asking does nothing");
     let choice = if round.is_multiple_of(2) { "retry" } else { "skip" };
     let answer = approved.job(typed(&format!("/plan resume 1 {choice}"))).run_here().await;

@@ -25,7 +25,7 @@ async fn a_process_that_was_frozen_in_the_middle_of_a_tool_does_not_overwrite_a_
     provider.hold_second_call();
     let mut frozen = chat(&store, data.path(), &provider, "do 1000");
     provider.wait_for(2);
-    // Whoever puts a file in its place holds this lock, so the process waits for it with the file in its hands.
+    // A writer holds this lock while it renames a file, so the process waits with the complete file.
     let lock = File::options().read(true).write(true).open(folder.join("lease")).unwrap();
     lock.lock().unwrap();
     provider.release_second_call();
@@ -45,7 +45,7 @@ async fn a_process_that_was_frozen_in_the_middle_of_a_tool_does_not_overwrite_a_
     until("the frozen process has ended", || frozen.try_wait().unwrap().is_some());
     assert_eq!(fs::read_to_string(&file).unwrap(), "1001", "the file fell back");
     assert_eq!(provider.asked().len(), asked, "a process that lost its lease asks no model");
-    let report = store.engine().await.verify(|_| {}).await.unwrap();
+    let report = store.engine().await.verifier().verify_all(|_| {}).await.unwrap();
     assert!(report.is_whole(), "{report:?}");
 }
 

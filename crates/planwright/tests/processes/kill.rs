@@ -1,4 +1,4 @@
-//! A process is killed at many points while it writes. What it acknowledged is there afterwards, each once, and the
+//! A process is killed at many points while it writes. What it acknowledged is stored afterwards, each once, and the
 //! journal is whole.
 
 use std::collections::BTreeSet;
@@ -35,8 +35,8 @@ async fn rounds(store: Store) {
         cut_off += usize::from(acknowledged.len() - before < SENT as usize);
 
         let engine = store.engine().await;
-        let plan = engine.find_plan(&session, Some(&"1".parse::<PlanReference>().unwrap())).await.unwrap();
-        let history = engine.history(&session, &plan.id).await.unwrap();
+        let plan = engine.plans().find(&session, Some(&"1".parse::<PlanReference>().unwrap())).await.unwrap();
+        let history = engine.history().of_plan(&session, &plan.id).await.unwrap();
         let stored: Vec<String> = history
             .versions
             .iter()
@@ -49,7 +49,7 @@ async fn rounds(store: Store) {
         assert_eq!(distinct.len(), stored.len(), "nothing is applied twice");
         let lost: Vec<_> = acknowledged.difference(&distinct).collect();
         assert!(lost.is_empty(), "round {round}: {lost:?} was acknowledged and is gone");
-        let report = engine.verify(|_| {}).await.unwrap();
+        let report = engine.verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "round {round}: {report:?}");
     }
     assert!(cut_off > ROUNDS as usize / 3, "only {cut_off} of {ROUNDS} kills came in the middle of the work");

@@ -9,10 +9,7 @@ mod executions;
 mod frozen;
 mod kill;
 mod provider;
-#[path = "../../../store/tests/store/stores.rs"]
-#[allow(dead_code)]
-mod stores;
-#[path = "../../../engine/tests/support/talk.rs"]
-mod talk;
 mod turns;
 mod workbook;
+
+use planwright_test_support::{stores, talk};

@@ -41,7 +41,7 @@ impl Provider {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let noting = Arc::clone(&noting);
-                // Whoever asks may be killed at any moment.
+                // The client may be killed at any moment.
                 std::thread::spawn(move || drop(answer(stream, &noting)));
             }
         });

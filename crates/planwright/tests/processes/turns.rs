@@ -1,5 +1,5 @@
-//! A chat is killed at many points in the middle of its turns. What it answered is there afterwards, an interrupted turn
-//! goes on in the next one, and no outcome that was recorded is produced again.
+//! A chat is killed at many points in the middle of its turns. What it answered is stored afterwards, an interrupted turn
+//! continues in the next one, and no outcome that was recorded is produced again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -55,7 +55,7 @@ async fn rounds(store: Store) {
             assert!(after.get(number).is_some_and(|turn| turn.ended), "round {round}: the answer to {number} is gone");
         }
         interrupted += usize::from(after.values().any(|turn| !turn.ended));
-        let report = engine.verify(|_| {}).await.unwrap();
+        let report = engine.verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "round {round}: {report:?}");
     }
     assert!(interrupted > ROUNDS as usize / 3, "only {interrupted} of {ROUNDS} kills came in the middle of a turn");

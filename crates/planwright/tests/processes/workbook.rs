@@ -27,10 +27,10 @@ async fn engine(store: &Store, data: &Path) -> Engine {
 async fn begun(store: &Store, data: &Path) -> (SessionIdentity, PathBuf) {
     let session: SessionIdentity = format!("mcp:{KEY}").parse().unwrap();
     let (engine, ada) = (engine(store, data).await, Actor::person("ada", "cli"));
-    engine.open(&session, &ada).await.unwrap();
-    engine.switch_planning_files(&session, &ada, true).await.unwrap();
+    engine.sessions().open(&session, &ada).await.unwrap();
+    engine.workbooks().switch_planning_files(&session, &ada, true).await.unwrap();
     let arguments = json!({ "task_title": "Work" }).as_object().unwrap().clone();
-    engine.call_tool(&session, &ada, "init_plan", arguments).await.unwrap();
+    engine.tools().call(&session, &ada, "init_plan", arguments).await.unwrap();
     let folder = data.join("users").join(session.folder_name()).join("plan");
     (session, folder)
 }
@@ -58,17 +58,17 @@ async fn rounds(store: Store) {
         assert!(found.ends_with("the end.\n") || round == 0, "a part of a file: {:?}", found.lines().last());
 
         let engine = engine(&store, data.path()).await;
-        let notes = engine.sync_workbook(&session).await.unwrap();
-        assert_eq!(notes, [], "round {round}: what a kill left is nobody's edit");
+        let notes = engine.workbooks().sync(&session).await.unwrap();
+        assert_eq!(notes, [], "round {round}: what a kill left is not taken for an edit");
         for which in DocumentKind::ALL {
-            let text = engine.document(&session, which).await.unwrap().text;
+            let text = engine.workbooks().document(&session, which).await.unwrap().text;
             assert_eq!(std::fs::read_to_string(folder.join(which.file_name())).unwrap(), text, "round {round}");
         }
         let history = texts(&engine, &session).await;
         for text in &acknowledged {
             assert_eq!(history.iter().filter(|known| *known == text).count(), 1, "round {round}: acknowledged, once");
         }
-        let report = engine.verify(|_| {}).await.unwrap();
+        let report = engine.verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "round {round}: {report:?}");
     }
     assert!(cut_off > ROUNDS as usize / 3, "only {cut_off} of {ROUNDS} kills came in the middle of the work");
@@ -132,8 +132,8 @@ async fn two_processes_on_one_workbook_lose_nothing_and_a_third_on_another_is_no
         let engine = store.engine().await;
         let ada = Actor::person("ada", "cli");
         let another: SessionIdentity = "mcp:another-one".parse().unwrap();
-        engine.open(&another, &ada).await.unwrap();
-        engine.switch_planning_files(&another, &ada, true).await.unwrap();
+        engine.sessions().open(&another, &ada).await.unwrap();
+        engine.workbooks().switch_planning_files(&another, &ada, true).await.unwrap();
         std::thread::spawn(move || {
             let mut client = McpClient::start_with_data(&location, "another-one", "off", &data);
             client.call("init_plan", &json!({ "task_title": "Another" }));
@@ -147,11 +147,11 @@ async fn two_processes_on_one_workbook_lose_nothing_and_a_third_on_another_is_no
         writer.join().unwrap();
     }
     let engine = engine(&store, data.path()).await;
-    let text = engine.document(&session, DocumentKind::Progress).await.unwrap().text;
+    let text = engine.workbooks().document(&session, DocumentKind::Progress).await.unwrap().text;
     let expected = sections.map(|section| format!("## {section}\n\n{section} {EACH}\n")).join("\n");
     assert_eq!(text, format!("# Work\n\n{expected}"));
     assert_eq!(std::fs::read_to_string(folder.join("progress.md")).unwrap(), text);
-    let document = engine.document(&session, DocumentKind::Progress).await.unwrap();
+    let document = engine.workbooks().document(&session, DocumentKind::Progress).await.unwrap();
     assert_eq!(document.version as usize, 2 + sections.len() * EACH, "every write was made, and made once");
     let another = data.path().join("users/mcp-another-one/plan/progress.md");
     assert_eq!(std::fs::read_to_string(another).unwrap(), format!("another {EACH}"));

@@ -31,7 +31,7 @@ fn stderr_that_was_closed_changes_nothing_for_clients() {
     let world = World::new();
     let (reader, writer) = std::io::pipe().unwrap();
     let server = Running::started(&world, serve(&world).arg("--json").stderr(OwnedFd::from(writer)));
-    // Nobody reads any more: from here on every line fails with "broken pipe".
+    // The reader is gone: from here on every line fails with "broken pipe".
     drop(reader);
     use_it(&server);
     assert!(lines_lost(&server) > 0);

@@ -13,9 +13,8 @@ mod schemathesis;
 mod serving;
 mod starting;
 mod stopping;
-#[path = "../../../store/tests/store/stores.rs"]
-#[allow(dead_code)]
-mod stores;
 #[path = "../cli/world.rs"]
 #[allow(dead_code)]
 mod world;
+
+use planwright_test_support::stores;

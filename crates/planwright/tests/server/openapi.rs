@@ -1,4 +1,4 @@
-//! Nothing is done for whoever does not know the token. What is asked comes from the description that the server itself
+//! A client without the token gets nothing. What is asked comes from the description that the server itself
 //! gives, so that a new call without protection is found here.
 
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::running::{Answer, Running, request, serve};
 use crate::world::World;
 
-/// Whoever comes without the token, by what they bring instead.
+/// A client without the token, by what it sends instead.
 const STRANGERS: [(&str, &str); 7] = [
     ("nothing", ""),
     ("a wrong token", "authorization: Bearer 0000000000000000000000000000000000000000000000000000000000000000\r\n"),
@@ -47,7 +47,7 @@ fn every_described_call_is_refused_to_strangers() {
     let document = server.get("/api/openapi.json").json();
     let mut asked = 0;
     for (path, calls) in document["paths"].as_object().unwrap() {
-        // What is there is refused as what is not.
+        // An existing resource is refused in the same way as a missing one.
         let path = path.replace("{sessionId}", "k3yk3y8x").replace("{id}", "1");
         for (method, call) in calls.as_object().unwrap() {
             assert!(call["security"].is_null(), "{method} {path} has doors of its own");
@@ -60,7 +60,7 @@ fn every_described_call_is_refused_to_strangers() {
     }
     assert!(asked >= 22, "only {asked} calls are described");
     let sessions = server.get("/api/sessions").json();
-    assert_eq!(sessions["sessions"][0]["seq"], 1, "somebody changed something: {sessions}");
+    assert_eq!(sessions["sessions"][0]["seq"], 1, "a request without the token changed something: {sessions}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn fast_server(world: &World) -> Running {
     Running::started(world, &mut command)
 }
 
-/// Plans of each style. Every decision has some of its own, so that what one ends is there for the others.
+/// Plans of each style. Every decision has some of its own, so that what one ends is still open for the others.
 fn plans(server: &Running) -> Vec<Value> {
     let seeds = [
         ("approve", "document"),

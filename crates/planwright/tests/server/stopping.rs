@@ -25,7 +25,7 @@ fn unfinished_request(server: &Running) -> TcpStream {
     stream
 }
 
-/// Nobody new is let in from the moment it stops.
+/// No new connection is accepted from the moment it stops.
 fn wait_until_closed(server: &Running) {
     while TcpStream::connect(&server.address).is_ok() {
         std::thread::yield_now();

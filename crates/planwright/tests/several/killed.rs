@@ -37,7 +37,7 @@ async fn what_a_killed_server_was_at_goes_on_elsewhere_and_nothing_is_lost_or_do
     for n in 0..PLANNING {
         plans.push(drafted(at[n % 3], &planning(n)).await);
     }
-    // Somebody at every server follows every session.
+    // A client at every server follows every session.
     let mut followers = Vec::new();
     for (key, server) in keys.iter().flat_map(|key| at.iter().map(move |server| (key, *server))) {
         let mut client = server.client().await;
@@ -71,14 +71,14 @@ async fn what_a_killed_server_was_at_goes_on_elsewhere_and_nothing_is_lost_or_do
     }
     unheard.sort_unstable();
     assert_eq!(unheard, [0, 3, 6], "who talked to the killed server");
-    // One asks again elsewhere, under the same name, and is told what became of it; of the others nobody asks.
+    // One asks again elsewhere, under the same name, and gets its outcome; the others are not sent again.
     let again = at[1].say(&talking(0), "look 0", "during").await.unwrap().with(200);
     assert_eq!(again["reply"], "done: look 0");
 
     let engine = store.engine().await;
     for (key, server, client, received) in &mut followers {
         if server.0 == at[0].0 {
-            // Whoever was connected to the killed server comes back at another one, and goes on from where they stood.
+            // Clients of the killed server reconnect to another one and continue from their last entry.
             while let Ok(mut frame) = client.try_next().await {
                 if frame.get("event").is_some() {
                     received.push((frame["seq"].as_u64().unwrap(), frame["event"].take()));

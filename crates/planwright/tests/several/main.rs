@@ -14,8 +14,7 @@ mod program;
 mod provider;
 mod rehearsed;
 mod stopped;
-#[path = "../../../store/tests/store/stores.rs"]
-#[allow(dead_code)]
-mod stores;
 mod together;
 mod world;
+
+use planwright_test_support::stores;

@@ -22,11 +22,11 @@ async fn clients_that_do_not_read_are_cut_off_and_cost_little() {
     let server = Program::rehearsing(&store, &[]);
     server.at().open(KEY).await;
     let (engine, by) = (store.engine().await, Actor::agent("claude", "mcp"));
-    engine.enable_plan_mode(&session(KEY), &by, PlanStyle::Document).await.unwrap();
+    engine.sessions().enable_plan_mode(&session(KEY), &by, PlanStyle::Document).await.unwrap();
     for n in 0..ENTRIES {
         let text = format!("# Version {n}\n\n{}", "x".repeat(ENTRY as usize));
         let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
-        engine.call_tool(&session(KEY), &by, "plan_set_content", arguments).await.unwrap();
+        engine.tools().call(&session(KEY), &by, "plan_set_content", arguments).await.unwrap();
     }
     let before = server.most_memory();
     let mut clients = Vec::new();

@@ -154,7 +154,7 @@ impl Address {
         self.post("/api/sessions", json!({ "sessionId": key })).await.with(201);
     }
 
-    /// Says something under a name, so that it can be said again. `None` if nobody knows what became of it.
+    /// Says something under a name, so that it can be said again. `None` if its outcome is unknown.
     pub(crate) async fn say(self, key: &str, text: &str, name: &str) -> Option<Answer> {
         let path = format!("/api/sessions/{key}/messages");
         self.ask("POST", &path, Some(name), Some(json!({ "text": text }))).await

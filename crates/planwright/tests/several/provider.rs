@@ -38,7 +38,7 @@ impl Provider {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let stage = Arc::clone(&serving);
-                // Whoever asks may be killed at any moment.
+                // The client may be killed at any moment.
                 tokio::spawn(async move { drop(answer(stream, &stage).await) });
             }
         });
@@ -49,7 +49,7 @@ impl Provider {
         &self.address
     }
 
-    /// From here on nobody is answered.
+    /// From here on no request is answered.
     pub(crate) fn hold(&self) {
         self.stage.open.send_replace(false);
     }

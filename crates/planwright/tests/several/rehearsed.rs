@@ -1,5 +1,5 @@
 //! Many messages to three servers at once, for many sessions, while one of them is killed: every one that was
-//! acknowledged is there, and each is there once.
+//! acknowledged is stored, and each is stored once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! A server that is asked to end in the middle of a turn: who waits is told, and the next server goes on at once.
+//! A server that is asked to end in the middle of a turn: clients that wait are told, and the next server continues at once.
 
 use crate::journal::{entries, resumed, turns, verify};
 use crate::program::{Program, until_logged};
@@ -6,7 +6,7 @@ use crate::provider::Provider;
 use crate::stores::Store;
 
 const KEY: &str = "session-one";
-/// Nobody waits for this: whoever goes on was given the session.
+/// No test waits this long: the lease was given back, so the next server takes it at once.
 const LEASE: (&str, &str) = ("PLANWRIGHT_SERVER_LEASE_SECONDS", "3600");
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,12 +50,12 @@ async fn handed_over(store: Store, model: Model) {
     let waiting = tokio::spawn(async move { server.say(KEY, "look around", "once").await });
     provider.wait_for(1, |asked| asked.words == "look around").await;
     first.terminate();
-    // It has heard the signal: whoever follows is sent away first.
+    // It got the signal: followers are disconnected first.
     assert_eq!(watching.closed().await, Some(1012));
     if model == Model::AnswersInTime {
         provider.let_go();
     }
-    let told = waiting.await.unwrap().expect("whoever waits is told").with(503);
+    let told = waiting.await.unwrap().expect("a client that waits is told").with(503);
     assert_eq!(told["code"], "UNAVAILABLE", "{told}");
     assert_eq!(first.ended().await, 0, "{}", first.log());
     provider.let_go();
@@ -85,7 +85,7 @@ async fn a_server_that_goes_on_is_there_while_another_is_replaced() {
     let waiting = tokio::spawn(async move { server.say(KEY, "look around", "once").await });
     provider.wait_for(1, |asked| asked.words == "look around").await;
     leaving.terminate();
-    waiting.await.unwrap().expect("whoever waits is told").with(503);
+    waiting.await.unwrap().expect("a client that waits is told").with(503);
     assert_eq!(leaving.ended().await, 0);
     provider.let_go();
     watching.next_of("turn_resumed").await;

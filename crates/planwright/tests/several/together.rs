@@ -55,7 +55,7 @@ async fn take_turns(store: Store) {
     verify(&store);
 }
 
-/// Somebody at this server is told that another process is at the session.
+/// A client at this server is told that another process works on the session.
 async fn waits(client: &mut Client) {
     while client.next_of("progress").await["progress"]["type"] != "waiting" {}
 }

@@ -108,7 +108,7 @@ impl<'a> Batch<'a> {
             .get_mut(&submission.session)
             .ok_or_else(|| LedgerError::Internal(format!("session {} was not loaded", submission.session)))?;
         session.check_readable()?;
-        let request = &submission.stamp.request;
+        let request = &submission.context.request;
         if let Some(done) = self.done.get(request) {
             return done.answer(session, submission);
         }
@@ -147,7 +147,7 @@ impl Done {
     /// The outcome of the first time.
     fn answer(&self, session: &mut BatchSession, submission: &Submission) -> LedgerResult<Committed> {
         if session.id != Some(self.session_id) {
-            let request = &submission.stamp.request;
+            let request = &submission.context.request;
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
         }
         match &self.events {

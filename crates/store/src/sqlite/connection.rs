@@ -189,8 +189,8 @@ mod tests {
         let connection = open(&file).unwrap();
         for session in &sessions {
             let by = Actor::person("ada", "test");
-            engine.open(session, &by).await.unwrap();
-            engine.enable_plan_mode(session, &by, PlanStyle::Document).await.unwrap();
+            engine.sessions().open(session, &by).await.unwrap();
+            engine.sessions().enable_plan_mode(session, &by, PlanStyle::Document).await.unwrap();
         }
         for session in sessions.iter().cycle().take(6) {
             assert_eq!(queries::snapshot(&connection, session, None).unwrap().plans.len(), 1);

@@ -115,7 +115,7 @@ impl WriterState {
         found: Option<&CachedSession>,
         submission: &Submission,
     ) -> Result<Option<Committed>, TransactionError> {
-        let request = submission.stamp.request.as_str();
+        let request = submission.context.request.as_str();
         let mut statement = self.connection.prepare_cached("SELECT session_id, seq FROM journal WHERE request = ?1")?;
         let first: Option<(i64, i64)> =
             statement.query_row([request], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
@@ -157,7 +157,7 @@ impl WriterState {
             .collect::<LedgerResult<Vec<_>>>()?;
         let seq = head.seq as i64;
         let session_id = self.write_session(session_id, state.as_ref(), seq, &submission.session)?;
-        let mut request = Some(submission.stamp.request.as_str());
+        let mut request = Some(submission.context.request.as_str());
         let entries =
             applied.entries.iter().zip(&applied.events).zip(&applied.versions).map(|((entry, event), version)| {
                 EntryRow {

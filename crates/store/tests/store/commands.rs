@@ -48,17 +48,17 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
             person()
         }
     };
-    let stamp = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };
+    let context = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };
     let (session, policy) = (session.clone(), Arc::new(Policy::default()));
-    Submission { session, command, stamp, policy, leasing: Leasing::None, turn: None }
+    Submission { session, command, context, policy, leasing: Leasing::None, turn: None }
 }
 
-/// The same, by whoever takes the session with it.
+/// The same, and it takes the lease.
 pub(crate) fn taking(owner: &str, ttl: Duration, submission: Submission) -> Submission {
     Submission { leasing: Leasing::Take { owner: owner.to_owned(), ttl }, ..submission }
 }
 
-/// The same, by whoever holds the session.
+/// The same, under a lease.
 pub(crate) fn holding(lease: &Lease, submission: Submission) -> Submission {
     Submission { leasing: Leasing::Held(lease.clone()), ..submission }
 }
@@ -74,8 +74,8 @@ pub(crate) fn at(second: i64) -> Timestamp {
 
 /// A session with a plan of this style just begun.
 pub(crate) async fn planning(engine: &Engine, session: &SessionIdentity, style: PlanStyle) -> Arc<Plan> {
-    engine.open(session, &person()).await.unwrap();
-    let committed = engine.enable_plan_mode(session, &person(), style).await.unwrap();
+    engine.sessions().open(session, &person()).await.unwrap();
+    let committed = engine.sessions().enable_plan_mode(session, &person(), style).await.unwrap();
     active(&committed)
 }
 
@@ -227,10 +227,10 @@ pub(crate) fn damaged<T: std::fmt::Debug>(outcome: LedgerResult<T>, words: &str)
     }
 }
 
-/// Somebody else has this session.
+/// Another owner has the lease of this session.
 #[track_caller]
 pub(crate) fn leased<T: std::fmt::Debug>(outcome: LedgerResult<T>, session: &SessionIdentity) {
-    match outcome.expect_err("nobody else had it") {
+    match outcome.expect_err("no other owner had it") {
         LedgerError::Leased(named) if named.session == *session => {}
         other => panic!("{other:?} does not say that {session} is leased"),
     }

@@ -1,7 +1,6 @@
 //! What every store promises, checked on both, and what each of them does when its own kind of trouble comes.
 //!
 //! - `contract`: the promises of the port, one file for each kind
-//! - `stores`: a fresh store for each test, and a way behind its back
 //! - `pgbouncer`: a pooler in front of the server
 //! - `sqlite_trouble`, `postgres_trouble`, `sharing_trouble`: files and servers that fail
 
@@ -14,9 +13,10 @@ mod postgres_trouble;
 mod proxy;
 mod sharing_trouble;
 mod sqlite_trouble;
-mod stores;
 mod turns;
 mod verifying;
+
+use planwright_test_support::stores;
 
 /// Makes a test of each promise for one store.
 macro_rules! promises {
@@ -55,7 +55,7 @@ promises! {
     concurrency {
         one_session_with_many_callers_has_no_gaps,
         many_sessions_with_many_callers_have_no_gaps,
-        a_command_that_panics_fails_nobody_else,
+        a_command_that_panics_does_not_disturb_others,
         replaying_any_mix_of_commands_gives_what_is_stored,
     }
     reading {
@@ -82,11 +82,11 @@ promises! {
     changes {
         what_others_write_is_told,
         what_others_delete_is_told,
-        whoever_reads_when_told_misses_nothing,
+        reading_after_each_announcement_misses_nothing,
     }
     overview {
         plans_anywhere_are_paged,
-        what_nobody_does_any_more_is_found,
+        work_that_no_process_does_is_found,
         everything_is_counted,
     }
     claims {
@@ -112,7 +112,7 @@ promises! {
 
 contract! {
     renewing {
-        a_lease_that_ran_out_and_nobody_took_is_kept,
+        an_expired_lease_that_no_owner_took_is_kept,
         a_lease_that_was_given_back_or_taken_is_not_renewed,
         what_belongs_to_a_turn_is_refused_after_it,
         a_repeated_request_is_answered_with_its_own_place_in_the_journal,
@@ -140,9 +140,9 @@ contract! {
         one_session_with_many_callers_has_no_gaps,
         many_sessions_with_many_callers_have_no_gaps,
         no_recorded_step_is_lost,
-        a_refused_command_fails_nobody_else,
+        a_refused_command_does_not_disturb_others,
         a_check_while_others_write_finds_everything_whole,
-        a_command_that_panics_fails_nobody_else,
+        a_command_that_panics_does_not_disturb_others,
         replaying_any_mix_of_commands_gives_what_is_stored,
     }
     reading {
@@ -165,8 +165,8 @@ contract! {
         a_lease_that_ran_out_is_taken_over_with_a_higher_fence,
         a_lease_given_back_is_free_and_its_fence_keeps_growing,
         giving_back_a_lost_lease_is_harmless,
-        whoever_lost_the_lease_cannot_write,
-        a_repeat_is_answered_whoever_has_the_lease_now,
+        an_owner_that_lost_the_lease_cannot_write,
+        a_repeat_is_answered_whatever_the_lease_is_now,
         a_lease_counts_in_its_own_session_only,
         a_lease_needs_a_session,
         one_of_many_gets_the_lease,
@@ -175,9 +175,9 @@ contract! {
         taking_a_session_keeps_everybody_else_out,
         a_refused_command_takes_nothing,
         a_command_with_nothing_to_change_takes_and_lets_go_too,
-        whoever_lets_go_makes_room_at_once,
+        a_released_lease_is_free_at_once,
         a_refused_command_does_not_let_go,
-        whoever_crashed_is_followed_and_cannot_write_any_more,
+        after_a_crash_another_owner_takes_over_and_the_first_cannot_write,
         a_repeated_request_gets_its_outcome_and_the_lease_if_it_is_free,
         leases_change_hands_within_one_batch,
         of_many_who_compete_one_has_the_session_at_a_time,
@@ -192,17 +192,17 @@ contract! {
     }
     workbook {
         every_character_of_a_document_comes_back,
-        of_many_who_write_at_once_nobody_loses_a_line,
+        of_many_concurrent_writers_none_loses_a_line,
         a_repeated_edit_is_made_once,
         one_of_many_begins_the_workbook,
         a_changed_document_is_found,
     }
     deleting {
         a_deleted_session_is_gone_with_everything,
-        only_whoever_holds_a_session_can_delete_it,
+        only_the_holder_of_the_lease_can_delete_a_session,
         the_outcomes_of_a_deleted_session_are_gone,
         a_key_can_be_used_again_and_begins_anew,
-        deleting_is_in_nobody_elses_way,
+        deleting_one_session_does_not_disturb_others,
         a_session_can_be_opened_while_it_is_deleted,
     }
     pointers {
@@ -218,17 +218,17 @@ contract! {
         what_others_write_is_told,
         what_changes_nothing_is_not_told,
         what_others_delete_is_told,
-        whoever_reads_when_told_misses_nothing,
-        whoever_reads_too_slowly_is_told_so,
-        nobody_is_told_once_the_ledger_is_gone,
+        reading_after_each_announcement_misses_nothing,
+        a_receiver_that_reads_too_slowly_gets_an_error,
+        the_announcements_end_with_the_ledger,
     }
     overview {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
         damage_hides_no_plan_of_others,
-        what_nobody_does_any_more_is_found,
-        work_that_somebody_is_at_is_not_listed,
-        whoever_gave_a_session_back_has_not_left_it,
+        work_that_no_process_does_is_found,
+        work_that_a_process_does_is_not_listed,
+        a_released_session_is_not_listed_as_left,
         damage_hides_no_unfinished_work,
         unfinished_work_is_walked_by_key_while_sessions_are_written_to,
         a_paused_execution_is_not_unfinished_until_it_is_resumed,
@@ -273,7 +273,7 @@ contract! {
         a_plan_that_says_it_is_another_is_found,
         a_damaged_status_is_listed_beside_the_others,
         a_damaged_session_is_reported_and_never_overwritten,
-        a_damaged_session_fails_nobody_else,
+        a_damaged_session_does_not_disturb_others,
         a_damaged_entry_is_reported,
         a_changed_entry_is_found,
         a_deleted_entry_is_found,

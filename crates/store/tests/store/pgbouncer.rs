@@ -60,17 +60,17 @@ async fn several_processes_work_through_one_pooler() {
             for n in 0..8 {
                 draft(&engine, &shared, record(caller * 8 + n)).await;
                 let own = ready(&engine, &nth_session(caller * 8 + n), "# Own").await;
-                assert_eq!(engine.plan(&own.session, &own.id).await.unwrap(), own);
+                assert_eq!(engine.plans().get(&own.session, &own.id).await.unwrap(), own);
                 let lease = ledger.acquire_lease(&own.session, "me", std::time::Duration::from_secs(60)).await;
                 ledger.release_lease(&lease.unwrap().unwrap()).await.unwrap();
-                engine.sessions(None, 5).await.unwrap();
+                engine.sessions().list(None, 5).await.unwrap();
                 ledger.counts().await.unwrap();
                 ledger.check().await.unwrap();
             }
         })
     });
     join_all(callers).await.into_iter().for_each(Result::unwrap);
-    assert_eq!(recorded(&first.active_plan(&shared).await.unwrap()), (0..96).collect());
+    assert_eq!(recorded(&first.plans().active(&shared).await.unwrap()), (0..96).collect());
     assert_eq!(assert_whole(&first).await.chains.len(), 97);
 }
 

@@ -79,13 +79,13 @@ async fn a_read_only_database_can_be_read_and_says_why_not_more() {
     let url = url.replace("options=", "options=-c%20default_transaction_read_only%3Don%20");
     let read_only = engine(&url).await;
     unavailable(PostgresLedger::open(&url).await.unwrap().check().await, "read-only");
-    assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
+    assert_eq!(read_only.plans().active(&here).await.unwrap().display_title(), "Read me");
     unavailable(read_only.submit(&here, &agent(), set("# Write me")).await, "read-only");
-    assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
+    assert_eq!(read_only.plans().active(&here).await.unwrap().display_title(), "Read me");
 }
 
 #[tokio::test]
-async fn a_session_that_another_program_sits_on_holds_up_nobody_else() {
+async fn a_session_that_another_program_locks_does_not_delay_others() {
     let (store, url) = fresh().await;
     let (here, there) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
     let writer = engine(&url.replace("options=", "options=-c%20lock_timeout%3D300ms%20")).await;
@@ -103,8 +103,8 @@ async fn a_session_that_another_program_sits_on_holds_up_nobody_else() {
     join_all(waiting).await.into_iter().for_each(Result::unwrap);
     sitting.batch_execute("ROLLBACK").await.unwrap();
     draft(&writer, &here, record(100)).await;
-    assert_eq!(writer.active_plan(&here).await.unwrap().content.steps().len(), 1);
-    assert_eq!(writer.active_plan(&there).await.unwrap().content.steps().len(), 15);
+    assert_eq!(writer.plans().active(&here).await.unwrap().content.steps().len(), 1);
+    assert_eq!(writer.plans().active(&there).await.unwrap().content.steps().len(), 15);
     assert_whole(&store.engine().await).await;
 }
 
@@ -140,7 +140,7 @@ async fn a_locked_session_waits_alone() {
     }
     sitting.batch_execute("ROLLBACK").await.unwrap();
     join_all(waiting).await.into_iter().for_each(|outcome| drop(outcome.unwrap()));
-    assert_eq!(recorded(&writer.active_plan(&locked).await.unwrap()), [0, 1, 2].into());
+    assert_eq!(recorded(&writer.plans().active(&locked).await.unwrap()), [0, 1, 2].into());
     assert_whole(&store.engine().await).await;
 }
 
@@ -156,7 +156,7 @@ async fn a_session_that_another_program_is_opening_waits_alone() {
     sitting.batch_execute(&format!("BEGIN; {insert}")).await.unwrap();
     let waiting = {
         let writer = writer.clone();
-        tokio::spawn(async move { writer.open(&session("cli:k3yk3y8x"), &person()).await.map(drop) })
+        tokio::spawn(async move { writer.sessions().open(&session("cli:k3yk3y8x"), &person()).await.map(drop) })
     };
     let opened = others.iter().map(|session| {
         let (writer, session) = (writer.clone(), session.clone());
@@ -192,7 +192,7 @@ async fn calls_that_wait_for_a_locked_session_keep_no_connection() {
         tokio::spawn(async move { ledger.delete_session(&lease).await })
     };
     for _ in 0..50 {
-        assert_eq!(writer.active_plan(&nth_session(1)).await.unwrap().display_title(), "Free");
+        assert_eq!(writer.plans().active(&nth_session(1)).await.unwrap().display_title(), "Free");
         ledger.point(&TransportChat("telegram:1".to_owned()), &nth_session(1)).await.unwrap();
     }
     assert!(waiting.iter().all(|call| !call.is_finished()) && !deleting.is_finished());
@@ -244,7 +244,7 @@ async fn a_version_is_looked_up_by_an_index() {
     assert!(plan.iter().any(|line| line.contains("journal_version")), "{plan:#?}");
 }
 
-/// The line breaks while the transaction ends, so that nobody knows whether it came about. The call still ends as if
+/// The line breaks while the transaction ends, so that it is unknown whether it was committed. The call still ends as if
 /// nothing had happened, and its work is done once.
 async fn lose_the_end_of(cut: Cut) {
     let (store, url) = fresh().await;
@@ -264,7 +264,7 @@ async fn lose_the_end_of(cut: Cut) {
         }
         assert_eq!(proxy.cuts_left(), 0, "the line was not cut, so nothing was tried");
     }
-    let plan = direct.active_plan(&here).await.unwrap();
+    let plan = direct.plans().active(&here).await.unwrap();
     assert_eq!(recorded(&plan), (0..30).collect());
     assert_eq!(plan.content.steps().len(), 30);
     assert_eq!(assert_no_gaps(&direct, &here).await, 33);
@@ -316,7 +316,7 @@ async fn connections_that_are_killed_lose_nothing_and_double_nothing() {
                 }
                 progress.send(()).unwrap();
                 // Looking may fail as well, but not with nonsense.
-                match victim.snapshot(&here).await {
+                match victim.sessions().snapshot(&here).await {
                     Ok(_) | Err(LedgerError::Unavailable(_)) => {}
                     Err(error) => panic!("{error:?}"),
                 }
@@ -329,7 +329,7 @@ async fn connections_that_are_killed_lose_nothing_and_double_nothing() {
     let killed = killer.await.unwrap();
     assert!(killed > 20, "only {killed} connections were killed");
     let engine = store.engine().await;
-    let plan = engine.active_plan(&here).await.unwrap();
+    let plan = engine.plans().active(&here).await.unwrap();
     assert_eq!(recorded(&plan).len(), plan.content.steps().len(), "a step was recorded twice");
     assert!(recorded(&plan).is_superset(&acknowledged), "an acknowledged step is missing");
     assert!(acknowledged.len() > 200, "only {} calls came through", acknowledged.len());
@@ -353,11 +353,11 @@ async fn a_server_that_stays_away_is_unavailable_and_welcome_back() {
     join_all(callers).await.into_iter().for_each(Result::unwrap);
     // All of them wait together, not one after the other.
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-    unavailable(through.snapshot(&here).await, "reached");
+    unavailable(through.sessions().snapshot(&here).await, "reached");
 
     let _proxy = proxy.start_again(&url);
     draft(&through, &here, record(100)).await;
-    assert_eq!(recorded(&through.active_plan(&here).await.unwrap()), [100].into());
+    assert_eq!(recorded(&through.plans().active(&here).await.unwrap()), [100].into());
     assert_whole(&store.engine().await).await;
 }
 
@@ -372,8 +372,8 @@ async fn a_damaged_end_of_a_journal_is_reported_and_never_overwritten() {
         let row = "SELECT head_seq::text || encode(head_hash, 'hex') || state FROM session";
         let kept = store.look(row).await;
         damaged(engine.submit(&here, &agent(), set("# More")).await, "session cli:k3yk3y8x");
-        damaged(engine.snapshot(&here).await, "session cli:k3yk3y8x");
-        assert_eq!(engine.sessions(None, 10).await.unwrap().damaged.len(), 1);
+        damaged(engine.sessions().snapshot(&here).await, "session cli:k3yk3y8x");
+        assert_eq!(engine.sessions().list(None, 10).await.unwrap().damaged.len(), 1);
         assert_eq!(store.look(row).await, kept, "{tampering}");
     }
 }

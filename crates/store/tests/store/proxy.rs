@@ -17,7 +17,7 @@ pub(crate) const CUT_HERE: &str = "cut-here";
 pub(crate) enum Cut {
     /// The server never hears of it and undoes the transaction.
     BeforeCommit,
-    /// The server commits, and nobody hears of that.
+    /// The server commits, and its answer is lost.
     AfterCommit,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Proxy {
     task: JoinHandle<()>,
 }
 
-/// A proxy that nobody listens at.
+/// A proxy to an address on which no process listens.
 pub(crate) struct Stopped(tempfile::TempDir);
 
 impl Proxy {
@@ -59,7 +59,7 @@ impl Proxy {
         self.cuts.load(Ordering::SeqCst)
     }
 
-    /// Cuts every line; nobody answers any more.
+    /// Cuts every connection and answers no new one.
     pub(crate) async fn stop(self) -> Stopped {
         self.task.abort();
         let _ = self.task.await;

@@ -36,7 +36,7 @@ async fn what_cannot_be_known_is_told_as_such() {
     for doing in [
         // More was deleted than is remembered.
         "INSERT INTO deleted_session (id, name, journal_end) VALUES (700, 'web:session-00700', 0)",
-        // Somebody else's program was here.
+        // The file belongs to another program.
         "DELETE FROM journal WHERE id = (SELECT max(id) FROM journal)",
         "INSERT INTO deleted_session (name, journal_end) VALUES ('nonsense', 99)",
     ] {
@@ -54,7 +54,7 @@ async fn what_cannot_be_known_is_told_as_such() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_somebody_sits_on_is_not_well() {
+async fn a_file_that_another_program_locks_fails_the_check() {
     let store = Store::sqlite();
     let ledger = store.ledger().await;
     ledger.check().await.unwrap();
@@ -74,7 +74,7 @@ async fn fresh() -> (Store, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_follows_goes_on_when_the_line_was_cut() {
+async fn a_follower_continues_after_the_connection_was_cut() {
     let (store, url) = fresh().await;
     let proxy = Proxy::start(&url, Cut::BeforeCommit);
     let (ledger, other) = (PostgresLedger::open(&proxy.url(&url)).await.unwrap(), store.ledger().await);
@@ -89,7 +89,7 @@ async fn whoever_follows_goes_on_when_the_line_was_cut() {
     wait_for(&mut changes, &nth_session(2)).await;
 }
 
-/// What is announced is heard, before anybody could have looked for it.
+/// An announcement arrives before a poll could have found the write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_are_announced_and_announcements_are_heard() {
     let (store, url) = fresh().await;
@@ -143,7 +143,7 @@ async fn what_was_never_announced_is_found() {
     assert_eq!(next(&mut changes).await, Change::Session(nth_session(2)));
 }
 
-/// A database that lets nobody notify, as some do that only speak PostgreSQL's language.
+/// A database without `NOTIFY`, as some have that only speak PostgreSQL's protocol.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_notifications_what_others_write_is_found() {
     let (_store, url) = fresh().await;

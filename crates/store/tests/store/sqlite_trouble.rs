@@ -62,7 +62,7 @@ async fn a_database_of_another_program_is_left_alone() {
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 
-/// Another program may hold the lock for longer than anybody should wait.
+/// Another program may hold the lock for longer than a call should wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_file_is_unavailable_and_nothing_is_stored() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,13 +72,13 @@ async fn a_locked_file_is_unavailable_and_nothing_is_stored() {
     let plan = ready(&engine, &here, "# Before").await;
     let holder = raw(&file);
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    // Looking is not in anybody's way.
-    assert_eq!(engine.active_plan(&here).await.unwrap(), plan);
+    // Reads are not blocked.
+    assert_eq!(engine.plans().active(&here).await.unwrap(), plan);
     let outcome = engine.submit(&here, &agent(), set("# After")).await;
     assert_eq!(outcome.as_ref().unwrap_err().code(), RefusalCode::Unavailable);
     unavailable(outcome, "locked");
     holder.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(engine.active_plan(&here).await.unwrap(), plan);
+    assert_eq!(engine.plans().active(&here).await.unwrap(), plan);
     draft(&engine, &here, set("# After all")).await;
     assert_whole(&engine).await;
 }
@@ -163,7 +163,7 @@ fn a_full_disk_is_not_writable() {
         // This commits nothing, so it says nothing about the disk.
         other.check().await.unwrap();
         unavailable(other.check_writable().await, "");
-        assert_eq!(engine.active_plan(&here).await.unwrap().version, written + 1);
+        assert_eq!(engine.plans().active(&here).await.unwrap().version, written + 1);
     });
 }
 
@@ -184,7 +184,7 @@ async fn bytes_that_are_no_text_cost_nothing_but_their_own_row() {
         let store = Store::sqlite();
         let engine = three_plans(&store).await;
         assert_eq!(store.tamper(&tampering).await, 1);
-        let page = engine.sessions(None, 10).await.unwrap();
+        let page = engine.sessions().list(None, 10).await.unwrap();
         assert!(page.items.iter().any(|stored| stored.session.identity == session(BYSTANDER)), "{tampering}: {page:?}");
         let report = verify(&engine).await;
         assert!(
@@ -194,7 +194,7 @@ async fn bytes_that_are_no_text_cost_nothing_but_their_own_row() {
         let said = findings(&report);
         assert!(!said.is_empty() && said.iter().all(|said| said.contains(named)), "{tampering}: {said:?}");
         if named.starts_with("plan") {
-            let page = engine.plans(&here(), None, 10).await.unwrap();
+            let page = engine.plans().list(&here(), None, 10).await.unwrap();
             let others: Vec<_> = page.items.iter().map(|plan| plan.number).filter(|number| *number != 2).collect();
             assert_eq!(others, [3, 1], "{tampering}");
         }
@@ -237,9 +237,9 @@ async fn a_read_only_file_can_be_read_and_says_why_not_more() {
     fs::set_permissions(&file, Permissions::from_mode(0o444)).unwrap();
     let read_only = engine(&file).await;
     unavailable(SqliteLedger::open(&file).await.unwrap().check().await, "read-only");
-    assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
+    assert_eq!(read_only.plans().active(&here).await.unwrap().display_title(), "Read me");
     unavailable(read_only.submit(&here, &agent(), set("# Write me")).await, "read-only");
-    assert_eq!(read_only.active_plan(&here).await.unwrap().display_title(), "Read me");
+    assert_eq!(read_only.plans().active(&here).await.unwrap().display_title(), "Read me");
 }
 
 #[tokio::test]
@@ -254,7 +254,7 @@ async fn a_folder_that_may_not_be_written_is_unavailable() {
 }
 
 #[tokio::test]
-async fn a_new_store_is_nobody_elses_business() {
+async fn a_new_store_is_readable_by_its_owner_only() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let path = folder.path().join("planwright.db");

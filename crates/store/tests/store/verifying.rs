@@ -2,11 +2,11 @@
 
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::engine::{ChainReport, VerifyReport};
 use planwright_engine::ledger::DamagedRow;
+use planwright_engine::verifier::{ChainReport, VerifyReport};
 
 pub(crate) async fn verify(engine: &Engine) -> VerifyReport {
-    engine.verify(|_| ()).await.unwrap()
+    engine.verifier().verify_all(|_| ()).await.unwrap()
 }
 
 pub(crate) async fn assert_whole(engine: &Engine) -> VerifyReport {

@@ -1,7 +1,7 @@
 //! Requests that clients may send twice: what has an `Idempotency-Key` is carried out once, and answered the same way again.
 //!
 //! In this process the second of two equal requests waits for the first. A request that another process began is carried
-//! out under the same name, by which the ledger finds what it wrote and the agent what it came to.
+//! out under the same name, by which the ledger finds what it wrote and the agent finds its outcome.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -232,9 +232,9 @@ impl Drop for Lead {
 
 enum Fate {
     Kept,
-    /// It came to nothing, and may be sent again.
+    /// It changed nothing, and may be sent again.
     Forgotten,
-    /// It is unknown what it came to, or another process resumes it. Sent again, it is found under its name.
+    /// Its outcome is unknown, or another process resumes it. Sent again, it is found under its name.
     Left,
 }
 
@@ -286,10 +286,10 @@ pub(crate) fn hashed<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part);
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hasher.finalize())
 }
 
-/// What the request is called in the ledger: the same for whoever runs it again, another one when the key is used again
+/// What the request is called in the ledger: the same for every process that runs it again, another one when the key is used again
 /// after it was forgotten.
 fn name(key: &str, at: Timestamp) -> Result<RequestId, Refusal> {
     let hash = hashed([key.as_bytes(), &at.as_millisecond().to_be_bytes()]);

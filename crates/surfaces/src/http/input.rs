@@ -2,7 +2,7 @@
 
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{Input, Place, Request};
+use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_engine::session::outcome::{Answer, Outcome};
 use planwright_engine::session::progress::{Decided, Progress, ProgressStream, Update};
 use serde_json::Value;
@@ -23,7 +23,7 @@ impl App {
     /// Submits an input. When this returns, the input has its place among everything that is submitted to the session.
     pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestContext) -> ProgressStream {
         // The session knows which version of a plan was shown in it last.
-        let place = Place::new(name.client.transport(), session.clone());
+        let place = ChatLocation::new(name.client.transport(), session.clone());
         self.agent().submit(input, Request::new(place, self.person()).named(name.id.clone()))
     }
 
@@ -34,7 +34,7 @@ impl App {
         text: &str,
         name: &RequestContext,
     ) -> ApiResult<ProgressStream> {
-        self.engine().session(session).await?;
+        self.engine().sessions().get(session).await?;
         Ok(self.submit(session, Input::typed(text), name))
     }
 }
@@ -58,7 +58,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Waits until the decision is on disk. The work that it leads to goes on afterwards.
+/// Waits until the decision is on disk. The work that it leads to continues afterwards.
 pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
     loop {
         match stream.next().await {

@@ -16,9 +16,9 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder
 use metrics_util::MetricKindMask;
 use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::engine::Observer;
 use planwright_engine::ledger::Committed;
 use planwright_engine::server_ledger::StoreCounts;
+use planwright_engine::submitter::Observer;
 
 use self::names::Name;
 use super::app::App;

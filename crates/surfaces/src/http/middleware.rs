@@ -119,7 +119,7 @@ fn next_id() -> String {
     let start = START.get_or_init(|| {
         let mut chance = [0; 4];
         let _ = getrandom::fill(&mut chance);
-        super::token::hex(&chance)
+        hex::encode(chance)
     });
     format!("{start}-{:x}", COUNT.fetch_add(1, Ordering::Relaxed))
 }

@@ -39,7 +39,7 @@ pub(crate) async fn streamed(
     let (telling, told) = mpsc::channel(PROGRESS_BACKLOG);
     request.extensions_mut().insert(telling);
     let (tell, answer) = oneshot::channel();
-    // Whoever hangs up ends the stream, and not what it tells of.
+    // A client that closes the connection ends the stream, not the work that it reports.
     app.tasks().spawn(async move {
         let _ = tell.send(next.run(request).await);
     });
@@ -123,7 +123,7 @@ impl Streaming {
                         Some(self.end(response).await)
                     }
                     () = stopping.cancelled() => {
-                        let words = "The server is stopping. What was begun goes on; the journal says what it came to.";
+                        let words = "The server is stopping. Another process continues the work; the journal has the result.";
                         Some(self.problem(Problem::new(Refusal::new(RefusalCode::Unavailable, words)).to_value()))
                     }
                 }

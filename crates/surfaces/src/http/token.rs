@@ -1,13 +1,12 @@
 //! The access token: where it is kept, how it is made and replaced.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretString};
 
-use super::private_file::NewFile;
+use crate::private_file::NewFile;
 
 /// The length of a generated token before encoding.
 const RANDOM_BYTES: usize = 32;
@@ -144,12 +143,5 @@ fn usable(place: &str, text: &str) -> Result<Option<SecretString>, TokenError> {
 fn random() -> Result<SecretString, TokenError> {
     let mut bytes = [0; RANDOM_BYTES];
     getrandom::fill(&mut bytes).map_err(TokenError::Random)?;
-    Ok(hex(&bytes).into())
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Ok(hex::encode(bytes).into())
 }

@@ -45,7 +45,7 @@ impl PlanServer {
 
     /// The server's description with instructions for the style that plan work is in now.
     async fn described(&self, mut config: ServerConfig) -> ServerConfig {
-        let mode = match self.engine.session(&self.session).await {
+        let mode = match self.engine.sessions().get(&self.session).await {
             Ok(session) => Some(session.plan_mode),
             Err(error) => {
                 // The client still gets to know the server; its calls will be told what is wrong.
@@ -61,7 +61,7 @@ impl PlanServer {
         let Value::Object(arguments) = arguments else {
             return Err(Refusal::invalid(format!("The arguments of {} are not a JSON object.", quoted(name))));
         };
-        let outcome = self.engine.call_tool(&self.session, &caller(context), name, arguments).await;
+        let outcome = self.engine.tools().call(&self.session, &caller(context), name, arguments).await;
         let only_looked = matches!(PlanTool::named(name), Some(PlanTool::Get | PlanTool::List));
         match &outcome {
             Ok(_) if !only_looked => self.changes.look_now(),
@@ -113,7 +113,7 @@ impl ServerHandler for PlanServer {
         if request.is_some_and(|request| request.cursor.is_some()) {
             return Err(ErrorData::invalid_params("The list of tools has one page; there is no such cursor.", None));
         }
-        let tools = self.engine.advertised_tools(&self.session).await.map_err(answer::unanswered)?;
+        let tools = self.engine.tools().advertised(&self.session).await.map_err(answer::unanswered)?;
         Ok(ListToolsResult::with_all_items(tools.into_iter().map(answer::tool).collect()))
     }
 

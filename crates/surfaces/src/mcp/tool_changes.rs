@@ -58,7 +58,7 @@ impl ToolChanges {
     /// What is on offer now. The number is read first, so that a change in between is noticed the next time.
     pub(super) async fn offer(&self) -> LedgerResult<Offer> {
         let seq = self.seq().await?;
-        Ok(Offer { seq, tools: self.shared.engine.advertised_tools(&self.shared.session).await? })
+        Ok(Offer { seq, tools: self.shared.engine.tools().advertised(&self.shared.session).await? })
     }
 
     /// Looks again and again, as long as it is polled.

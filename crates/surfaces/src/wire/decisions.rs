@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::plan::execution::StepStatus;
-use planwright_engine::engine::{DecisionMade, PlanDecision};
+use planwright_engine::history::{DecisionMade, PlanDecision};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -5,7 +5,7 @@ use planwright_core::actor::Actor;
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Execution, PlanStatus};
 use planwright_engine::clock::between;
-use planwright_engine::engine::PlanExecution;
+use planwright_engine::history::PlanExecution;
 use planwright_engine::step_counts::StepCounts;
 use serde::Serialize;
 use utoipa::ToSchema;

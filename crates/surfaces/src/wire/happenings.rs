@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
-use planwright_engine::engine::{ExecutionSum, Happened, Happening, StepAt};
+use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, StepPosition};
 use serde::Serialize;
 
 use super::CountsView;
@@ -47,8 +47,8 @@ pub struct HappeningStepView {
     pub evidence: Option<String>,
 }
 
-impl From<&Happened> for HappeningView {
-    fn from(happened: &Happened) -> Self {
+impl From<&PlanUpdate> for HappeningView {
+    fn from(happened: &PlanUpdate) -> Self {
         let mut view = Self {
             kind: happened.name,
             seq: happened.seq,
@@ -63,30 +63,32 @@ impl From<&Happened> for HappeningView {
             note: None,
             superseded_by: None,
         };
-        match &happened.what {
-            Happening::Changed => {}
-            Happening::Approved { note } | Happening::Rejected { reason: note } => view.note.clone_from(note),
-            Happening::ExecutionBegan(sum) | Happening::ExecutionPaused(sum) | Happening::ExecutionResumed(sum) => {
+        match &happened.kind {
+            PlanUpdateKind::Changed => {}
+            PlanUpdateKind::Approved { note } | PlanUpdateKind::Rejected { reason: note } => view.note.clone_from(note),
+            PlanUpdateKind::ExecutionBegan(sum)
+            | PlanUpdateKind::ExecutionPaused(sum)
+            | PlanUpdateKind::ExecutionResumed(sum) => {
                 view.execution = Some(sum.number);
                 view.counts = Some(sum.counts.into());
             }
-            Happening::StepBegan { execution, step, note } => {
+            PlanUpdateKind::StepBegan { execution, step, note } => {
                 view.execution = Some(*execution);
                 view.step = Some(step_view(step, StepStatus::InProgress, None));
                 view.note.clone_from(note);
             }
-            Happening::StepEnded { execution, step, status, took, note, evidence } => {
+            PlanUpdateKind::StepEnded { execution, step, status, took, note, evidence } => {
                 view.execution = Some(*execution);
                 view.step = Some(step_view(step, *status, evidence.clone()));
                 view.took_ms = took.map(|took| took.as_millis());
                 view.note.clone_from(note);
             }
-            Happening::ExecutionEnded(sum) => view.sum_up(sum),
-            Happening::Cancelled { reason, execution } => {
+            PlanUpdateKind::ExecutionEnded(sum) => view.sum_up(sum),
+            PlanUpdateKind::Cancelled { reason, execution } => {
                 view.note.clone_from(reason);
                 execution.iter().for_each(|sum| view.sum_up(sum));
             }
-            Happening::Superseded { by, execution } => {
+            PlanUpdateKind::Superseded { by, execution } => {
                 view.superseded_by = Some(by.to_string());
                 execution.iter().for_each(|sum| view.sum_up(sum));
             }
@@ -96,14 +98,14 @@ impl From<&Happened> for HappeningView {
 }
 
 impl HappeningView {
-    fn sum_up(&mut self, sum: &ExecutionSum) {
+    fn sum_up(&mut self, sum: &ExecutionSummary) {
         self.execution = Some(sum.number);
         self.counts = Some(sum.counts.into());
         self.took_ms = Some(sum.took.as_millis());
     }
 }
 
-fn step_view(step: &StepAt, status: StepStatus, evidence: Option<String>) -> HappeningStepView {
+fn step_view(step: &StepPosition, status: StepStatus, evidence: Option<String>) -> HappeningStepView {
     HappeningStepView {
         id: step.id.to_string(),
         position: step.position,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::Channel;
-use planwright_engine::engine::{Waiting, WaitingFor};
+use planwright_engine::inbox::{Waiting, WaitingFor};
 use serde::Serialize;
 use utoipa::ToSchema;
 

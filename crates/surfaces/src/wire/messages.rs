@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::turn::ToolStatus;
-use planwright_engine::engine::{Message, MessageCall, MessageRole};
+use planwright_engine::history::{Message, MessageCall, MessageRole};
 use serde::Serialize;
 use utoipa::ToSchema;
 

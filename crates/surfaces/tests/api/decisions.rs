@@ -153,7 +153,7 @@ async fn a_plan_on_which_no_process_works_is_shown_as_paused() {
     // Another process began the work, and is gone.
     let session: SessionIdentity = format!("web:{SESSION}").parse().unwrap();
     let id = planwright_core::ids::PlanId::new(plan["id"].as_str().unwrap()).unwrap();
-    world.agent.engine().resume(&session, &Actor::person("ada", "cli"), &id).await.unwrap();
+    world.agent.engine().plans().resume(&session, &Actor::person("ada", "cli"), &id).await.unwrap();
     let shown = world.get(&format!("/api/plans/{}", plan["id"].as_str().unwrap())).await.with(200);
     assert_eq!((&shown["status"], &shown["activity"]), (&json!("EXECUTING"), &json!("paused")), "{shown}");
     assert_eq!(shown["progress"]["done"], 0);

@@ -58,7 +58,7 @@ async fn everything_that_is_posted_can_be_repeated() {
 }
 
 #[tokio::test]
-async fn whoever_comes_second_waits_for_the_first() {
+async fn the_second_of_two_equal_requests_waits_for_the_first() {
     let gate = Gate::closed();
     let world = World::new([Reply::text("Hello!").behind(&gate)]).await;
     let path = format!("/api/sessions/{SESSION}/messages");

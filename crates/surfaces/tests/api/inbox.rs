@@ -52,7 +52,7 @@ async fn a_damaged_plan_is_named_beside_the_others() {
 }
 
 #[tokio::test]
-async fn a_step_that_nobody_knows_the_end_of_waits_for_a_person() {
+async fn a_step_with_an_unknown_result_waits_for_a_person() {
     let write = |path: &str| json!({ "path": path, "content": "x" });
     let calls = Reply::call("write_file", write("a.md")).and_call("write_file", write("b.md"));
     let world = World::new([calls, Reply::call("plan_finalize", json!({}))]).await;
@@ -63,12 +63,12 @@ async fn a_step_that_nobody_knows_the_end_of_waits_for_a_person() {
     world.post(&format!("{path}/approve"), json!({ "digest": plan["digest"], "later": true })).await.with(200);
     assert_eq!(world.get("/api/inbox").await.with(200)["items"], json!([]));
 
-    // Another process began the step, and ended in the middle of it: its outcome is that nobody knows.
+    // Another process began the step, and ended in the middle of it: its result is unknown.
     let engine = world.agent.engine();
     let session = "web:session-one".parse().unwrap();
-    let found = engine.find_plan(&session, Some(&"1".parse().unwrap())).await.unwrap();
+    let found = engine.plans().find(&session, Some(&"1".parse().unwrap())).await.unwrap();
     let ada = Actor::person("ada", "cli");
-    let running = engine.resume(&session, &ada, &found.id).await.unwrap();
+    let running = engine.plans().resume(&session, &ada, &found.id).await.unwrap();
     let execution = running.execution.as_ref().unwrap();
     let (id, steps) = (execution.id.clone(), [0, 1].map(|index| execution.steps[index].step.clone()));
     let advance = async |ended: Vec<EndedStep>, begun: Vec<StepId>| {
@@ -81,7 +81,7 @@ async fn a_step_that_nobody_knows_the_end_of_waits_for_a_person() {
     };
     advance(vec![], steps.to_vec()).await;
     advance(ended(0, StepStatus::Uncertain, Some("the process ended")), vec![]).await;
-    assert_eq!(world.get("/api/inbox").await.with(200)["items"], json!([]), "somebody is at work on the other step");
+    assert_eq!(world.get("/api/inbox").await.with(200)["items"], json!([]), "a process works on the other step");
     advance(ended(1, StepStatus::Completed, None), vec![]).await;
 
     let inbox = world.get("/api/inbox").await.with(200);

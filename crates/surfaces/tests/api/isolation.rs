@@ -46,9 +46,9 @@ async fn a_plan_of_another_session_is_not_there() {
             "sessionId=nobodys-key".to_owned(),
         ] {
             let theirs = ask(id, &query).await;
-            let nobodys = ask(missing, &query).await;
-            assert_eq!(theirs.text.replace(id, missing), nobodys.text, "{method} {path}?{query}");
-            assert_eq!(theirs.headers, nobodys.headers, "{method} {path}?{query}");
+            let missing_answer = ask(missing, &query).await;
+            assert_eq!(theirs.text.replace(id, missing), missing_answer.text, "{method} {path}?{query}");
+            assert_eq!(theirs.headers, missing_answer.headers, "{method} {path}?{query}");
         }
         // A piece of the id names it only in its own session.
         ask(&id[id.len() - 12..], &format!("sessionId={OTHER}")).await;

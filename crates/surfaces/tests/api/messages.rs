@@ -57,7 +57,7 @@ async fn what_is_refused_is_a_problem_with_its_code() {
         world.post(path, json!({ "text": text })).await.refused(404, "NOT_FOUND");
     }
     world.post(&format!("/api/sessions/{SESSION}/messages"), json!({})).await.refused(400, "INVALID_ARGUMENT");
-    // Somebody changed the plan since it was shown, and sees that now.
+    // The plan changed since it was shown, and the answer shows the new version.
     let other = json!({ "digest": "0".repeat(64) });
     world
         .post(&format!("/api/plans/{}/approve", plan["id"].as_str().unwrap()), other)
@@ -70,7 +70,7 @@ async fn what_is_refused_is_a_problem_with_its_code() {
 #[tokio::test]
 async fn a_refusal_shows_the_plan_it_is_about() {
     let (world, plan) = World::with_plan([]).await;
-    // Another agent rewrites it, and nobody has seen that here.
+    // Another agent rewrites it, and the new version was not shown here.
     let set = DraftCommand::SetContent { markdown: "- [ ] something else".to_owned(), title: None };
     let (session, other) = (format!("web:{SESSION}").parse().unwrap(), Actor::agent("another", "mcp"));
     world.agent.engine().submit(&session, &other, Command::Draft(set)).await.unwrap();
@@ -117,7 +117,7 @@ async fn calls_and_their_results_are_told() {
 }
 
 #[tokio::test]
-async fn whoever_hangs_up_does_not_stop_the_turn() {
+async fn closing_the_connection_does_not_stop_the_turn() {
     let gate = Gate::closed();
     let world = World::new([Reply::text("Still here.").behind(&gate)]).await;
     let saying = tokio::time::timeout(std::time::Duration::from_secs(600), world.say("take your time"));

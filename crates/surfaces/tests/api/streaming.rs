@@ -82,7 +82,7 @@ async fn a_server_that_stops_ends_its_streams() {
 }
 
 #[tokio::test]
-async fn whoever_leaves_a_stream_does_not_stop_the_turn() {
+async fn closing_a_stream_does_not_stop_the_turn() {
     let gate = Gate::closed();
     let world = World::new([Reply::text("Still here.").behind(&gate)]).await;
     let response = world.send(asking("take your time")).await;

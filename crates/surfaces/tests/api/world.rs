@@ -7,14 +7,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
-use planwright_core::policy::Policy;
-use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
+use planwright_engine::agent::Agent;
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_store::SqliteLedger;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -69,7 +65,7 @@ impl Came {
 impl World {
     /// Changes the store behind the server's back; gives the number of changed rows.
     pub(crate) fn tamper(&self, sql: &str) -> usize {
-        let database = rusqlite::Connection::open(self.folder.path().join("test.db")).unwrap();
+        let database = rusqlite::Connection::open(self.store()).unwrap();
         database.execute(sql, []).unwrap()
     }
 
@@ -84,11 +80,9 @@ impl World {
 
     pub(crate) async fn empty(model: ScriptedModel) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
-        let engine = Engine::new(ledger.clone(), Policy::default());
-        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-        let options = AgentOptions::new("the test");
-        let agent = Agent::new(engine, Arc::new(model.clone()), files, Toolbox::default(), options);
+        let setup = AgentSetup::new(folder.path());
+        let ledger = setup.ledger().await;
+        let agent = setup.agent(ledger.clone(), model.clone());
         let stopping = CancellationToken::new();
         let router = planwright_surfaces::http::rest(agent.clone(), ledger.clone(), stopping.clone());
         Self { folder, model, agent, ledger, stopping, router }
@@ -96,7 +90,7 @@ impl World {
 
     /// The file of the store.
     pub(crate) fn store(&self) -> std::path::PathBuf {
-        self.folder.path().join("test.db")
+        AgentSetup::new(self.folder.path()).database()
     }
 
     /// A plan that waits for a person, in the first session; its number is 1.
@@ -111,12 +105,9 @@ impl World {
 
     /// A server of its own on the same store, with the same model.
     pub(crate) async fn another_process(&self, owner: &str) -> Router {
-        let folder = self.folder.path();
-        let ledger = Arc::new(SqliteLedger::open(&folder.join("test.db")).await.unwrap());
-        let engine = Engine::new(ledger.clone(), Policy::default());
-        let files = FileTools::new(folder.join("users"), FileLimits::default());
-        let options = AgentOptions::new(owner);
-        let agent = Agent::new(engine, Arc::new(self.model.clone()), files, Toolbox::default(), options);
+        let setup = AgentSetup::new(self.folder.path()).owned_by(owner);
+        let ledger = setup.ledger().await;
+        let agent = setup.agent(ledger.clone(), self.model.clone());
         planwright_surfaces::http::rest(agent, ledger, self.stopping.clone())
     }
 

@@ -63,7 +63,7 @@ async fn requests_without_the_token_take_nothing_from_the_owner() {
             let answer = world.send(world.allowed("GET /nothing")).await;
             *answers.entry(answer.status).or_insert(0) += 1;
         }
-        // The flood goes on until it has met the limit.
+        // The flood lasts until it has met the limit.
         while world.send(world.ask("GET /metrics")).await.status != 429 {}
         stop.cancel();
         answers

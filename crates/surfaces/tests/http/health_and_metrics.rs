@@ -15,12 +15,12 @@ async fn the_server_is_ready_while_the_store_answers() {
     let world = World::new().await;
     assert_eq!(world.send(world.ask("GET /healthz")).await.body, "up\n");
     assert_eq!(world.send(world.ask("GET /readyz")).await.body, "ready\n");
-    world.mood.refuse();
+    world.control.refuse();
     let answer = world.until_ready_is(503).await;
     answer.assert_problem(503, "UNAVAILABLE");
     assert!(!answer.body.contains("plug"), "details are for the log");
     assert_eq!(world.send(world.ask("GET /healthz")).await.status, 200);
-    world.mood.answer();
+    world.control.answer();
     world.until_ready_is(200).await;
 }
 
@@ -63,7 +63,7 @@ async fn readiness_says_everything_that_is_wrong() {
     assert_eq!(answer.json()["reasons"], json!(["The log cannot be written."]));
     assert_eq!(answer.json()["detail"], "The log cannot be written.");
 
-    world.mood.fill_disk();
+    world.control.fill_disk();
     let both = async {
         loop {
             let answer = world.send(world.ask("GET /readyz")).await.json();
@@ -75,7 +75,7 @@ async fn readiness_says_everything_that_is_wrong() {
     let answer = timeout(PATIENCE, both).await.expect("the full disk is noticed");
     assert!(!answer.to_string().contains("block device"), "details are for the log: {answer}");
 
-    world.mood.answer();
+    world.control.answer();
     log.0.store(false, Ordering::Relaxed);
     world.until_ready_is(200).await;
     assert_eq!(world.send(world.ask("GET /healthz")).await.status, 200);
@@ -90,7 +90,7 @@ async fn readiness_asks_the_store_rarely() {
         assert_eq!(world.send(world.ask("GET /readyz")).await.status, 200);
     }
     let most = 1 + usize::try_from(begun.elapsed().as_secs()).unwrap();
-    assert!((1..=most).contains(&world.mood.checks()), "{} checks", world.mood.checks());
+    assert!((1..=most).contains(&world.control.checks()), "{} checks", world.control.checks());
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn metrics_are_rendered_for_clients_with_the_token() {
         assert!(answer.body.contains(line), "{line} is missing in\n{}", answer.body);
     }
     assert!(!answer.body.contains("secret-words"), "{}", answer.body);
-    world.mood.refuse();
+    world.control.refuse();
     let answer = world.send(world.allowed("GET /metrics")).await;
     assert!(answer.body.contains("store_up 0") && !answer.body.contains("plan_mode_active_sessions"), "{answer:?}");
 }
@@ -131,11 +131,11 @@ async fn metrics_are_rendered_for_clients_with_the_token() {
 #[tokio::test]
 async fn a_panic_is_a_problem_and_ends_only_its_request() {
     let world = World::new().await;
-    world.mood.panic();
+    world.control.panic();
     let mut stream = world.connect().await;
     crate::client::write(&mut stream, &world.allowed("GET /metrics").bytes()).await;
     crate::client::next(&mut stream).await.assert_problem(500, "INTERNAL");
-    world.mood.answer();
+    world.control.answer();
     crate::client::write(&mut stream, &world.allowed("GET /nothing").bytes()).await;
     crate::client::next(&mut stream).await.assert_problem(404, "NOT_FOUND");
 }

@@ -176,7 +176,7 @@ async fn pages_of_others_may_not_ask_even_with_the_token() {
         ("file://", "127.0.0.1:PORT"),
         ("ftp://127.0.0.1:PORT", "127.0.0.1:PORT"),
         ("chrome-extension://abcdefgh", "127.0.0.1:PORT"),
-        // Whatever listens on another port of the same machine is somebody else.
+        // A program on another port of the same machine is another origin.
         ("https://plans.example.org:9999", "plans.example.org"),
         ("https://plans.example.org:9999", "127.0.0.1:PORT"),
         ("http://dash.example.org", "127.0.0.1:PORT"),
@@ -198,7 +198,7 @@ async fn pages_of_others_may_not_ask_even_with_the_token() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_that_other_pages_may_ask() {
+async fn no_answer_permits_other_origins() {
     let world = world().await;
     let preflight = |ask: Ask| ask.header("Access-Control-Request-Method", "POST");
     let foreign = preflight(world.ask("OPTIONS /metrics")).header("Origin", "https://evil.com");

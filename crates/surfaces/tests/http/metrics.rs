@@ -1,13 +1,7 @@
 //! Every metric is seen to move, by requests over TCP to a server with a real store.
 
-use std::sync::Arc;
-
-use planwright_core::policy::Policy;
-use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
+use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -22,14 +16,9 @@ const MARKDOWN: &str = "# Move the blog\n\n- [ ] copy the files\n";
 impl World {
     async fn counting(model: ScriptedModel) -> (Self, TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-        let world = Self::with(|options| {
-            let engine = Engine::new(options.ledger.clone(), Policy::default());
-            options.agent =
-                Agent::new(engine, Arc::new(model), files, Toolbox::default(), AgentOptions::new("the test"));
-        })
-        .await;
-        world.mood.count_truly();
+        let setup = AgentSetup::new(folder.path());
+        let world = Self::with(|options| options.agent = setup.agent(options.ledger.clone(), model)).await;
+        world.control.count_truly();
         (world, folder)
     }
 
@@ -135,6 +124,6 @@ async fn every_other_metric_moves() {
     drop(stream);
     world.until_metric("websocket_connections", 0).await;
 
-    world.mood.refuse();
+    world.control.refuse();
     assert_eq!(world.metric("store_up").await, 0);
 }

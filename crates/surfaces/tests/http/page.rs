@@ -69,11 +69,11 @@ async fn nothing_of_an_answer_is_kept_or_guessed_at() {
 }
 
 #[tokio::test]
-async fn what_is_listed_is_for_whoever_is_signed_in_and_is_only_text() {
+async fn the_list_is_for_signed_in_clients_and_is_only_text() {
     let mut engine = None;
     let world = World::with(|options| engine = Some(options.agent.engine().clone())).await;
     let session = "web:k3yk3y8x".parse().unwrap();
-    engine.unwrap().open(&session, &Actor::person("ada", "web")).await.unwrap();
+    engine.unwrap().sessions().open(&session, &Actor::person("ada", "web")).await.unwrap();
 
     let stranger = world.send(world.ask("GET /start")).await;
     assert!(stranger.body.contains("<h2>Sign in</h2>") && !stranger.body.contains("k3yk3y8x"), "{}", stranger.body);
@@ -84,7 +84,7 @@ async fn what_is_listed_is_for_whoever_is_signed_in_and_is_only_text() {
     assert!(owner.body.contains(escaped) && !owner.body.contains(HOSTILE_TITLE), "{}", owner.body);
     assert!(!owner.body.contains(&world.token));
     assert!(!owner.body.contains("{{"), "{}", owner.body);
-    world.mood.refuse();
+    world.control.refuse();
     let without = world.send(world.ask("GET /start").cookie(&cookie)).await;
     assert_eq!(without.status, 200);
     assert!(without.body.contains("The store does not answer."), "{}", without.body);

@@ -40,7 +40,7 @@ async fn a_new_token_counts_at_once_and_the_old_one_no_more() {
 }
 
 #[tokio::test]
-async fn a_new_token_is_noticed_when_nobody_shows_it() {
+async fn a_new_token_is_noticed_before_a_client_sends_it() {
     let world = world().await;
     let cookie = world.cookie().await;
     world.rotate();
@@ -50,7 +50,7 @@ async fn a_new_token_is_noticed_when_nobody_shows_it() {
 }
 
 #[tokio::test]
-async fn without_a_token_nobody_comes_in() {
+async fn without_a_token_every_request_is_refused() {
     let world = world().await;
     let kept = std::fs::read(world.token_file()).unwrap();
     std::fs::remove_file(world.token_file()).unwrap();

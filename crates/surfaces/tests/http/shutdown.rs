@@ -1,4 +1,4 @@
-//! Stopping: whoever is there is answered, and nobody is waited for longer than the grace.
+//! Shutdown: requests that have begun are answered, within the grace.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn half_asked(world: &World) -> (TcpStream, Vec<u8>) {
     let bytes = ask.bytes();
     let head = ask.head().len();
     write(&mut stream, &bytes[..head]).await;
-    // The server says that it waits for the body: somebody is at the request.
+    // The server says that it waits for the body: the request is being handled.
     let mut line = [0; 25];
     let read = timeout(PATIENCE, tokio::io::AsyncReadExt::read_exact(&mut stream, &mut line)).await;
     read.expect("it is waited for the body").unwrap();
@@ -28,7 +28,7 @@ async fn half_asked(world: &World) -> (TcpStream, Vec<u8>) {
 }
 
 #[tokio::test]
-async fn requests_that_have_begun_are_answered_and_nobody_new_is_let_in() {
+async fn requests_that_have_begun_are_answered_and_no_new_connection_is_accepted() {
     let world = World::limited(|limits| limits.header_time = Duration::from_secs(3600)).await;
     let (mut stream, rest_of_it) = half_asked(&world).await;
     let mut idle = world.connect().await;
@@ -36,7 +36,7 @@ async fn requests_that_have_begun_are_answered_and_nobody_new_is_let_in() {
     assert_eq!(next(&mut idle).await.status, 200);
 
     world.shutdown.cancel();
-    assert!(rest(&mut idle).await.is_none(), "whoever asks nothing is sent away");
+    assert!(rest(&mut idle).await.is_none(), "an idle connection is closed");
     let refused = async { while TcpStream::connect(world.address).await.is_ok() {} };
     timeout(PATIENCE, refused).await.expect("the door is shut");
     write(&mut stream, &rest_of_it).await;
@@ -55,7 +55,7 @@ async fn after_the_grace_whatever_is_left_is_cut() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_asks_ends_at_once() {
+async fn an_idle_server_ends_at_once() {
     let world = World::with(|options| options.grace = Duration::from_secs(3600)).await;
     world.shutdown.cancel();
     world.ended().await;

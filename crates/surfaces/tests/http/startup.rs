@@ -7,12 +7,12 @@ use planwright_surfaces::http::{Kept, Server, ServerError, ServerOptions, Token,
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
-use crate::store::Mood;
+use crate::store::StoreControl;
 use crate::world::options;
 
 async fn bind(change: impl FnOnce(&mut ServerOptions)) -> (TempDir, Result<Server, ServerError>) {
     let folder = tempfile::tempdir().unwrap();
-    let mut options = options(&folder, Mood::default()).await;
+    let mut options = options(&folder, StoreControl::default()).await;
     change(&mut options);
     let bound = Server::bind(options).await;
     (folder, bound)

@@ -5,15 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright_core::policy::Policy;
-use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::rehearsal::RehearsalModel;
-use planwright_store::Location;
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token};
+use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
@@ -21,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Answer, Ask};
-use crate::store::{Mood, Moody};
+use crate::store::{ControlledLedger, StoreControl};
 
 /// Nothing here takes that long; it turns a hanging test into a failing one.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,7 +25,7 @@ pub(crate) struct World {
     folder: TempDir,
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
-    pub(crate) mood: Mood,
+    pub(crate) control: StoreControl,
     pub(crate) shutdown: CancellationToken,
     running: JoinHandle<Result<(), ServerError>>,
 }
@@ -46,15 +41,15 @@ impl World {
 
     pub(crate) async fn with(change: impl FnOnce(&mut ServerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mood = Mood::default();
-        let mut options = options(&folder, mood.clone()).await;
+        let control = StoreControl::default();
+        let mut options = options(&folder, control.clone()).await;
         change(&mut options);
         let token = options.token.clone();
         let server = Server::bind(options).await.unwrap();
         let token = token.read().unwrap().unwrap().expose_secret().to_owned();
         let (address, shutdown) = (server.address(), CancellationToken::new());
         let running = tokio::spawn(server.run(shutdown.clone()));
-        Self { folder, address, token, mood, shutdown, running }
+        Self { folder, address, token, control, shutdown, running }
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {
@@ -87,7 +82,7 @@ impl World {
     }
 
     pub(crate) fn database(&self) -> PathBuf {
-        self.folder.path().join("planwright.db")
+        AgentSetup::new(self.folder.path()).database()
     }
 
     pub(crate) fn revoked_cookies_file(&self) -> PathBuf {
@@ -101,13 +96,11 @@ impl World {
 }
 
 /// What a server starts with: a store and a token in this folder, on any port of this machine.
-pub(crate) async fn options(folder: &TempDir, mood: Mood) -> ServerOptions {
-    let store = planwright_store::open(&Location::Sqlite(folder.path().join("planwright.db"))).await.unwrap();
-    let ledger: Arc<dyn ServerLedger> = Arc::new(Moody::new(store, mood));
-    let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
-    let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-    let model = Arc::new(RehearsalModel::default());
-    let agent = Agent::new(engine, model, files, Toolbox::default(), AgentOptions::new("the test"));
+pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOptions {
+    let setup = AgentSetup::new(folder.path());
+    let store = setup.ledger().await;
+    let ledger: Arc<dyn ServerLedger> = ControlledLedger::new(store, control);
+    let agent = setup.agent(Arc::clone(&ledger) as _, RehearsalModel::default());
     ServerOptions {
         agent,
         ledger,

@@ -33,12 +33,12 @@ async fn turning_plan_work_off_and_on_elsewhere_is_told() {
     let elsewhere = world.another_engine().await;
     let ada = Actor::person("ada", "cli");
 
-    elsewhere.disable_plan_mode(&world.session, &ada).await.unwrap();
+    elsewhere.sessions().disable_plan_mode(&world.session, &ada).await.unwrap();
     assert_eq!(client.notification().await, list_changed());
     assert_eq!(client.tool_names().await, [""; 0]);
     client.refused_with("plan_get", json!({}), "POLICY_DENIED").await;
 
-    elsewhere.enable_plan_mode(&world.session, &ada, PlanStyle::Collect).await.unwrap();
+    elsewhere.sessions().enable_plan_mode(&world.session, &ada, PlanStyle::Collect).await.unwrap();
     assert_eq!(client.notification().await, list_changed());
     assert_eq!(client.tool_names().await, ["plan_get", "plan_finalize"]);
     client.leave().await;
@@ -63,7 +63,11 @@ async fn a_client_that_started_with_plan_work_off_is_told_when_it_is_turned_on()
     let world = World::new().await;
     let mut client = world.client(PlanStart::Off).await;
     let elsewhere = world.another_engine().await;
-    elsewhere.enable_plan_mode(&world.session, &Actor::person("ada", "cli"), PlanStyle::Build).await.unwrap();
+    elsewhere
+        .sessions()
+        .enable_plan_mode(&world.session, &Actor::person("ada", "cli"), PlanStyle::Build)
+        .await
+        .unwrap();
     assert_eq!(client.notification().await, list_changed());
     assert!(client.tool_names().await.contains(&"plan_submit".to_owned()));
     client.leave().await;

@@ -68,6 +68,6 @@ async fn nothing_collected_is_cancelled_and_ends_plan_work() {
     assert_eq!(client.notification().await["method"], "notifications/tools/list_changed");
     assert_eq!(client.tool_names().await, [""; 0]);
     client.refused_with("plan_get", json!({}), "POLICY_DENIED").await;
-    assert_eq!(world.engine.plan(&world.session, &plan.id).await.unwrap().status, PlanStatus::Cancelled);
+    assert_eq!(world.engine.plans().get(&world.session, &plan.id).await.unwrap().status, PlanStatus::Cancelled);
     client.leave().await;
 }

@@ -114,7 +114,7 @@ async fn while_plan_work_is_off_every_plan_tool_is_refused() {
     client.leave().await;
 
     let mut client = world.client(PlanStart::Off).await;
-    let before = (world.seq().await, world.engine.plans(&world.session, None, 10).await.unwrap().items);
+    let before = (world.seq().await, world.engine.plans().list(&world.session, None, 10).await.unwrap().items);
     assert_eq!(client.tool_names().await, [""; 0]);
     for (tool, arguments) in [
         ("plan_get", json!({})),
@@ -133,7 +133,7 @@ async fn while_plan_work_is_off_every_plan_tool_is_refused() {
         client.refused_with(tool, arguments, "POLICY_DENIED").await;
     }
     client.refused_with("anything", json!({}), "NOT_FOUND").await;
-    let after = (world.seq().await, world.engine.plans(&world.session, None, 10).await.unwrap().items);
+    let after = (world.seq().await, world.engine.plans().list(&world.session, None, 10).await.unwrap().items);
     assert_eq!(after, before);
     client.leave().await;
 }

@@ -145,7 +145,7 @@ async fn a_probe_gets_a_proper_answer_or_none_at_all_but_never_an_empty_one() {
 }
 
 #[tokio::test]
-async fn a_version_nobody_knows_is_answered_with_one_that_both_may_speak() {
+async fn an_unknown_version_is_answered_with_a_supported_one() {
     let world = World::new().await;
     let mut client = Client::connect(world.options(DOCUMENT));
     let info = json!({ "name": "t", "version": "0" });
@@ -174,7 +174,7 @@ async fn the_journal_names_the_client_that_called() {
     let names: Vec<_> = entries.iter().map(|entry| entry.as_ref().unwrap().by.to_string()).collect();
     assert_eq!(names[0], "planwright (system) through mcp", "{names:?}");
     assert_eq!(names[names.len() - 2], "test-agent (agent) through mcp", "{names:?}");
-    // As it came: it is made visible once, by whoever shows it.
+    // As it came: the surface that shows it makes it visible once.
     let last = &entries.last().unwrap().as_ref().unwrap().by.name;
     assert!(last.starts_with("\u{1b}[31mevil\u{202e}üüü") && last.chars().count() == 128, "{last:?}");
     client.leave().await;

@@ -52,7 +52,7 @@ async fn they_are_told_about_other_tools_when_they_listen() {
     assert_eq!(changed["method"], "notifications/tools/list_changed", "{changed}");
     assert_eq!(changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id, "{changed}");
 
-    // At the end the subscription is closed properly, and nobody waits for it.
+    // At the end the subscription is closed properly.
     client.stop_writing().await;
     let closed = client.answer_to(&json!(id)).await;
     assert_eq!(closed["result"]["resultType"], "complete", "{closed}");

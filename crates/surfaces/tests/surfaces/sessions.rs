@@ -32,7 +32,7 @@ async fn an_empty_plan_is_used_again() {
     for _ in 0..5 {
         world.client(DOCUMENT).await.leave().await;
     }
-    assert_eq!(world.engine.session(&world.session).await.unwrap().plans_made, 1);
+    assert_eq!(world.engine.sessions().get(&world.session).await.unwrap().plans_made, 1);
 }
 
 #[tokio::test]
@@ -43,7 +43,7 @@ async fn another_style_begins_another_plan_and_no_style_keeps_the_one_that_is_on
     assert_eq!(client.tool_names().await, ["plan_get", "plan_finalize"]);
     client.leave().await;
     world.client(DOCUMENT).await.leave().await;
-    let mode = world.engine.session(&world.session).await.unwrap().plan_mode;
+    let mode = world.engine.sessions().get(&world.session).await.unwrap().plan_mode;
     assert_eq!((mode.enabled, mode.style), (true, PlanStyle::Document));
 }
 

@@ -12,8 +12,8 @@ const TOOLS: [&str; 7] =
 
 async fn switch(world: &World, on: bool) {
     let (elsewhere, ada) = (world.another_engine().await, Actor::person("ada", "cli"));
-    elsewhere.open(&world.session, &ada).await.unwrap();
-    elsewhere.switch_planning_files(&world.session, &ada, on).await.unwrap();
+    elsewhere.sessions().open(&world.session, &ada).await.unwrap();
+    elsewhere.workbooks().switch_planning_files(&world.session, &ada, on).await.unwrap();
 }
 
 #[tokio::test]
@@ -84,8 +84,8 @@ async fn a_session_has_no_way_into_the_workbook_of_another() {
     client.leave().await;
     let other: SessionIdentity = "mcp:another1".parse().unwrap();
     let ada = Actor::person("ada", "cli");
-    world.engine.open(&other, &ada).await.unwrap();
-    world.engine.switch_planning_files(&other, &ada, true).await.unwrap();
+    world.engine.sessions().open(&other, &ada).await.unwrap();
+    world.engine.workbooks().switch_planning_files(&other, &ada, true).await.unwrap();
     let mut options = world.options(PlanStart::Off);
     options.session = other;
     let mut client = crate::world::Client::connect(options);

@@ -66,7 +66,7 @@ impl World {
 
     /// What is stored, whatever a server said about it.
     pub(crate) async fn active_plan(&self) -> Arc<Plan> {
-        self.engine.active_plan(&self.session).await.unwrap()
+        self.engine.plans().active(&self.session).await.unwrap()
     }
 
     pub(crate) async fn seq(&self) -> u64 {
@@ -76,10 +76,13 @@ impl World {
     /// A person approves what is stored, from another process.
     pub(crate) async fn approve(&self) -> Arc<Plan> {
         let elsewhere = self.another_engine().await;
-        let plan = elsewhere.active_plan(&self.session).await.unwrap();
+        let plan = elsewhere.plans().active(&self.session).await.unwrap();
         let ada = Actor::person("ada", "cli");
-        let approved =
-            elsewhere.approve(&self.session, &ada, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        let approved = elsewhere
+            .plans()
+            .approve(&self.session, &ada, &plan.id, plan.digest(), Selection::All, None)
+            .await
+            .unwrap();
         assert_eq!(approved.status, PlanStatus::Approved);
         approved
     }
@@ -242,13 +245,13 @@ impl Client {
         assert!(refusal["message"].as_str().is_some_and(|message| !message.is_empty()), "{refusal}");
     }
 
-    /// Closes the client's side and waits for the server. Gives back the notifications that nobody had read yet.
+    /// Closes the client's side and waits for the server. Returns the unread notifications.
     pub(crate) async fn leave(mut self) -> Vec<Value> {
         self.stop_writing().await;
         while let Some(message) = self.receive().await {
             self.keep(message);
         }
-        assert!(self.answers.is_empty(), "answers nobody waits for: {:?}", self.answers);
+        assert!(self.answers.is_empty(), "unread answers: {:?}", self.answers);
         let notifications = std::mem::take(&mut self.notifications);
         self.ended().await;
         notifications

@@ -23,7 +23,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn without_the_token_nobody_is_let_in() {
+async fn without_the_token_every_connection_is_refused() {
     let world = World::new().await;
     let token = world.token.clone();
     world.turned_away(Hello::new(), 401, "UNAUTHENTICATED").await;

@@ -13,16 +13,16 @@ use crate::world::{PATIENCE, SESSION, World, person, session};
 /// Entries of half a megabyte each, far more than fits into what lies between two programs.
 async fn write_much(world: &World, times: usize) {
     let plan = planwright_core::plan::PlanStyle::Document;
-    world.engine.enable_plan_mode(&session(SESSION), &person(), plan).await.unwrap();
+    world.engine.sessions().enable_plan_mode(&session(SESSION), &person(), plan).await.unwrap();
     for n in 0..times {
         let text = format!("# Version {n}\n\n{}", "x".repeat(500_000));
         let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
         let by = planwright_core::actor::Actor::agent("claude", "mcp");
-        world.engine.call_tool(&session(SESSION), &by, "plan_set_content", arguments).await.unwrap();
+        world.engine.tools().call(&session(SESSION), &by, "plan_set_content", arguments).await.unwrap();
     }
 }
 
-/// Somebody who takes little and reads nothing.
+/// A client with a small buffer that reads nothing.
 async fn who_does_not_read(world: &World) -> Client {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -33,7 +33,7 @@ async fn who_does_not_read(world: &World) -> Client {
 }
 
 #[tokio::test]
-async fn whoever_does_not_read_is_cut_off() {
+async fn a_client_that_does_not_read_is_disconnected() {
     let world = World::limited(|limits| limits.patience = Duration::from_millis(300)).await;
     write_much(&world, 40).await;
     let mut client = who_does_not_read(&world).await;
@@ -44,7 +44,7 @@ async fn whoever_does_not_read_is_cut_off() {
         received.push(frame["seq"].as_u64().unwrap());
     }
     assert!(received.len() < world.journal(SESSION).await.len(), "{received:?}");
-    // Whoever comes back goes on from there.
+    // A client that reconnects continues from there.
     let after = received.last().copied().unwrap_or_default();
     let mut client = world.follower(SESSION, after).await;
     for entry in &world.journal(SESSION).await[after as usize..] {
@@ -53,7 +53,7 @@ async fn whoever_does_not_read_is_cut_off() {
 }
 
 #[tokio::test]
-async fn somebody_who_does_not_read_keeps_nobody_waiting() {
+async fn a_client_that_does_not_read_does_not_delay_others() {
     let world = World::limited(|limits| limits.patience = PATIENCE).await;
     write_much(&world, 20).await;
     let _stuck = who_does_not_read(&world).await;
@@ -84,7 +84,7 @@ async fn a_new_token_ends_what_the_old_one_opened() {
 }
 
 #[tokio::test]
-async fn whoever_is_connected_is_told_that_the_server_stops() {
+async fn connected_clients_are_told_that_the_server_stops() {
     let world = World::limited(|limits| limits.patience = Duration::from_secs(600)).await;
     write_much(&world, 40).await;
     let mut client = world.follower(SESSION, None).await;
@@ -96,7 +96,7 @@ async fn whoever_is_connected_is_told_that_the_server_stops() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_answer_is_not_kept() {
+async fn a_client_that_does_not_answer_pings_is_disconnected() {
     let world = World::limited(|limits| {
         (limits.ping, limits.patience) = (Duration::from_millis(50), Duration::from_millis(50));
     })
@@ -106,7 +106,7 @@ async fn whoever_does_not_answer_is_not_kept() {
     let mut there = world.client().await;
     let both = async {
         tokio::join!(world.until_connected(1), async {
-            // Somebody who reads answers by that.
+            // A client that reads answers pings by reading.
             while timeout(Duration::from_millis(20), there.closed()).await.is_err() {
                 if world.get("/metrics").await.contains("websocket_connections 1\n") {
                     break;

@@ -68,7 +68,7 @@ async fn it_begins_where_it_was_asked_to() {
 }
 
 #[tokio::test]
-async fn nothing_of_one_session_reaches_whoever_follows_another() {
+async fn nothing_of_one_session_reaches_followers_of_another() {
     let secret = Reply::text("the secret of session two");
     let world = World::answering(ScriptedModel::new([]).otherwise(secret)).await;
     let mut client = world.follower(SESSION, 0).await;
@@ -86,8 +86,8 @@ async fn nothing_of_one_session_reaches_whoever_follows_another() {
     client.nothing_more(&world).await;
     // Nor the same key on another channel.
     let elsewhere: planwright_core::session::SessionIdentity = format!("cli:{SESSION}").parse().unwrap();
-    world.engine.open(&elsewhere, &person()).await.unwrap();
-    let also = world.engine.disable_plan_mode(&elsewhere, &person()).await.unwrap();
+    world.engine.sessions().open(&elsewhere, &person()).await.unwrap();
+    let also = world.engine.sessions().disable_plan_mode(&elsewhere, &person()).await.unwrap();
     assert!(also.seq >= 1);
     client.nothing_more(&world).await;
 }

@@ -1,10 +1,17 @@
 //! What clients may send, and how much of it.
 
+use std::num::NonZeroU32;
+use std::time::Duration;
+
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::world::{OTHER, SESSION, World};
+
+const TWENTY: NonZeroU32 = NonZeroU32::new(20).unwrap();
+/// No test takes that long, so that a client gets nothing back of what it used up.
+const NEVER: Duration = Duration::from_secs(86_400);
 
 #[track_caller]
 fn assert_problem(frame: &Value, code: &str) {
@@ -78,8 +85,8 @@ async fn a_message_that_is_too_large_is_refused_however_it_is_written() {
 }
 
 #[tokio::test]
-async fn whoever_floods_is_sent_away() {
-    let world = World::limited(|limits| (limits.burst, limits.frames_per_second) = (20, 0)).await;
+async fn a_client_that_floods_is_disconnected() {
+    let world = World::limited(|limits| (limits.burst, limits.frame_interval) = (TWENTY, NEVER)).await;
     let mut client = world.client().await;
     for _ in 0..20 {
         client.is_alive().await;
@@ -97,7 +104,7 @@ async fn whoever_floods_is_sent_away() {
 /// Frames that ask for nothing are frames as well.
 #[tokio::test]
 async fn pings_of_the_protocol_count_too() {
-    let world = World::limited(|limits| (limits.burst, limits.frames_per_second) = (20, 0)).await;
+    let world = World::limited(|limits| (limits.burst, limits.frame_interval) = (TWENTY, NEVER)).await;
     let mut client = world.client().await;
     for _ in 0..21 {
         let _ = client.send_message(Message::Ping(Vec::new().into())).await;

@@ -10,9 +10,8 @@ mod following;
 mod frames;
 mod keys;
 mod order;
-#[path = "../../../store/tests/store/stores.rs"]
-#[allow(dead_code)]
-mod stores;
 mod talking;
 mod transports;
 mod world;
+
+use planwright_test_support::stores;

@@ -1,6 +1,7 @@
 //! Inputs take effect in the order they were sent, messages and commands alike, and frames come in the order of `seq`.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ const AT_ONCE: usize = 10;
 async fn a_thousand_pairs_of_a_message_and_a_command_take_effect_in_the_order_they_were_sent() {
     let model = ScriptedModel::new([]).otherwise(Reply::text("Yes."));
     let world = World::with(Store::sqlite(), model, |limits| {
-        (limits.messages, limits.burst) = (4 * AT_ONCE * SESSIONS, 10_000);
+        (limits.messages, limits.frame_interval) = (4 * AT_ONCE * SESSIONS, Duration::ZERO);
     })
     .await;
     let mut client = world.client().await;

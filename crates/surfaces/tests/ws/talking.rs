@@ -36,7 +36,7 @@ async fn the_same_key_twice_is_one_turn() {
     let (mut first, mut second) = (world.client().await, world.client().await);
     say(&mut first, SESSION, "hello", json!({ "id": 1, "key": "a" })).await;
     world.model.asked(1).await;
-    // While it is being worked on, from somebody else, and again when it is over.
+    // While it is being worked on, from another client, and again when it is over.
     say(&mut second, SESSION, "hello", json!({ "id": 2, "key": "a" })).await;
     gate.open();
     for (client, id) in [(&mut first, 1), (&mut second, 2)] {
@@ -112,7 +112,7 @@ async fn messages_are_heard_in_the_order_in_which_they_were_sent() {
 #[tokio::test]
 async fn a_message_goes_on_when_its_sender_hangs_up() {
     let gate = Gate::closed();
-    let world = World::answering(ScriptedModel::new([Reply::text("Nobody is there.").behind(&gate)])).await;
+    let world = World::answering(ScriptedModel::new([Reply::text("Hello back.").behind(&gate)])).await;
     let mut watching = world.follower(SESSION, None).await;
     let mut client = world.client().await;
     say(&mut client, SESSION, "hello", json!({})).await;
@@ -125,7 +125,7 @@ async fn a_message_goes_on_when_its_sender_hangs_up() {
 }
 
 #[tokio::test]
-async fn a_message_to_nobody_is_refused() {
+async fn a_message_to_a_missing_session_is_refused() {
     let world = World::new().await;
     let mut client = world.client().await;
     say(&mut client, "nobody-here", "hello", json!({ "id": 1 })).await;

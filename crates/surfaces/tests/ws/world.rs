@@ -2,20 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::plan::PlanStyle;
-use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use planwright_surfaces::http::{Server, ServerError, ServerLimits, ServerOptions, Token, WebSocketLimits};
+use planwright_test_support::agent::AgentSetup;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -61,10 +57,8 @@ impl World {
     pub(crate) async fn with(store: Store, model: ScriptedModel, change: impl FnOnce(&mut WebSocketLimits)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ledger = store.ledger().await;
-        let engine = Engine::new(ledger.clone(), Policy::default());
-        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-        let options = AgentOptions::new("the server");
-        let agent = Agent::new(engine.clone(), Arc::new(model.clone()), files, Toolbox::default(), options);
+        let agent = AgentSetup::new(folder.path()).owned_by("the server").agent(ledger.clone(), model.clone());
+        let engine = agent.engine().clone();
         let mut limits = ServerLimits { requests_per_second: 0, ..ServerLimits::default() };
         change(&mut limits.websocket);
         let token = Token::File(folder.path().join("token"));
@@ -93,14 +87,14 @@ impl World {
     }
 
     pub(crate) async fn open(&self, key: &str) {
-        self.engine.open(&session(key), &person()).await.unwrap();
+        self.engine.sessions().open(&session(key), &person()).await.unwrap();
     }
 
     pub(crate) fn token_file(&self) -> PathBuf {
         self.folder.path().join("token")
     }
 
-    /// Somebody who knows the token.
+    /// A client with the token.
     pub(crate) async fn client(&self) -> Client {
         Client::connect(self.address, &Hello::new().bearer(&self.token)).await.unwrap()
     }
@@ -175,8 +169,8 @@ impl World {
 /// Turns plan work on and off, so many times: an entry or more each.
 pub(crate) async fn write(engine: &Engine, key: &str, times: usize) {
     for _ in 0..times {
-        engine.enable_plan_mode(&session(key), &person(), PlanStyle::Document).await.unwrap();
-        engine.disable_plan_mode(&session(key), &person()).await.unwrap();
+        engine.sessions().enable_plan_mode(&session(key), &person(), PlanStyle::Document).await.unwrap();
+        engine.sessions().disable_plan_mode(&session(key), &person()).await.unwrap();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Random commands. They name plans and steps by number, so that most of them hit something that is there.
+//! Random commands. They name plans and steps by number, so that most of them hit something that exists.
 
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{
@@ -21,7 +21,7 @@ use crate::world::*;
 pub(super) enum Act {
     Session(Command),
     Draft(DraftCommand),
-    /// A decision on the plan with this number, by somebody.
+    /// A decision on the plan with this number, by an actor.
     Decide(u8, Deciding, ActorKind),
     Run(u8, Running),
     Report(Option<usize>, StepStatus),

@@ -44,7 +44,7 @@ fn a_step_ends_with_a_report_and_not_with_words() {
         ),
         ("a call that failed", vec![a(), came_to(1, ToolStatus::Failed, "no")], Effect::CallModel),
         (
-            "a call nobody knows the end of",
+            "a call with an unknown result",
             vec![a(), came_to(1, ToolStatus::Uncertain, "?")],
             over(TurnEnd::Interrupted),
         ),
@@ -88,7 +88,7 @@ fn what_a_question_took_counts_once() {
     assert_eq!((asking.model_calls(), asking.calls_ended()), (3, 0));
     let left = asking.left_of(&limits(), Duration::ZERO);
     assert_eq!((left.model_calls, left.tool_calls, left.tokens), (3, 4, 550));
-    // After a crash its inputs come from the journal, and it goes on: they are not counted a second time.
+    // After a crash its inputs come from the journal, and it continues: they are not counted a second time.
     let mut replayed = turn_after(&[used(100)]);
     [used(300), done_with(1), used(50)].iter().for_each(|input| replayed.note_asked(input));
     assert_eq!(replayed, asking);
@@ -135,7 +135,7 @@ fn only(world: &World, turn: &TurnId) -> Conversation {
 }
 
 #[test]
-fn a_question_is_heard_by_nobody_but_itself() {
+fn a_question_sees_only_its_own_conversation() {
     let mut world = World::talking();
     let turn = world.turn();
     world.agent(tell(&turn, &[calls(&["ask_agent"])])).unwrap();
@@ -155,7 +155,7 @@ fn a_question_is_heard_by_nobody_but_itself() {
 }
 
 #[test]
-fn a_step_is_heard_by_nobody_but_itself() {
+fn a_step_sees_only_its_own_conversation() {
     let mut world = built();
     world.person(say("hello")).unwrap();
     let turn = world.turn();
@@ -203,7 +203,7 @@ fn a_document_is_carried_out_in_the_conversation() {
     let turn = world.turn();
     world.agent(close(&turn, &[answers("done")], TurnEnd::Answered)).unwrap();
     assert_eq!(lines(&world.conversation()), ["user: do it", "agent: done"]);
-    assert_eq!(world.snapshot.session.as_ref().unwrap().topic, None, "nobody said it");
+    assert_eq!(world.snapshot.session.as_ref().unwrap().topic, None, "no person said it");
 }
 
 #[test]

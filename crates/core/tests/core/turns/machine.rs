@@ -225,7 +225,7 @@ fn play(chances: &[Chance], limits: &TurnLimits) -> Result<EndReason, TestCaseEr
     let mut elapsed = Duration::ZERO;
     let mut run = 0;
     for (step, chance) in chances.iter().cycle().enumerate() {
-        prop_assert!(step < 200, "it goes on and on");
+        prop_assert!(step < 200, "it never ends");
         let next = turn.next(limits, elapsed);
         prop_assert_eq!(&turn.clone().next(limits, elapsed), &next, "the same state leads to the same");
         let input = match next {

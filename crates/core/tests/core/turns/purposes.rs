@@ -95,7 +95,7 @@ fn each_purpose_in_each_state() {
         Purpose::Step { plan, execution, agent, .. } => Purpose::Step { plan, execution, step: step("s2"), agent },
         other => other,
     };
-    let of_nobody = |world: &World| match of_first(world) {
+    let of_an_unknown_agent = |world: &World| match of_first(world) {
         Purpose::Step { plan, execution, step, .. } => {
             Purpose::Step { plan, execution, step, agent: "plumber".to_owned() }
         }
@@ -108,7 +108,7 @@ fn each_purpose_in_each_state() {
         other => other,
     };
     let asking = |_: &World| question(&asker);
-    let asking_nobody = |_: &World| question(&TurnId::new("nobody").unwrap());
+    let asked_by_an_unknown_turn = |_: &World| question(&TurnId::new("nobody").unwrap());
     let of_no_plan = |_: &World| Purpose::Document { plan: PlanId::new("gone").unwrap() };
     type Make<'a> = &'a dyn Fn(&World) -> Purpose;
     // Documents and proposals are made by the same requests here, so each is found under the name of the other.
@@ -121,10 +121,14 @@ fn each_purpose_in_each_state() {
         ("no plan", &of_no_plan, idle("NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND")),
         ("step", &of_first, idle(WRONG, WRONG, "yes", WRONG)),
         ("another step", &of_second, idle(WRONG, WRONG, WRONG, WRONG)),
-        ("nobody's step", &of_nobody, idle("UNKNOWN_AGENT", "UNKNOWN_AGENT", "UNKNOWN_AGENT", "UNKNOWN_AGENT")),
+        (
+            "a step of an unknown agent",
+            &of_an_unknown_agent,
+            idle("UNKNOWN_AGENT", "UNKNOWN_AGENT", "UNKNOWN_AGENT", "UNKNOWN_AGENT"),
+        ),
         ("another execution", &of_another, idle(WRONG, WRONG, WRONG, WRONG)),
         ("question", &asking, [BUSY, BUSY, BUSY, "yes", BUSY, BUSY, BUSY, BUSY]),
-        ("nobody's question", &asking_nobody, [BUSY; 8]),
+        ("a question of an unknown turn", &asked_by_an_unknown_turn, [BUSY; 8]),
     ];
     for (name, make, expected) in rows {
         for ((state, before), expected) in states.into_iter().zip(expected) {
@@ -174,7 +178,7 @@ fn a_question_is_not_the_topic_and_goes_with_the_turn_that_asks() {
     assert_eq!((open.calls, open.ended), (0, 0), "calls are counted where they are made");
     assert_eq!(open.question.map(|question| (question.calls, question.ended)), Some((2, 1)));
     world.agent(close(&asked, &[done_with(2), answers("so")], TurnEnd::Answered)).unwrap();
-    assert!(session(&world).turn.unwrap().question.is_none(), "and the turn that asks goes on");
+    assert!(session(&world).turn.unwrap().question.is_none(), "and the turn that asks continues");
     refused(world.agent(tell(&asked, &[answers("late")])), RefusalCode::WrongStatus, "This turn has ended.");
     world.agent(begin(question(&asker))).unwrap();
     assert_eq!(names(&world.person(stop()).unwrap()), ["turn_ended", "turn_ended"]);
@@ -211,7 +215,7 @@ fn what_the_end_of_a_turn_does_to_its_step() {
         let mut doubtful = at_work();
         let inputs = [calls(&["a"]), came_to(1, ToolStatus::Uncertain, "who knows")];
         doubtful.agent(close(&doubtful.turn(), &inputs, end.clone())).unwrap();
-        assert_eq!(first(&doubtful), Uncertain, "{end:?}: nobody knows whether its call was carried out");
+        assert_eq!(first(&doubtful), Uncertain, "{end:?}: it is unknown whether its call was carried out");
     }
 }
 
@@ -283,7 +287,7 @@ fn a_step_of_a_document_is_doubted_with_the_call_that_belongs_to_it() {
 
 /// Who works on what when a person ends a plan.
 #[test]
-fn whoever_works_on_a_plan_that_a_person_ends_is_stopped_first() {
+fn the_turn_on_a_plan_that_a_person_ends_is_stopped_first() {
     let talking = |mut world: World| {
         world.person(say("hello")).unwrap();
         world
@@ -333,7 +337,7 @@ fn an_agent_that_rewrites_the_plan_it_works_on_is_not_stopped() {
 }
 
 #[test]
-fn a_plan_that_nobody_works_on_is_ended_without_a_word_to_others() {
+fn a_plan_without_a_turn_is_ended_without_stopping_one() {
     let mut world = document();
     let parked = world.active().id.clone();
     world.person(on(PlanStyle::Document)).unwrap();

@@ -152,7 +152,7 @@ fn what_a_person_switched_off_stays_off_for_everybody_else() {
 }
 
 #[test]
-fn the_setting_counts_until_somebody_says_otherwise() {
+fn the_setting_counts_until_a_person_changes_it() {
     let mut world = World::new();
     world.policy.planning_files.enabled = true;
     let is_on = |world: &World| {

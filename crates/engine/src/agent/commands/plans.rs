@@ -1,4 +1,6 @@
-//! `/plan …` and `/plans`: looking at plans, and turning plan work on and off.
+//! `/plan …` and `/plans`.
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::plan::diff::{DiffLine, PlanDiff};
@@ -8,70 +10,91 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;
 
-use super::standing::{line, standing, standing_now, title};
-use crate::agent::Agent;
-use crate::engine::Activity;
+use super::{Decisions, show, workbook};
+use crate::agent::agent_context::AgentContext;
+use crate::agent::replies::Replies;
+use crate::agent::turn::RequestBuilder;
 use crate::ledger::LedgerResult;
+use crate::plan_status::{one_line, plan_line, plan_status, short_status};
+use crate::plans::Activity;
 use crate::session::input::Approving;
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
-/// How many plans are listed in a chat.
+/// The number of plans that are listed in a chat.
 const PAGE: u32 = 20;
 
-impl Agent {
-    pub(super) async fn plan_command(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
+#[derive(Debug, Clone)]
+pub(in crate::agent) struct PlanCommands {
+    agent: Arc<AgentContext>,
+    requests: RequestBuilder,
+    replies: Replies,
+    decisions: Decisions,
+}
+
+impl PlanCommands {
+    pub(super) fn new(
+        agent: &Arc<AgentContext>,
+        requests: RequestBuilder,
+        replies: Replies,
+        decisions: Decisions,
+    ) -> Self {
+        Self { agent: Arc::clone(agent), requests, replies, decisions }
+    }
+
+    pub(super) async fn run(&self, command: PlanCommand, context: &InputContext) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
         match command {
             PlanCommand::On { style } => {
                 let style = style.unwrap_or(PlanStyle::Document);
-                let snapshot = context.engine(self.engine()).enable_plan_mode(session, by, style).await?.snapshot;
+                let snapshot =
+                    context.engine(self.agent.engine()).sessions().enable_plan_mode(session, by, style).await?.snapshot;
                 Ok(Answer::words(session, format!("{}\n\n{}", plan_work(&snapshot), begin(style))))
             }
             PlanCommand::Off => self.leave_plan_mode(Leave::Off, context, &Running::NOTHING).await,
             PlanCommand::Done => self.leave_plan_mode(Leave::Done, context, &Running::NOTHING).await,
-            PlanCommand::Status => self.plan_status(session).await,
+            PlanCommand::Status => self.status(session).await,
             PlanCommand::Show { plan } => {
-                let card = PlanCard::from(self.engine().find_plan(session, plan.as_ref()).await?.as_ref());
-                self.show(session, by, &card).await?;
+                let card = PlanCard::from(self.agent.engine().plans().find(session, plan.as_ref()).await?.as_ref());
+                show(self.agent.engine(), session, by, &card).await?;
                 Ok(Answer::words(session, "").with_plan(card))
             }
             PlanCommand::Diff(comparison) => self.diff(session, comparison).await,
             PlanCommand::Export { plan } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
+                let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
                 Ok(Answer::words(session, fenced("markdown", &plan.markdown())))
             }
             PlanCommand::About(text) => {
-                self.check_room(session, &text).await?;
-                context.part(self.engine(), "plan-mode").ensure_plan_mode(session, by, None).await?;
-                self.begin_workbook(&text, context).await?;
-                let request = context.engine(self.engine()).next_request();
-                Ok(Box::pin(self.answer_message(request, &text, context)).await?.into())
+                self.requests.check_room(session, &text).await?;
+                context.part(self.agent.engine(), "plan-mode").sessions().ensure_plan_mode(session, by, None).await?;
+                workbook::begin(self.agent.engine(), &text, context).await?;
+                let request = context.engine(self.agent.engine()).submitter().next_request();
+                Ok(Box::pin(self.replies.answer_message(request, &text, context)).await?.into())
             }
-            PlanCommand::Files(switch) => self.planning_files(switch, context).await,
+            PlanCommand::Files(switch) => workbook::switch(self.agent.engine(), switch, context).await,
             PlanCommand::Approve { plan, selection, note } => {
-                Box::pin(self.approve_shown(plan.as_ref(), Approving { selection, note }, context)).await
+                Box::pin(self.decisions.approve_shown(plan.as_ref(), Approving { selection, note }, context)).await
             }
             PlanCommand::Reject { plan, reason } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
-                self.reject_plan(&plan.id, reason, context).await
+                let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
+                self.decisions.reject(&plan.id, reason, context).await
             }
             PlanCommand::Revise { plan, feedback } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
-                Box::pin(self.revise_plan(&plan.id, feedback, context)).await
+                let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
+                Box::pin(self.decisions.revise(&plan.id, feedback, context)).await
             }
             PlanCommand::Cancel { plan, reason } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
-                self.cancel_plan(&plan.id, reason, context, &Running::NOTHING).await
+                let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
+                self.decisions.cancel(&plan.id, reason, context, &Running::NOTHING).await
             }
             PlanCommand::Resume { plan, choice } => {
-                let plan = self.engine().find_plan(session, plan.as_ref()).await?;
-                Box::pin(self.resume_or_settle(&plan.id, choice, context)).await
+                let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
+                Box::pin(self.decisions.resume_or_settle(&plan.id, choice, context)).await
             }
         }
     }
 
-    /// Leaves plan mode. With `/plan done` whatever carries the active plan out is stopped.
+    /// Leaves plan mode. `/plan done` also stops the work on the active plan.
     pub(in crate::agent) async fn leave_plan_mode(
         &self,
         how: Leave,
@@ -79,41 +102,49 @@ impl Agent {
         running: &Running,
     ) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
-        let before = self.engine().snapshot(session).await?;
-        let engine = context.engine(self.engine());
+        let before = self.agent.engine().sessions().snapshot(session).await?;
+        let engine = context.engine(self.agent.engine());
         match how {
-            Leave::Off => engine.disable_plan_mode(session, by).await?,
-            Leave::Done => engine.finish_plan_work(session, by).await?,
+            Leave::Off => engine.sessions().disable_plan_mode(session, by).await?,
+            Leave::Done => engine.sessions().finish_plan_work(session, by).await?,
         };
         if let (Leave::Done, Some(plan)) = (how, before.active()) {
             running.stop_work_on(&plan.id).await;
         }
         let left = match before.active().filter(|plan| !plan.is_empty()) {
-            Some(plan) => format!(" {}", line(self.engine().plan(session, &plan.id).await?.as_ref())),
+            Some(plan) => format!(" {}", plan_line(self.agent.engine().plans().get(session, &plan.id).await?.as_ref())),
             None => String::new(),
         };
         Ok(Answer::words(session, format!("Plan work is off.{left}")))
     }
 
-    async fn plan_status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let snapshot = self.engine().snapshot(session).await?;
+    async fn status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let snapshot = self.agent.engine().sessions().snapshot(session).await?;
         snapshot.opened()?;
         let active = snapshot.active().map(|plan| plan.id.clone());
-        let now = self.engine().now();
+        let now = self.agent.engine().now();
         let mut text = mode_words(&snapshot);
         if let Some(plan) = snapshot.active() {
             text.push_str(&format!(" {}", self.status_of(session, plan, now).await?));
         }
         // A plan may be carried out while the session works on another one, or on none.
-        for plan in self.engine().under_way(session).await?.iter().filter(|plan| Some(&plan.id) != active.as_ref()) {
+        for plan in self
+            .agent
+            .engine()
+            .plans()
+            .executing(session)
+            .await?
+            .iter()
+            .filter(|plan| Some(&plan.id) != active.as_ref())
+        {
             text.push_str(&format!("\n\n{}", self.status_of(session, plan, now).await?));
         }
         Ok(Answer::words(session, text))
     }
 
     async fn status_of(&self, session: &SessionIdentity, plan: &Plan, now: Timestamp) -> LedgerResult<String> {
-        let activity = self.engine().activity(session, plan).await?;
-        let mut text = standing_now(plan, now, activity.as_ref());
+        let activity = self.agent.engine().plans().activity(session, plan).await?;
+        let mut text = plan_status(plan, now, activity.as_ref());
         if activity == Some(Activity::Paused) {
             let number = plan.number;
             text.push_str(&format!(
@@ -123,15 +154,15 @@ impl Agent {
         Ok(text)
     }
 
-    pub(super) async fn list_plans(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let active = self.engine().session(session).await?.plan_mode.active_plan;
-        let page = self.engine().plans(session, None, PAGE).await?;
+    pub(super) async fn list(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
+        let page = self.agent.engine().plans().list(session, None, PAGE).await?;
         let mut lines: Vec<_> = page
             .items
             .iter()
             .map(|plan| {
                 let mark = if active.as_ref() == Some(&plan.id) { " ← active" } else { "" };
-                format!("- plan {} **{}** {}{mark}", plan.number, plan.status, title(&plan.title))
+                format!("- plan {} **{}** {}{mark}", plan.number, plan.status, one_line(&plan.title))
             })
             .collect();
         lines.extend(page.damaged.iter().map(|row| format!("- {} cannot be read: {}", row.what, row.reason)));
@@ -143,33 +174,35 @@ impl Agent {
     }
 
     async fn diff(&self, session: &SessionIdentity, comparison: Comparison) -> LedgerResult<Answer> {
-        let find = async |plan: Option<&PlanReference>| self.engine().find_plan(session, plan).await;
+        let find = async |plan: Option<&PlanReference>| self.agent.engine().plans().find(session, plan).await;
         let diff = match &comparison {
             Comparison::Versions { plan } => {
-                self.engine().diff_versions(find(plan.as_ref()).await?.as_ref(), None, None).await?
+                self.agent.engine().history().diff_versions(find(plan.as_ref()).await?.as_ref(), None, None).await?
             }
-            Comparison::Plans { first, second } => {
-                self.engine().diff_plans(find(Some(first)).await?.as_ref(), find(Some(second)).await?.as_ref())?
-            }
+            Comparison::Plans { first, second } => self
+                .agent
+                .engine()
+                .history()
+                .diff_plans(find(Some(first)).await?.as_ref(), find(Some(second)).await?.as_ref())?,
         };
-        Ok(Answer::words(session, told(&diff)))
+        Ok(Answer::words(session, diff_text(&diff)))
     }
 }
 
 /// How plan mode is left.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::agent) enum Leave {
-    /// The plan is parked as it is.
+    /// The plan stays as it is.
     Off,
     /// Plan work is over.
     Done,
 }
 
-/// Whether plan work is on, and how far the plan is.
+/// Whether plan work is on, and the status of the plan.
 pub(super) fn plan_work(snapshot: &Snapshot) -> String {
     let mut text = mode_words(snapshot);
     if let Some(plan) = snapshot.active() {
-        text.push_str(&format!(" {}", standing(plan)));
+        text.push_str(&format!(" {}", short_status(plan)));
     }
     text
 }
@@ -194,7 +227,7 @@ fn begin(style: PlanStyle) -> &'static str {
     }
 }
 
-fn told(diff: &PlanDiff) -> String {
+fn diff_text(diff: &PlanDiff) -> String {
     if diff.is_empty() {
         return "Nothing changed.".to_owned();
     }

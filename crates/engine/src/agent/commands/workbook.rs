@@ -2,42 +2,38 @@
 
 use planwright_core::slash::OnOff;
 
-use crate::agent::Agent;
+use crate::engine::Engine;
 use crate::ledger::LedgerResult;
 use crate::session::outcome::Answer;
 use crate::session::task::InputContext;
 use crate::workbook::NewWorkbook;
 
-impl Agent {
-    pub(super) async fn planning_files(&self, switch: OnOff, context: &InputContext) -> LedgerResult<Answer> {
-        let (session, by) = (context.session(), context.by());
-        let on = match switch {
-            OnOff::On => true,
-            OnOff::Off => false,
-        };
-        let snapshot = context.engine(self.engine()).switch_planning_files(session, by, on).await?.snapshot;
-        let current = snapshot.session.as_ref().and_then(|session| session.current_workbook());
-        let words = match (switch, current) {
-            (OnOff::On, None) => {
-                "Planning files are **on**. The agent keeps task plan, findings and progress for long work; it begins them \
+pub(super) async fn switch(engine: &Engine, switch: OnOff, context: &InputContext) -> LedgerResult<Answer> {
+    let (session, by) = (context.session(), context.by());
+    let on = match switch {
+        OnOff::On => true,
+        OnOff::Off => false,
+    };
+    let snapshot = context.engine(engine).workbooks().switch_planning_files(session, by, on).await?.snapshot;
+    let current = snapshot.session.as_ref().and_then(|session| session.current_workbook());
+    let words = match (switch, current) {
+        (OnOff::On, None) => {
+            "Planning files are **on**. The agent keeps task plan, findings and progress for long work; it begins them \
                  when there is some, or at once with `/plan` and what you want to get done."
-                    .to_owned()
-            }
-            (OnOff::On, Some(workbook)) => format!("Planning files are **on**. The workbook is “{}”.", workbook.title),
-            (OnOff::Off, _) => "Planning files are **off**. What was written stays where it is.".to_owned(),
-        };
-        Ok(Answer::words(session, words))
-    }
-
-    /// A person's text is a reason to begin a workbook, unless one is being worked with. Then it is there again, should it
-    /// have been switched off.
-    pub(super) async fn begin_workbook(&self, text: &str, context: &InputContext) -> LedgerResult<()> {
-        let (session, by) = (context.session(), context.by());
-        let engine = context.part(self.engine(), "workbook");
-        let begun = engine.init_workbook(session, by, &NewWorkbook::about(text)).await?;
-        if !begun.is_new {
-            self.engine().switch_planning_files(session, by, true).await?;
+                .to_owned()
         }
-        Ok(())
+        (OnOff::On, Some(workbook)) => format!("Planning files are **on**. The workbook is “{}”.", workbook.title),
+        (OnOff::Off, _) => "Planning files are **off**. What was written stays where it is.".to_owned(),
+    };
+    Ok(Answer::words(session, words))
+}
+
+/// Begins a workbook about a person's text, unless one is open. An open one is switched on again if it was off.
+pub(super) async fn begin(engine: &Engine, text: &str, context: &InputContext) -> LedgerResult<()> {
+    let (session, by) = (context.session(), context.by());
+    let begun = context.part(engine, "workbook").workbooks().init(session, by, &NewWorkbook::about(text)).await?;
+    if !begun.is_new {
+        engine.workbooks().switch_planning_files(session, by, true).await?;
     }
+    Ok(())
 }

@@ -1,14 +1,14 @@
-//! Why a turn cannot go on.
+//! Why a turn is aborted.
 
 use planwright_core::gate::ToolEffect;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 
-use crate::agent::lease::is_over_or_taken;
+use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerError;
 
 #[derive(Debug)]
-pub(in crate::agent) enum TurnAbort {
-    /// A person said stop; this much had been said, and this was under way.
+pub(super) enum TurnAbort {
+    /// A person stopped the turn. `heard` is the text of the model up to there, `under_way` the call that was stopped.
     Stopped {
         heard: String,
         under_way: Option<TurnInput>,
@@ -16,11 +16,11 @@ pub(in crate::agent) enum TurnAbort {
     ModelFailed {
         message: String,
     },
-    /// The model took longer than the turn may.
+    /// The model took longer than the limit of the turn.
     OutOfTime,
-    /// The turn was ended by somebody else, or somebody else has the session.
+    /// Another process ended the turn or holds the session.
     Elsewhere,
-    /// The process is to end; the turn stays open for the next one.
+    /// The process is shutting down; another one resumes the turn.
     Left,
     Ledger(LedgerError),
 }
@@ -32,13 +32,13 @@ impl From<LedgerError> for TurnAbort {
 }
 
 impl TurnAbort {
-    /// A call that was stopped in the middle and changes things may have had its effect. The journal says so.
-    pub(in crate::agent) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
+    /// Records the outcome of a call that was stopped: one that changes things may have had its effect.
+    pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
         match self {
             Self::Stopped { heard, .. } => {
                 let status = match effect {
                     ToolEffect::ReadsOnly => None,
-                    // It can simply be done again.
+                    // It may be repeated without harm.
                     ToolEffect::Repeatable => Some(ToolStatus::Failed),
                     ToolEffect::Changes => Some(ToolStatus::Uncertain),
                 };
@@ -47,10 +47,10 @@ impl TurnAbort {
                 let ended = |outcome| TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS };
                 Self::Stopped { heard, under_way: outcome.map(ended) }
             }
-            halt => halt,
+            abort => abort,
         }
     }
 }
 
-/// More than the words about a stopped call take.
+/// More tokens than the text about a stopped call has.
 const STOPPED_TOKENS: u32 = 20;

@@ -8,14 +8,14 @@ use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInpu
 use planwright_core::visible::visible;
 
 use super::replay::RecordedEnd;
-use super::{Delivery, PlanState, TurnRunner};
-use crate::agent::commands::standing;
-use crate::agent::lease::is_over_or_taken;
+use super::runner::{Delivery, PlanState, TurnRunner};
+use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerResult;
+use crate::plan_status::short_status;
 use crate::session::outcome::{PlanCard, TurnOutcome};
 
 impl TurnRunner<'_> {
-    /// Writes the last inputs and the end down, and says what it came to.
+    /// Records the last inputs and the end, and returns the outcome.
     pub(super) async fn end(&mut self, end: TurnEnd, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
         let plan = self.plan_to_show();
         let own_words = self.own_words(&end);
@@ -41,26 +41,29 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// The turn is not ours any more: it was ended, reset or taken over elsewhere.
+    /// The outcome of a turn that another process ended, reset or took over.
     pub(super) async fn ended_elsewhere(&mut self) -> LedgerResult<TurnOutcome> {
         if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
-            self.agent.release(&held).await;
+            self.turns.leases.release(&held).await;
         }
-        // One that is still open was taken over by another process, or will be.
+        // A turn that is still open was taken over by another process, or will be.
         let open = self.agent.engine().ledger().session(&self.session).await?.and_then(|stored| stored.session.turn);
         if open.is_some_and(|open| open.named(&self.turn.id).is_some()) {
-            let words = "Another process works on this session now, and goes on with this there.";
+            let words = "Another process works on this session now and continues this turn.";
             return Ok(self.outcome(TurnEnd::Interrupted, words.to_owned(), None));
         }
         self.ended_by_others().await
     }
 
-    /// How it ended there, as the journal says.
+    /// The end of the turn, from the journal.
     async fn ended_by_others(&self) -> LedgerResult<TurnOutcome> {
         let mut found =
             RecordedEnd { said: self.turn.last_reply().map(|reply| reply.text.clone()), ..RecordedEnd::default() };
         let id = &self.turn.id;
-        self.agent.read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event)).await?;
+        self.turns
+            .conversations
+            .read(&self.session, self.seq + 1, u64::MAX, &mut |_, event| found.take_in(id, event))
+            .await?;
         let Some((end, reply)) = found.words().filter(|(end, _)| *end != TurnEnd::Stopped) else {
             return Ok(self.outcome(TurnEnd::Stopped, "Stopped.".to_owned(), None));
         };
@@ -76,13 +79,13 @@ impl TurnRunner<'_> {
     ) -> LedgerResult<TurnOutcome> {
         let delivered = plan.as_ref().filter(|_| self.delivery == Delivery::Answer);
         let shown = delivered.map(|card| ShownPlan { plan: card.plan_id.clone(), digest: card.digest });
-        let tokens = self.agent.shared.tokens.count(&own_words);
+        let tokens = self.agent.tokens.count(&own_words);
         let ending = TurnEnding { end: end.clone(), text: own_words.clone(), tokens, shown };
         self.record(inputs, Some(ending)).await?;
         let reply = self.reply(&end, own_words);
         let planner = self.planner_answer(&end, &reply).await?;
         let outcome = TurnOutcome { planner, ..self.outcome(end, reply, plan) };
-        self.remember();
+        self.cache_conversation();
         Ok(outcome)
     }
 
@@ -100,7 +103,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// What the person reads: the model's last words and ours.
+    /// The text for the person: the model's last words and Planwright's.
     fn reply(&self, end: &TurnEnd, own_words: String) -> String {
         let last = self.turn.last_reply();
         let said = last.map(|reply| self.in_words(reply.text.trim())).unwrap_or_default();
@@ -110,7 +113,7 @@ impl TurnRunner<'_> {
         let stopped = matches!(end, TurnEnd::Stopped).then_some("*Stopped.*");
         let said = match end {
             TurnEnd::Answered | TurnEnd::PlanReady { .. } | TurnEnd::NothingPlanned { .. } => said.trim(),
-            // What was said beside calls was told while it was said.
+            // Text beside calls was streamed to the person already.
             TurnEnd::Stopped
             | TurnEnd::LimitReached { .. }
             | TurnEnd::Looping
@@ -122,7 +125,7 @@ impl TurnRunner<'_> {
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What we say ourselves about the end.
+    /// Planwright's own text about the end.
     fn own_words(&self, end: &TurnEnd) -> String {
         let limits = &self.limits;
         match end {
@@ -150,7 +153,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// The last call that nobody knows the end of, as far as it is known.
+    /// The last call whose result is unknown.
     fn what_is_uncertain(&self) -> String {
         let Some(call) = self.turn.last_doubtful() else { return "It was interrupted too often.".to_owned() };
         format!("The call: {}({})", visible(&call.name), visible(&call.arguments))
@@ -168,19 +171,19 @@ impl TurnRunner<'_> {
         summary.unwrap_or_default()
     }
 
-    /// What a plan tool that ended the planning left behind.
+    /// The end of a turn in which a plan tool ended the planning.
     pub(super) async fn planned_end(&mut self) -> LedgerResult<TurnEnd> {
         // A specialist's report ends its turn; the step has its outcome already.
         if !self.turn.purpose.is_conversation() {
             return Ok(TurnEnd::Answered);
         }
-        // The turn may go on after a crash that came just behind the plan tool.
+        // After a crash right behind the plan tool the plan is found in the conversation.
         let Some(id) = self.settled.clone().or_else(|| self.settled_before()) else { return Ok(TurnEnd::Answered) };
-        let plan = self.agent.engine().plan(&self.session, &id).await?;
+        let plan = self.agent.engine().plans().get(&self.session, &id).await?;
         let end = match plan.status {
             PlanStatus::Ready => TurnEnd::PlanReady { plan: id.clone() },
             PlanStatus::Cancelled => TurnEnd::NothingPlanned { plan: id.clone() },
-            // Somebody decided about it in the meantime; there is nothing to wait for.
+            // A person decided about it in the meantime, so the turn does not wait for one.
             PlanStatus::Collecting
             | PlanStatus::Approved
             | PlanStatus::Executing
@@ -208,7 +211,7 @@ impl TurnRunner<'_> {
         PlanId::new(answer.get("plan_id")?.as_str()?).ok()
     }
 
-    /// A plan that waits for the person and was not shown to them like this yet.
+    /// A plan that waits for the person and whose current version was not shown to them.
     fn plan_to_show(&self) -> Option<PlanCard> {
         if !self.turn.purpose.is_conversation() {
             return None;
@@ -220,10 +223,10 @@ impl TurnRunner<'_> {
         (plan.status == PlanStatus::Ready && !seen).then(|| PlanCard::from(plan))
     }
 
-    /// How the plan stands now, if this turn moved it on.
+    /// The status of the plan, if this turn changed it.
     fn moved(&self) -> Option<String> {
         let plan = self.snapshot.active().filter(|plan| plan.status != PlanStatus::Ready)?;
         let now = PlanState::of(plan);
-        (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| standing(plan))
+        (self.before.as_ref() != Some(&now) && !plan.is_empty()).then(|| short_status(plan))
     }
 }

@@ -1,4 +1,4 @@
-//! What the planner's turn came to, for whoever builds on it. The store has the last word.
+//! The result of the planner's turn as data. The stored plan counts, not what the model claims.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ impl TurnRunner<'_> {
         let claim = self.turn.last_reply().and_then(|reply| ModelClaim::read(&reply.text));
         let claimed = match &claim {
             Some(ModelClaim::Plan { plan_id }) => match plan_id.parse() {
-                Ok(reference) => match self.agent.engine().find_plan(&self.session, Some(&reference)).await {
+                Ok(reference) => match self.agent.engine().plans().find(&self.session, Some(&reference)).await {
                     Ok(plan) => Some(plan),
                     Err(LedgerError::Refused(_)) => None,
                     Err(error) => return Err(error),
@@ -43,7 +43,7 @@ impl TurnRunner<'_> {
         self.turn.purpose.is_conversation() && mode.is_some_and(|mode| mode.enabled && mode.style == PlanStyle::Build)
     }
 
-    /// What a planner that answers in data has to say to a person.
+    /// The text for a person of a planner that answers in JSON.
     pub(super) fn in_words<'a>(&self, said: &'a str) -> Cow<'a, str> {
         match ModelClaim::read(said).filter(|_| self.is_planner()) {
             None => said.into(),

@@ -1,17 +1,17 @@
-//! Writing down what happened in a turn.
+//! The entries of a turn.
 
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Compaction;
 use planwright_core::turn::{TurnEnding, TurnInput};
 
 use super::TurnRunner;
-use crate::engine::Asking;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::submitter::SubmitRequest;
 
 impl TurnRunner<'_> {
-    /// Writes inputs down, and the end if there is one; then the session is free for others.
+    /// Records inputs, and the end if there is one. The entry of the end releases the lease.
     pub(super) async fn record(&mut self, inputs: Vec<TurnInput>, ending: Option<TurnEnding>) -> LedgerResult<()> {
-        // What is only a part of something leaves the session to the whole.
+        // A turn that is part of an execution or of another turn does not release the lease.
         let last = ending.is_some() && self.turn.purpose.is_conversation();
         if let Some(held) = self.held.as_ref().filter(|_| last) {
             held.stop_renewing();
@@ -26,7 +26,7 @@ impl TurnRunner<'_> {
         Ok(())
     }
 
-    pub(in crate::agent) async fn compact(&mut self, compaction: Compaction) -> LedgerResult<()> {
+    pub(super) async fn compact(&mut self, compaction: Compaction) -> LedgerResult<()> {
         let committed = self.submit(TurnCommand::Compact(compaction), Leasing::Held).await?;
         self.take_in(committed);
         Ok(())
@@ -39,14 +39,17 @@ impl TurnRunner<'_> {
     ) -> LedgerResult<Committed> {
         let engine = self.agent.engine();
         let leasing = leasing(self.lease()?);
-        let (session, by, request) = (&self.session, &self.actor, engine.next_request());
-        engine.submit_as(Asking { session, by, request, leasing, turn: None }, Command::Turn(command)).await
+        let (session, by, request) = (&self.session, &self.actor, engine.submitter().next_request());
+        engine
+            .submitter()
+            .submit_as(SubmitRequest { session, by, id: request, leasing, turn: None }, Command::Turn(command))
+            .await
     }
 
-    pub(in crate::agent) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
+    pub(super) fn lease(&self) -> LedgerResult<crate::ledger::Lease> {
         let held = self.held.as_ref();
         held.map(|held| held.lease().clone())
-            .ok_or_else(|| LedgerError::Internal("the turn went on after its end".to_owned()))
+            .ok_or_else(|| LedgerError::Internal("the turn continued after its end".to_owned()))
     }
 
     fn take_in(&mut self, committed: Committed) {

@@ -1,14 +1,14 @@
-//! A turn that is over, or that another process resumed, read from the journal.
+//! The outcome of a turn that is over or that another process resumed, from the journal.
 
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::TurnId;
+use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Turn, TurnEnd, TurnEnding};
 
-use super::Delivery;
-use crate::agent::Agent;
+use super::conversation_reader::ConversationReader;
+use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::outcome::{PlanCard, TurnOutcome};
-use crate::session::task::InputContext;
 
 /// What the journal says about the end of a turn.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl RecordedEnd {
         }
     }
 
-    /// How it ended and what the person reads about it, if it has.
+    /// The end and the text for the person; `None` if the turn is open.
     pub(super) fn words(&self) -> Option<(TurnEnd, String)> {
         let TurnEnding { end, text, .. } = self.ending.as_ref()?;
         let said = match end {
@@ -48,51 +48,43 @@ impl RecordedEnd {
     }
 }
 
-impl Agent {
-    /// The outcome of a turn that the same request began before. If the turn was left open, it is resumed now.
-    pub(in crate::agent) async fn outcome_of_turn(
-        &self,
-        turn: &TurnId,
-        seq: u64,
-        context: &InputContext,
-    ) -> LedgerResult<TurnOutcome> {
-        let session = context.session();
-        if let Some(open) = self.open_turn(session).await?.filter(|open| open.id == *turn)
-            && let Some(outcome) = Box::pin(self.finish_turn(&open, Delivery::Answer, context)).await?
-        {
-            return Ok(outcome);
-        }
-        let mut found = RecordedEnd::default();
-        let mut events = Vec::new();
-        self.read(session, seq, u64::MAX, &mut |_, event| {
-            // Up to its end, and nothing behind it.
+/// The outcome of a turn that is over. `seq` is the entry that began it.
+pub(super) async fn outcome(
+    engine: &Engine,
+    conversations: &ConversationReader,
+    session: &SessionIdentity,
+    turn: &TurnId,
+    seq: u64,
+) -> LedgerResult<TurnOutcome> {
+    let mut found = RecordedEnd::default();
+    let mut events = Vec::new();
+    conversations
+        .read(session, seq, u64::MAX, &mut |_, event| {
+            // Entries after the end belong to other turns.
             if found.ending.is_none() {
                 found.take_in(turn, event);
                 events.push(event.clone());
             }
         })
         .await?;
-        let (end, reply) = found.words().ok_or_else(|| LedgerError::Internal(format!("turn {turn} has no end")))?;
-        events.pop();
-        let replayed = Turn::replay(turn, &events);
-        let shown = found.ending.and_then(|ending| ending.shown);
-        let plan = match &shown {
-            // What was shown then is not there any more if the plan changed since.
-            Some(shown) => {
-                self.engine().plan(session, &shown.plan).await.ok().filter(|plan| plan.digest() == shown.digest)
-            }
-            None => None,
-        };
-        Ok(TurnOutcome {
-            session: session.clone(),
-            turn: turn.clone(),
-            end,
-            reply,
-            plan: plan.as_deref().map(PlanCard::from),
-            planner: None,
-            usage: replayed.as_ref().map(Turn::usage).unwrap_or_default(),
-            model_calls: replayed.as_ref().map_or(0, Turn::model_calls),
-            tool_calls: replayed.as_ref().map_or(0, Turn::calls_ended),
-        })
-    }
+    let (end, reply) = found.words().ok_or_else(|| LedgerError::Internal(format!("turn {turn} has no end")))?;
+    events.pop();
+    let replayed = Turn::replay(turn, &events);
+    let shown = found.ending.and_then(|ending| ending.shown);
+    let plan = match &shown {
+        // A card of a version that changed since is not shown again.
+        Some(shown) => engine.plans().get(session, &shown.plan).await.ok().filter(|plan| plan.digest() == shown.digest),
+        None => None,
+    };
+    Ok(TurnOutcome {
+        session: session.clone(),
+        turn: turn.clone(),
+        end,
+        reply,
+        plan: plan.as_deref().map(PlanCard::from),
+        planner: None,
+        usage: replayed.as_ref().map(Turn::usage).unwrap_or_default(),
+        model_calls: replayed.as_ref().map_or(0, Turn::model_calls),
+        tool_calls: replayed.as_ref().map_or(0, Turn::calls_ended),
+    })
 }

@@ -42,7 +42,7 @@ impl Fence {
     pub(super) fn claim(&self, folder: &SessionFolder) -> Result<bool, Refusal> {
         let own = folder.make_whole()?;
         let claim = || -> io::Result<bool> {
-            // Usually the claim stands, and nobody has to be waited for.
+            // Usually the claim is valid, and no other process has to be waited for.
             if own.read_to_string(LEASE).is_ok_and(|named| named == self.lease) {
                 return Ok(false);
             }

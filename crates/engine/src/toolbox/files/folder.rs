@@ -106,7 +106,7 @@ impl SessionFolder {
 
     fn refusal(&self, error: &io::Error) -> Refusal {
         match error.kind() {
-            // What stands there is no folder: a file, or a link somebody put in its place.
+            // The entry is no folder: it is a file, or a link that was put in its place.
             ErrorKind::NotADirectory => Refusal::policy_denied(
                 "The session's folder is not a folder of its own; a person has to look at it first.",
             ),

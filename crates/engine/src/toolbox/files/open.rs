@@ -62,7 +62,7 @@ pub(super) fn open_walked(folder: &Dir, name: &str) -> Result<OpenFile, Refusal>
 
 fn open(folder: &Dir, beneath: &str, shown: &str, follow: FollowSymlinks) -> Result<OpenFile, Refusal> {
     let mut options = OpenOptions::new();
-    // Whatever was seen there before may be a pipe by now, and opening one would wait for somebody to write.
+    // The entry may have become a pipe since it was listed, and opening a pipe waits for a writer.
     options.read(true).nonblock(true).follow(follow);
     let file = folder.open_with(beneath, &options).map_err(|error| io_error::refusal(shown, &error))?;
     let metadata = file.metadata().map_err(|error| io_error::refusal(shown, &error))?;

@@ -84,7 +84,7 @@ impl<C: FileCall> FileTool<C> {
         let (deadline, _cancel_on_drop) = Deadline::begin(limits.time);
         let place = FileCallContext { folder: self.shared.folder(session), limits, deadline, fence };
         let work = move || {
-            // A writer nobody waits for any more keeps its turn until it has really stopped.
+            // A writer whose caller is gone keeps the lock until it has stopped.
             let _write_lock = write_lock;
             call.carry_out(&place)
         };

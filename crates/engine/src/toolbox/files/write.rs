@@ -3,22 +3,22 @@
 use std::io::{self, ErrorKind, Write as _};
 use std::time::{Duration, SystemTime};
 
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, Metadata};
 use planwright_core::gate::ToolEffect;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::FileLimits;
-use super::folder::{WritableFolder, make_folders, sync};
+use super::folder::{WritableFolder, make_folders};
 use super::io_error;
 use super::open::Kind;
 use super::path::FilePath;
 use super::quota::{Growth, check_quota};
 use super::tool::{FileCall, FileCallContext};
+use crate::temp_file::TempFile;
 
 /// No write takes this long; what is older was left by a process that died.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
@@ -93,8 +93,8 @@ impl WriteFile {
         }
     }
 
-    /// Whoever reads sees the old file or the new one and never a part; whoever is told that it is written finds it
-    /// after a power failure.
+    /// A reader sees the old file or the new one and never a part. A file that was reported as written survives a power
+    /// failure.
     fn store(
         &self,
         folder: &WritableFolder,
@@ -106,38 +106,26 @@ impl WriteFile {
         clear_left_behind(&folder.unfinished);
         make_folders(&folder.files, &parent).map_err(refusal)?;
         let parent = folder.files.open_dir(parent.beneath()).map_err(refusal)?;
-        let unfinished = Uuid::now_v7().to_string();
-        let stored = self.write_unfinished(&folder.unfinished, &unfinished, before).map_err(refusal).and_then(|()| {
-            if place.deadline.is_over() {
-                return Err(io_error::took_too_long());
+        let temp = TempFile::create(&folder.unfinished, |file| {
+            if let Some(before) = before {
+                // A script stays one that can be run.
+                file.set_permissions(before.permissions())?;
             }
-            // A process that was frozen up to here may not have the session any more.
-            let _passed = place.pass_fence()?;
-            if !self.only_new {
-                return folder.unfinished.rename(&unfinished, &parent, name).map_err(refusal);
-            }
-            // Unlike a new name for a file, a second one never takes the place of another file.
-            folder.unfinished.hard_link(&unfinished, &parent, name).map_err(|error| match error.kind() {
-                ErrorKind::AlreadyExists => self.is_there(),
-                _ => refusal(error),
-            })
+            file.write_all(self.content.as_bytes())
         });
-        if stored.is_err() || self.only_new {
-            // If this fails too, a later write clears it away.
-            let _ = folder.unfinished.remove_file(&unfinished);
+        let temp = temp.map_err(refusal)?;
+        if place.deadline.is_over() {
+            return Err(io_error::took_too_long());
         }
-        stored?;
-        sync(&parent).map_err(refusal)
-    }
-
-    fn write_unfinished(&self, unfinished: &Dir, name: &str, before: Option<&Metadata>) -> io::Result<()> {
-        let mut file = unfinished.open_with(name, OpenOptions::new().write(true).create_new(true))?;
-        if let Some(before) = before {
-            // A script stays one that can be run.
-            file.set_permissions(before.permissions())?;
+        // A process that was frozen up to here may not have the session any more.
+        let _passed = place.pass_fence()?;
+        if !self.only_new {
+            return temp.replace(&parent, name).map_err(refusal);
         }
-        file.write_all(self.content.as_bytes())?;
-        file.sync_all()
+        temp.create_new(&parent, name).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => self.is_there(),
+            _ => refusal(error),
+        })
     }
 }
 

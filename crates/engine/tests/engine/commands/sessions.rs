@@ -3,21 +3,21 @@
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::session::{Channel, TransportChat};
 use planwright_core::turn::TurnEnd;
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::planning::set;
 use crate::world::{World, events, person, session};
 
-async fn arrive(world: &World) -> Place {
+async fn arrive(world: &World) -> ChatLocation {
     let transport = TransportChat("cli:tester".to_owned());
-    world.agent.arrive(&transport, Channel::Cli, &person()).await.unwrap()
+    world.agent.chats().arrive(&transport, Channel::Cli, &person()).await.unwrap()
 }
 
 /// Types it where the person is now.
-async fn hear(world: &World, place: &Place, text: &str) -> planwright_engine::session::outcome::Answer {
-    world.agent.hear(place, &person(), text, &Watcher::nobody()).await.unwrap()
+async fn hear(world: &World, place: &ChatLocation, text: &str) -> planwright_engine::session::outcome::Answer {
+    world.agent.hear(place, &person(), text, &Watcher::none()).await.unwrap()
 }
 
 #[tokio::test]
@@ -34,11 +34,11 @@ async fn who_arrives_is_where_they_were_last() {
 }
 
 #[tokio::test]
-async fn nobody_switches_to_a_session_that_is_not_there_or_on_another_channel() {
+async fn switching_to_a_missing_session_or_one_of_another_channel_is_refused() {
     let world = World::new([]).await;
     let here = arrive(&world).await;
     let web = "web:session-web".parse().unwrap();
-    world.engine().open(&web, &person()).await.unwrap();
+    world.engine().sessions().open(&web, &person()).await.unwrap();
     for key in ["session-web", "nothing-there"] {
         let answer = hear(&world, &here, &format!("/switch {key}")).await;
         assert!(answer.refused() && answer.session == here.session, "{}", answer.reply);
@@ -51,8 +51,8 @@ async fn nobody_switches_to_a_session_that_is_not_there_or_on_another_channel() 
 async fn the_sessions_of_this_channel_are_listed_with_what_they_began_with() {
     let world = World::new([Reply::text("Hello.")]).await;
     world.say("My **first** words\nand more").await;
-    world.engine().open(&"web:session-web".parse().unwrap(), &person()).await.unwrap();
-    world.engine().open(&session("session-two"), &person()).await.unwrap();
+    world.engine().sessions().open(&"web:session-web".parse().unwrap(), &person()).await.unwrap();
+    world.engine().sessions().open(&session("session-two"), &person()).await.unwrap();
     let list = world.hear("/sessions").await.reply;
     assert!(list.contains(r"- `session-one` “My \*\*first\*\* words”") && list.contains("← here"), "{list}");
     assert!(list.contains("- `session-two`") && !list.contains("session-web"), "{list}");
@@ -66,10 +66,10 @@ async fn a_deleted_session_takes_everything_along_and_the_person_is_where_they_w
     ])
     .await;
     let before = arrive(&world).await;
-    let new = Place { session: hear(&world, &before, "/new").await.session, ..before.clone() };
+    let new = ChatLocation { session: hear(&world, &before, "/new").await.session, ..before.clone() };
     hear(&world, &new, "/plan on").await;
     hear(&world, &new, "Plan it, and write it down").await;
-    let plan = world.engine().active_plan(&new.session).await.unwrap().id.clone();
+    let plan = world.engine().plans().active(&new.session).await.unwrap().id.clone();
     let files = world.folder.path().join("users").join(new.session.folder_name());
     assert!(files.join("files/a.txt").exists());
     world.agent.delete(&new.session, &person()).await.unwrap();
@@ -77,7 +77,7 @@ async fn a_deleted_session_takes_everything_along_and_the_person_is_where_they_w
     assert_eq!(world.engine().ledger().session_of(&plan).await.unwrap(), None);
     assert!(!files.exists());
     assert_eq!(arrive(&world).await, before);
-    let gone = world.agent.send(&new.session, &person(), "Still there?", &Watcher::nobody()).await.unwrap_err();
+    let gone = world.agent.send(&new.session, &person(), "Still there?", &Watcher::none()).await.unwrap_err();
     assert!(gone.to_string().contains("no session"), "{gone}");
     assert!(world.agent.delete(&new.session, &person()).await.is_err(), "it is not there any more");
     world.agent.delete(&before.session, &person()).await.unwrap();
@@ -91,7 +91,7 @@ async fn a_session_that_is_deleted_and_begun_again_knows_nothing_of_the_first() 
     let world = World::new([Reply::text("Noted."), Reply::text("Which colour?")]).await;
     world.say("My colour is blue").await;
     world.agent.delete(&world.session, &person()).await.unwrap();
-    world.engine().open(&world.session, &person()).await.unwrap();
+    world.engine().sessions().open(&world.session, &person()).await.unwrap();
     world.say("What is my colour?").await;
     assert_eq!(crate::world::script(&world.sent(2)), ["user: What is my colour?"]);
 }

@@ -7,7 +7,7 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use super::{CONTEXT, everything_fits, is_summary, small_world, summaries};
-use crate::props::{Act, Prop};
+use crate::test_tools::{Act, Prop};
 use crate::world::{World, newest_words, script};
 
 fn log() -> Prop {
@@ -47,7 +47,7 @@ async fn many_huge_results_in_one_turn_fit_with_the_persons_words_whole() {
         Reply::call("read_log", json!({"n": request.messages.len()})).and_call("read_log", json!({"more": true}))
     });
     let world = world_with_log(model, &log).await;
-    // The model goes on until the turn reaches its limit.
+    // The model calls tools until the turn reaches its limit.
     let outcome = world.say(&words).await;
     assert!(matches!(outcome.end, TurnEnd::LimitReached { .. }), "{outcome:?}");
     assert!(log.calls().len() > 50);

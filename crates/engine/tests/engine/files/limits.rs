@@ -37,7 +37,7 @@ async fn a_session_has_a_largest_number_of_files_and_folders() {
     assert_eq!(listed(&snapshot.call("list_files", json!({"path": "a"})).await), ["a/b"]);
     snapshot.write("a/b/two.md", "").await;
     assert_eq!(snapshot.refused("write_file", json!({"path": "x", "content": ""})).await, RefusalCode::LimitExceeded);
-    // What is there can still be changed.
+    // Existing files can still be changed.
     snapshot.write("a/b/two.md", "changed").await;
     assert_eq!(snapshot.read("a/b/two.md").await, "changed");
 }

@@ -81,7 +81,7 @@ async fn links_that_go_round_or_nowhere_are_refused() {
 }
 
 #[tokio::test]
-async fn pipes_sockets_and_devices_are_left_alone_and_nobody_waits() {
+async fn pipes_sockets_and_devices_are_left_alone_without_blocking() {
     let snapshot = Snapshot::begun();
     let inside = snapshot.inside();
     mknodat(CWD, inside.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();

@@ -75,7 +75,7 @@ async fn what_a_crash_left_is_cleared_away_and_never_seen() {
     let yesterday = SystemTime::now() - Duration::from_secs(86_400);
     fs::File::options().write(true).open(&old).unwrap().set_modified(yesterday).unwrap();
     snapshot.write("b.md", "text").await;
-    // The other may be somebody's who is just writing.
+    // The other may belong to a process that is writing now.
     assert!(!old.exists() && new.exists());
     assert_eq!(globbed(&snapshot.call("glob_files", json!({"pattern": "**"})).await), ["a.md", "b.md"]);
 }

@@ -65,7 +65,7 @@ async fn a_plan_that_changed_elsewhere_is_shown_with_the_next_answer() {
     let other = world.another(&ScriptedModel::new([]), "the other").await;
     let arguments = json!({"plan_markdown": "- [ ] two"}).as_object().unwrap().clone();
     let agent = planwright_core::actor::Actor::agent("another", "mcp");
-    other.engine().call_tool(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    other.engine().tools().call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
     let card = world.say("Well?").await.plan.unwrap();
     assert_eq!((card.version, card.markdown.as_str()), (2, "- [ ] two"));
 }

@@ -7,7 +7,7 @@ use planwright_core::turn::{ToolStatus, TurnEnd};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::props::Prop;
+use crate::test_tools::Prop;
 use crate::world::{World, script, statuses};
 
 async fn collecting(prop: &Prop, replies: impl IntoIterator<Item = Reply>) -> World {
@@ -91,7 +91,7 @@ async fn a_plan_with_no_steps_is_cancelled_and_plan_work_ends() {
     );
     assert!(outcome.reply.starts_with("Nothing to do.\n\nNo step was proposed"), "{}", outcome.reply);
     assert_eq!(outcome.plan, None);
-    assert!(!world.engine().session(&world.session).await.unwrap().plan_mode.enabled);
+    assert!(!world.engine().sessions().get(&world.session).await.unwrap().plan_mode.enabled);
     world.say("Hello").await;
     assert!(world.model.last_request().tools.iter().all(|tool| !tool.name.starts_with("plan_")));
     world.is_sound().await;

@@ -46,7 +46,7 @@ async fn the_later_of_two_plans_in_one_reply_is_the_plan_and_both_are_stored() {
     let plan = world.plan(1).await;
     assert_eq!((plan.markdown().as_str(), plan.version), ("- [ ] second", 2));
     assert_eq!(outcome.plan.unwrap().markdown, "- [ ] second");
-    let history = world.engine().history(&world.session, &plan.id).await.unwrap();
+    let history = world.engine().history().of_plan(&world.session, &plan.id).await.unwrap();
     assert_eq!(history.versions.len(), 2);
     let stored: Vec<_> = world
         .events()
@@ -184,7 +184,7 @@ async fn a_plan_that_the_model_cannot_read_whole_is_not_read_in_part() {
     let text = "- [ ] a step that takes a few more words than are needed\n".repeat(450);
     let arguments = json!({ "plan_markdown": text }).as_object().cloned().unwrap();
     let agent = planwright_core::actor::Actor::agent("elsewhere", "mcp");
-    world.engine().call_tool(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
+    world.engine().tools().call(&world.session, &agent, "plan_set_content", arguments).await.unwrap();
     world.say("What is the plan?").await;
     let sent = script(&world.sent(2));
     assert!(sent.last().unwrap().contains("LIMIT_EXCEEDED"), "{:?}", sent.last());

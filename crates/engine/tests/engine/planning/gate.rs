@@ -9,7 +9,7 @@ use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use serde_json::json;
 
 use super::{report, set};
-use crate::props::Prop;
+use crate::test_tools::Prop;
 use crate::world::{World, person, script, statuses, tool_names};
 
 const READING: [&str; 4] = ["glob_files", "grep_files", "list_files", "read_file"];
@@ -107,7 +107,7 @@ async fn plan_tools_are_denied_while_plan_work_is_off_and_nothing_changes() {
     let denied = results.iter().filter(|line| line.starts_with("failed") && line.contains("POLICY_DENIED")).count();
     assert_eq!(denied, count, "{results:#?}");
     assert!(world.events().await.iter().all(|event| event.plan().is_none()));
-    assert_eq!(world.engine().session(&world.session).await.unwrap().plans_made, 0);
+    assert_eq!(world.engine().sessions().get(&world.session).await.unwrap().plans_made, 0);
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn plan_work_that_another_process_turns_on_in_the_middle_of_a_turn_counts_
     let turn = world.say_in_background("Ring");
     world.model.asked(2).await;
     let other = world.another(&ScriptedModel::new([]), "the other").await;
-    other.engine().enable_plan_mode(&world.session, &person(), PlanStyle::Collect).await.unwrap();
+    other.engine().sessions().enable_plan_mode(&world.session, &person(), PlanStyle::Collect).await.unwrap();
     gate.open();
     turn.await.unwrap().unwrap();
     assert_eq!(prop.calls(), [json!({"n": 1})]);
@@ -191,7 +191,7 @@ async fn a_style_that_changes_in_the_middle_changes_what_a_call_comes_to() {
     world.hear("/plan on collect").await;
     let turn = world.say_in_background("Ring");
     world.model.asked(1).await;
-    world.engine().enable_plan_mode(&world.session, &person(), PlanStyle::Build).await.unwrap();
+    world.engine().sessions().enable_plan_mode(&world.session, &person(), PlanStyle::Build).await.unwrap();
     gate.open();
     turn.await.unwrap().unwrap();
     assert!(prop.calls().is_empty());

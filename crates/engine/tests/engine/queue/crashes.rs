@@ -1,4 +1,4 @@
-//! A process dies in the middle of a turn, and another one goes on where it stood.
+//! A process dies in the middle of a turn, and another one continues where it stopped.
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::event::{Event, TurnEvent};
@@ -10,11 +10,11 @@ use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
 use crate::process::{Process, records_an_outcome};
-use crate::props::{Act, Prop};
+use crate::test_tools::{Act, Prop};
 use crate::world::{World, script, statuses, turns};
 
 async fn resume(world: &World) -> planwright_engine::session::outcome::TurnOutcome {
-    world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap().unwrap()
+    world.agent.resume(&world.session, &Watcher::none()).await.unwrap().unwrap()
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn a_turn_whose_model_was_thinking_goes_on_elsewhere() {
     assert_eq!(script(&world.sent(1)), ["user: Hello"]);
     let expected = ["session_opened", "turn_begun", "turn_resumed", "model_replied", "turn_ended"];
     assert_eq!(world.event_names().await, expected);
-    assert_eq!(world.agent.resume(&world.session, &Watcher::nobody()).await.unwrap(), None, "there is nothing left");
+    assert_eq!(world.agent.resume(&world.session, &Watcher::none()).await.unwrap(), None, "there is nothing left");
     world.is_sound().await;
 }
 
@@ -136,7 +136,7 @@ async fn count(world: &World, name: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_plan_is_set_once_even_if_nobody_wrote_down_that_it_was() {
+async fn a_plan_is_set_once_even_if_its_outcome_was_not_recorded() {
     let set = Reply::call("plan_set_content", json!({"plan_markdown": "- [ ] one"}));
     let world = dies_behind_a_plan_tool("/plan on", [], set).await;
     let outcome = resume(&world).await;

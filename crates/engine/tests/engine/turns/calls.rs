@@ -5,7 +5,7 @@ use planwright_core::turn::{ToolStatus, TurnEnd};
 use planwright_llm::scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
-use crate::props::Prop;
+use crate::test_tools::Prop;
 use crate::world::{World, script, statuses};
 
 #[tokio::test]

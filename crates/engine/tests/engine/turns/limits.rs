@@ -6,10 +6,11 @@ use planwright_core::gate::ToolEffect;
 use planwright_core::model::ModelRequest;
 use planwright_core::turn::{TurnEnd, TurnLimit, TurnLimits};
 use planwright_llm::scripted::{Reply, ScriptedModel};
+use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
-use crate::props::{Act, Prop};
-use crate::world::{HandClock, World};
+use crate::test_tools::{Act, Prop};
+use crate::world::World;
 
 /// Calls `prop` with another argument every time, for ever.
 fn restless(request: &ModelRequest) -> Reply {
@@ -68,7 +69,7 @@ async fn a_turn_ends_after_so_many_tokens() {
 
 #[tokio::test]
 async fn a_turn_ends_after_so_much_time() {
-    let clock = HandClock::new();
+    let clock = TestClock::stopped();
     let hand = clock.clone();
     let model = ScriptedModel::answering(move |request| {
         hand.advance(Duration::from_secs(40));
@@ -90,7 +91,7 @@ async fn a_turn_ends_after_so_much_time() {
 
 #[tokio::test]
 async fn an_answer_counts_even_if_it_comes_late() {
-    let clock = HandClock::new();
+    let clock = TestClock::stopped();
     let hand = clock.clone();
     let model = ScriptedModel::answering(move |_| {
         hand.advance(Duration::from_secs(3600));

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use planwright_core::workbook::{DocumentKind, WriteOrigin};
 use planwright_llm::scripted::ScriptedModel;
+use planwright_test_support::clock::TestClock;
 use serde_json::json;
 
 use super::names;
-use crate::world::{HandClock, World, person};
+use crate::world::{World, person};
 
-async fn with_clock() -> (World, HandClock) {
-    let clock = HandClock::new();
+async fn with_clock() -> (World, TestClock) {
+    let clock = TestClock::stopped();
     let world = World::with(ScriptedModel::new([]), |setup| {
         setup.policy.planning_files.enabled = true;
         setup.clock = Some(clock.clone());
@@ -92,12 +93,12 @@ async fn a_persons_edit_is_in_the_archive() {
 async fn an_archive_that_a_crash_kept_from_disk_is_written_later_and_one_that_was_removed_is_not() {
     let (world, _) = with_clock().await;
     world.call("init_plan", json!({ "task_title": "One" })).await;
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     let beginning = planwright_engine::workbook::NewWorkbook { title: "Two".to_owned(), force_new: true };
-    let begun = elsewhere.init_workbook(&world.session, &person(), &beginning).await.unwrap();
+    let begun = elsewhere.workbooks().init(&world.session, &person(), &beginning).await.unwrap();
     let archive = world.plan_folder().join("archive").join(begun.archived.unwrap());
     assert!(!archive.exists());
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     assert!(fs::read_to_string(&archive).unwrap().contains("“One”"));
     world.disk_agrees().await;
     fs::remove_file(&archive).unwrap();
@@ -111,19 +112,20 @@ async fn a_version_of_an_archived_workbook_is_not_taken_for_one_of_the_next() {
     world.call("init_plan", json!({ "task_title": "One" })).await;
     let mut asked = 0;
     let (engine, session) = (world.engine().clone(), world.session.clone());
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     let handle = tokio::runtime::Handle::current();
     let edit = |text: &str| {
         asked += 1;
         if asked == 1 {
             let beginning = planwright_engine::workbook::NewWorkbook { title: "Two".to_owned(), force_new: true };
             let by = person();
-            let began = elsewhere.init_workbook(&session, &by, &beginning);
+            let workbooks = elsewhere.workbooks();
+            let began = workbooks.init(&session, &by, &beginning);
             std::thread::scope(|scope| scope.spawn(|| handle.block_on(began).unwrap()).join().unwrap());
         }
         Ok(format!("{text}\none more line\n"))
     };
-    engine.edit_document(&session, &super::agent(), DocumentKind::TaskPlan, WriteOrigin::Tool, edit).await.unwrap();
+    engine.workbooks().edit(&session, &super::agent(), DocumentKind::TaskPlan, WriteOrigin::Tool, edit).await.unwrap();
     assert_eq!(asked, 2, "the change was made again, from the newer text");
     assert!(world.text(DocumentKind::TaskPlan).await.contains("Two"));
 }

@@ -34,13 +34,13 @@ async fn a_persons_edit_is_taken_in_before_anything_else() {
 }
 
 #[tokio::test]
-async fn an_edit_is_seen_by_whoever_reads_and_by_the_user_it_is() {
+async fn a_persons_edit_of_a_file_is_read_and_recorded_as_theirs() {
     let world = World::with_workbook().await;
     world.save(DocumentKind::Findings, "found by hand");
     assert_eq!(world.call("read_plan", json!({ "which": "findings" })).await["text"], "found by hand");
-    let document = world.engine().document(&world.session, DocumentKind::Findings).await.unwrap();
+    let document = world.engine().workbooks().document(&world.session, DocumentKind::Findings).await.unwrap();
     assert_eq!((document.by.name.as_str(), document.by.through.as_str()), ("the user", "disk"));
-    assert_eq!(world.engine().sync_workbook(&world.session).await.unwrap(), [], "once");
+    assert_eq!(world.engine().workbooks().sync(&world.session).await.unwrap(), [], "once");
 }
 
 #[tokio::test]
@@ -48,10 +48,11 @@ async fn an_edit_of_an_older_version_keeps_both() {
     let world = World::with_workbook().await;
     let began = world.on_disk(DocumentKind::TaskPlan);
     // The ledger moves on where these files are not seen.
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     let edit = |_: &str| Ok("written elsewhere".to_owned());
     elsewhere
-        .edit_document(&world.session, &super::agent(), DocumentKind::TaskPlan, WriteOrigin::Tool, edit)
+        .workbooks()
+        .edit(&world.session, &super::agent(), DocumentKind::TaskPlan, WriteOrigin::Tool, edit)
         .await
         .unwrap();
     assert_eq!(world.on_disk(DocumentKind::TaskPlan), began);
@@ -68,27 +69,29 @@ async fn an_edit_of_an_older_version_keeps_both() {
 }
 
 #[tokio::test]
-async fn a_file_that_a_crash_left_behind_is_mended_and_is_nobodys_edit() {
+async fn a_file_that_a_crash_left_behind_is_rewritten_and_not_taken_for_an_edit() {
     let world = World::with_workbook().await;
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
     for text in ["two", "three"] {
         let edit = |_: &str| Ok(text.to_owned());
         elsewhere
-            .edit_document(&world.session, &super::agent(), DocumentKind::Progress, WriteOrigin::Tool, edit)
+            .workbooks()
+            .edit(&world.session, &super::agent(), DocumentKind::Progress, WriteOrigin::Tool, edit)
             .await
             .unwrap();
     }
     // The file was written, and the process ended before it was noted.
     world.save(DocumentKind::Progress, "two");
-    assert_eq!(world.engine().sync_workbook(&world.session).await.unwrap(), []);
+    assert_eq!(world.engine().workbooks().sync(&world.session).await.unwrap(), []);
     assert_eq!(world.on_disk(DocumentKind::Progress), "three");
     // Nothing was written.
     let edit = |_: &str| Ok("four".to_owned());
     elsewhere
-        .edit_document(&world.session, &super::agent(), DocumentKind::Progress, WriteOrigin::Tool, edit)
+        .workbooks()
+        .edit(&world.session, &super::agent(), DocumentKind::Progress, WriteOrigin::Tool, edit)
         .await
         .unwrap();
-    assert_eq!(world.engine().sync_workbook(&world.session).await.unwrap(), []);
+    assert_eq!(world.engine().workbooks().sync(&world.session).await.unwrap(), []);
     assert_eq!(world.on_disk(DocumentKind::Progress), "four");
     assert_eq!(world.workbook().await.document(DocumentKind::Progress).version, 4);
 }
@@ -100,7 +103,7 @@ async fn an_old_text_that_a_person_puts_back_is_an_edit() {
         world.call("write_plan", json!({ "which": "progress", "content": text })).await;
     }
     world.save(DocumentKind::Progress, "two");
-    let notes = world.engine().sync_workbook(&world.session).await.unwrap();
+    let notes = world.engine().workbooks().sync(&world.session).await.unwrap();
     assert_eq!(notes, [Note::TakenIn { which: DocumentKind::Progress, version: 4 }]);
     assert_eq!(world.text(DocumentKind::Progress).await, "two");
 }
@@ -111,10 +114,10 @@ async fn files_that_are_gone_or_blank_are_written_again() {
     let before = world.workbook().await;
     fs::remove_file(world.plan_folder().join("findings.md")).unwrap();
     world.save(DocumentKind::Progress, " \n");
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     world.disk_agrees().await;
     fs::remove_dir_all(world.plan_folder()).unwrap();
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     world.disk_agrees().await;
     assert_eq!(world.workbook().await, before);
 }
@@ -130,7 +133,7 @@ async fn without_the_note_of_what_was_written_nothing_is_lost() {
             Some(text) => fs::write(&note, text).unwrap(),
         }
         world.save(DocumentKind::Findings, &format!("edited {broken:?}"));
-        let notes = world.engine().sync_workbook(&world.session).await.unwrap();
+        let notes = world.engine().workbooks().sync(&world.session).await.unwrap();
         assert!(matches!(&notes[..], [Note::Conflict { which: DocumentKind::Findings, .. }]), "{notes:?}");
         assert_eq!(world.text(DocumentKind::Findings).await, format!("edited {broken:?}"));
         world.disk_agrees().await;
@@ -143,7 +146,7 @@ async fn what_is_no_document_is_moved_out_of_the_way() {
     let before = world.text(DocumentKind::Findings).await;
     for (odd, reason) in [(vec![0xff, 0xfe], "UTF-8"), (vec![b'x'; 256 * 1024 + 1], "too large")] {
         fs::write(world.plan_folder().join("findings.md"), &odd).unwrap();
-        let notes = world.engine().sync_workbook(&world.session).await.unwrap();
+        let notes = world.engine().workbooks().sync(&world.session).await.unwrap();
         let [Note::SetAside { kept_as, reason: said, .. }] = &notes[..] else { panic!("{notes:?}") };
         assert!(said.contains(reason), "{said}");
         assert_eq!(fs::read(world.plan_folder().join(kept_as)).unwrap(), odd, "not a byte is lost");
@@ -151,7 +154,7 @@ async fn what_is_no_document_is_moved_out_of_the_way() {
     }
     fs::remove_file(world.plan_folder().join("findings.md")).unwrap();
     fs::create_dir(world.plan_folder().join("findings.md")).unwrap();
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     world.disk_agrees().await;
 }
 
@@ -164,17 +167,17 @@ async fn a_folder_that_cannot_be_used_is_told_and_fails_nothing() {
     assert_eq!((&answer["version"], answer["notes"].as_array().unwrap().is_empty()), (&json!(2), false));
     assert_eq!(world.text(DocumentKind::Progress).await, "still written");
     fs::remove_file(world.plan_folder()).unwrap();
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     world.disk_agrees().await;
 }
 
 #[tokio::test]
 async fn an_edit_while_the_workbook_is_cleared_stays() {
     let world = World::with_workbook().await;
-    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.policy.clone());
-    elsewhere.clear_workbook(&world.session, &person()).await.unwrap();
+    let elsewhere = planwright_engine::Engine::new(world.ledger().await, world.setup.policy.clone());
+    elsewhere.workbooks().clear(&world.session, &person()).await.unwrap();
     world.save(DocumentKind::TaskPlan, "saved too late");
-    let notes = world.engine().sync_workbook(&world.session).await.unwrap();
+    let notes = world.engine().workbooks().sync(&world.session).await.unwrap();
     assert!(matches!(&notes[..], [Note::SetAside { which: DocumentKind::TaskPlan, .. }]), "{notes:?}");
     let left = names(world.plan_folder());
     assert_eq!(left, ["task_plan.conflict-1.md"]);

@@ -37,7 +37,7 @@ async fn the_tools_are_advertised_only_while_planning_files_are_on() {
 async fn the_setting_has_them_on_from_the_beginning_and_a_person_can_switch_them_off() {
     let world = World::with(ScriptedModel::new([]), |setup| setup.policy.planning_files.enabled = true).await;
     let advertised = async || {
-        let tools = world.engine().advertised_tools(&world.session).await.unwrap();
+        let tools = world.engine().tools().advertised(&world.session).await.unwrap();
         workbook_tools(tools.iter().map(|tool| tool.name)).len()
     };
     assert_eq!(advertised().await, 7);
@@ -88,7 +88,7 @@ async fn they_run_while_only_reading_is_allowed() {
         })
         .await;
         world.hear("/plan files on").await;
-        world.engine().enable_plan_mode(&world.session, &person(), style).await.unwrap();
+        world.engine().sessions().enable_plan_mode(&world.session, &person(), style).await.unwrap();
         world.say("Plan it").await;
         assert_eq!(statuses(&world.events().await), [ToolStatus::Done], "{style}");
     }

@@ -85,7 +85,7 @@ async fn a_folder_that_is_a_link_is_not_used() {
     world.call("init_plan", json!({ "task_title": "Another", "force_new": true })).await;
     assert_eq!(super::names(outside.clone()), Vec::<String>::new());
     fs::remove_file(world.plan_folder()).unwrap();
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     fs::remove_dir_all(world.plan_folder().join("archive")).unwrap();
     symlink(&outside, world.plan_folder().join("archive")).unwrap();
     world.call("init_plan", json!({ "task_title": "One more", "force_new": true })).await;
@@ -106,7 +106,7 @@ async fn what_was_written_is_noted_where_no_link_leads() {
 }
 
 #[tokio::test]
-async fn a_pipe_in_the_place_of_a_document_keeps_nobody_waiting() {
+async fn a_pipe_in_the_place_of_a_document_does_not_block() {
     let world = World::with_workbook().await;
     let file = world.plan_folder().join("findings.md");
     fs::remove_file(&file).unwrap();

@@ -180,7 +180,7 @@ async fn reading_makes_no_folders() {
         let answer = world.try_call(tool, arguments).await;
         assert!(tool == "list_plans" || answer.unwrap_err().code == RefusalCode::NotFound, "{tool}");
     }
-    world.engine().sync_workbook(&world.session).await.unwrap();
+    world.engine().workbooks().sync(&world.session).await.unwrap();
     assert!(!world.folder.path().join("users").exists());
 }
 
@@ -188,10 +188,13 @@ async fn reading_makes_no_folders() {
 async fn who_wrote_a_version_stands_in_the_journal() {
     let world = World::with_workbook().await;
     world.call("write_plan", json!({ "which": "progress", "content": "by the agent" })).await;
-    assert_eq!(world.engine().document(&world.session, DocumentKind::Progress).await.unwrap().by, super::agent());
+    assert_eq!(
+        world.engine().workbooks().document(&world.session, DocumentKind::Progress).await.unwrap().by,
+        super::agent()
+    );
     let edit = |text: &str| Ok(format!("{text}, and by the person"));
     let why = planwright_core::workbook::WriteOrigin::User;
-    world.engine().edit_document(&world.session, &person(), DocumentKind::Progress, why, edit).await.unwrap();
-    let document = world.engine().document(&world.session, DocumentKind::Progress).await.unwrap();
+    world.engine().workbooks().edit(&world.session, &person(), DocumentKind::Progress, why, edit).await.unwrap();
+    let document = world.engine().workbooks().document(&world.session, DocumentKind::Progress).await.unwrap();
     assert_eq!((document.by, document.text.as_str()), (person(), "by the agent, and by the person"));
 }

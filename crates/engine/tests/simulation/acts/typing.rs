@@ -144,7 +144,7 @@ pub(super) fn line(world: &World, kept: &Kept, random: &mut Random) -> (String, 
     let rows: Vec<_> = TABLE.iter().map(|row| ((row.weight)(&look), row)).collect();
     let row = random.weighed(&rows);
     let (text, leaves) = ((row.text)(&look, random), row.leaves);
-    // Where files are written nobody plans.
+    // In the session of the files no plans are made.
     if kept.session.identity == session(FILES) && text.starts_with("/plan") {
         return (look.words, None);
     }

@@ -28,7 +28,7 @@ pub(super) fn take_in(written: &Written<'_>, policy: &Policy) -> Kept {
             let rule = written.entry.by.kind == ActorKind::Policy && standing(policy);
             let reports = written.entry.by.kind == ActorKind::Agent && plan.style() == PlanStyle::Document;
             if !written.is_by_a_person() && !rule && !reports {
-                return Err("nobody wanted it to be carried out".to_owned());
+                return Err("no person or policy asked for it to be carried out".to_owned());
             }
             match &plan.execution {
                 Some(earlier) if plan.style() != PlanStyle::Document => follows(earlier, execution),
@@ -90,7 +90,7 @@ fn needs_skipped(plan: &Plan, step: &StepId) -> bool {
     needs(plan, step).iter().any(|need| run(need).is_some_and(|run| run.status == StepStatus::Skipped))
 }
 
-/// What was done stays done, and what nobody knows the end of waits, unless a person says what becomes of it.
+/// What was done stays done, and a step with an unknown result waits, unless a person decides about it.
 fn follows(earlier: &Execution, next: &Execution) -> Kept {
     for run in &next.steps {
         let before = earlier.run(&run.step).map(|run| run.status);
@@ -131,7 +131,7 @@ fn needs<'a>(plan: &'a Plan, step: &StepId) -> &'a [StepId] {
     }
 }
 
-/// Somebody who may said yes to this step, in the text that the plan still has.
+/// An actor who may approve approved this step, in the text that the plan still has.
 pub(super) fn is_approved(plan: &Plan, step: &StepId, policy: &Policy) -> Kept {
     let approval = plan.approval.as_ref().ok_or("its plan was never approved")?;
     let may = match approval.by.kind {
@@ -140,7 +140,7 @@ pub(super) fn is_approved(plan: &Plan, step: &StepId, policy: &Policy) -> Kept {
         ActorKind::Agent | ActorKind::System => false,
     };
     if !may || approval.digest != plan.digest() {
-        return Err(format!("nobody who may approved what the plan says: {approval:?}"));
+        return Err(format!("no actor who may approve approved what the plan says: {approval:?}"));
     }
     if approval.approved.contains(step) { Ok(()) } else { Err("this step was not approved".to_owned()) }
 }

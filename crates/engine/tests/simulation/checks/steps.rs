@@ -76,7 +76,7 @@ impl Steps {
                 facts.begun_by.push(written.owner.to_owned());
                 match facts.ended.take() {
                     _ if !again || !changes => Ok(()),
-                    // Whoever resumes a plan that failed somewhere tries that once more.
+                    // Resuming a plan tries the step that failed once more.
                     Some((StepStatus::Failed, _) | (StepStatus::Pending, ActorKind::Person)) => Ok(()),
                     ended => Err(format!("it changes things and was begun before, and that ended as {ended:?}")),
                 }
@@ -89,7 +89,7 @@ impl Steps {
                 }
                 Ok(())
             }
-            // A person may have said that it is to be done again, although nobody knew how it ended.
+            // A person may have said that it is to be done again, although its result was unknown.
             Event::Plan { id: plan, event: PlanEvent::ExecutionStarted { execution } } if written.is_by_a_person() => {
                 for run in execution.steps.iter().filter(|run| run.status == StepStatus::Pending) {
                     if let Some(facts) = self.of(plan, &run.step) {

@@ -26,7 +26,7 @@ pub(super) struct Turns {
 
 struct Begun {
     purpose: Purpose,
-    /// Who began it and who took it up again, in this order. Whoever has a turn has its questions.
+    /// Who began it and who took it up again, in this order. The process that has a turn has its questions.
     owners: Vec<String>,
     /// Its calls, in the order they were made.
     order: Vec<Option<u64>>,
@@ -106,7 +106,7 @@ impl Turns {
                 match (outcome.status, doubtful) {
                     (StepStatus::Uncertain, _) | (_, None) => Ok(()),
                     (status, Some(number)) => Err(format!(
-                        "it is {}, and nobody knows whether call {number} was carried out",
+                        "it is {}, and it is unknown whether call {number} was carried out",
                         status.as_str()
                     )),
                 }
@@ -115,7 +115,7 @@ impl Turns {
         }
     }
 
-    /// A call of the turn that changes things, was made, and nobody knows what it came to.
+    /// A call of the turn that changes things, was made, and whose result is unknown.
     fn doubtful(&self, turn: &TurnId) -> Option<u64> {
         let in_doubt = |call: &Call| {
             let changes = effect_of(&call.tool) == Some(ToolEffect::Changes);
@@ -156,7 +156,7 @@ impl Turns {
 
     /// What the turn is for in which it was made.
     pub(super) fn made(&mut self, made: &Made<'_>) -> Result<Purpose, String> {
-        let call = self.calls.get(&made.number).ok_or("nobody asked for it")?;
+        let call = self.calls.get(&made.number).ok_or("no reply asked for it")?;
         let is_open = |snapshot: &Snapshot| {
             let open = snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
             open.is_some_and(|open| open.named(&call.turn).is_some())

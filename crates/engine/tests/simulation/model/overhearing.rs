@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::tools::number_in;
 use crate::world::{Role, World};
 
-/// A word in everything that a specialist says and nobody else is to read.
+/// A word in everything that a specialist says; no other agent may be sent it.
 pub(super) const APART: &str = "apart";
 /// A word in everything that is said to the person and to no specialist.
 pub(super) const ALOUD: &str = "aloud";
@@ -36,7 +36,7 @@ pub(super) fn check(world: &World, role: Role, request: &ModelRequest, words: &s
     let framed = frame.is_none_or(|frame| request.system.contains(frame));
     let specialist = request.system.contains("You are one of several specialists");
     if !framed || specialist != apart {
-        world.wrong(format!("{role:?} has the prompt of somebody else: {}", request.system));
+        world.wrong(format!("{role:?} has the prompt of another role: {}", request.system));
     }
     let stranger = format!("{mark} {}", if apart { ALOUD } else { APART });
     if words.contains(&stranger) {
@@ -44,11 +44,11 @@ pub(super) fn check(world: &World, role: Role, request: &ModelRequest, words: &s
     }
     let others = request.messages.iter().filter_map(called).flatten().find(|number| world.is_apart(*number) != apart);
     if let Some(number) = others {
-        world.wrong(format!("{role:?} was sent call {number}, which somebody else made"));
+        world.wrong(format!("{role:?} was sent call {number}, which another agent made"));
     }
     let changing = request.tools.iter().any(|tool| tool.name == "charge" || tool.name == "put");
     if role == Role::Asked && changing {
-        world.wrong("whoever is only asked was offered tools that change things");
+        world.wrong("a specialist that answers a question was offered tools that change things");
     }
 }
 

@@ -168,7 +168,7 @@ impl Speaker<'_> {
             let names = ["plan_create_draft", "plan_set_metadata", "plan_add_step", "plan_add_step", "plan_submit"];
             return names.iter().map(|name| call(name, &self.plan_arguments(name, random))).collect();
         }
-        // Whoever carries out a document seldom writes it anew.
+        // An agent that carries out a document seldom rewrites it.
         if offered.contains(&"plan_progress") && random.per_mille(850) {
             return (0..=random.below(3)).map(|_| self.report(random)).collect();
         }

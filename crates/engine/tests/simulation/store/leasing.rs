@@ -101,7 +101,7 @@ impl Kept {
             },
             Leasing::Held(_) | Leasing::LetGo(_) if world.sabotage == Some(Sabotage::FencesAreForgotten) => Ok(()),
             Leasing::Held(lease) | Leasing::LetGo(lease) => {
-                assert_eq!(lease.session, submission.session, "a lease of another session is nobody's here");
+                assert_eq!(lease.session, submission.session, "a lease of another session does not count here");
                 self.check_held(lease)
             }
         }

@@ -30,9 +30,9 @@ impl State {
             return Err(Refusal::wrong_status("This turn has ended.").into());
         }
         let plan_mode_was_on = Some(is_plan_mode_on(&snapshot));
-        let events = decide(&snapshot, &submission.command, &submission.stamp, &submission.policy)?;
+        let events = decide(&snapshot, &submission.command, &submission.context, &submission.policy)?;
         let before = self.sessions.get(&submission.session).map_or(0, |kept| kept.head.seq);
-        events.iter().zip(before + 1..).for_each(|(event, seq)| snapshot.apply(event, &submission.stamp, seq));
+        events.iter().zip(before + 1..).for_each(|(event, seq)| snapshot.apply(event, &submission.context, seq));
         let seq = self.write(world, owner, submission, &snapshot, &events)?;
         let kept = self.kept_mut(&submission.session)?;
         let lease = kept.settle(world, submission);
@@ -41,7 +41,7 @@ impl State {
 
     /// The outcome of this very request, if it was carried out before.
     fn already_done(&mut self, world: &World, submission: &Submission) -> LedgerResult<Option<Committed>> {
-        let request = &submission.stamp.request;
+        let request = &submission.context.request;
         let Some((session, first, count)) = self.requests.get(request).cloned() else { return Ok(None) };
         if session != submission.session {
             return Err(Refusal::conflict(format!("Request {request} was made in another session.")).into());
@@ -83,7 +83,7 @@ impl State {
         });
         let first = kept.head.seq + 1;
         for event in events {
-            let sealed = kept.head.seal(session, &submission.stamp, event).expect("every event can be written");
+            let sealed = kept.head.seal(session, &submission.context, event).expect("every event can be written");
             let entry: Entry = serde_json::from_str(&sealed.body)
                 .map_err(|error| LedgerError::Internal(format!("an entry cannot be read again: {error}")))?;
             kept.sealed.push(sealed);
@@ -97,7 +97,7 @@ impl State {
         kept.session = state;
         kept.last_written = self.written;
         let last = kept.head.seq;
-        let request = submission.stamp.request.clone();
+        let request = submission.context.request.clone();
         self.requests.insert(request, (session.clone(), first, last + 1 - first));
         let under = match &submission.leasing {
             Leasing::Held(lease) | Leasing::LetGo(lease) => Some(lease.fence),

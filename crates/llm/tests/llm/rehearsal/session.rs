@@ -38,7 +38,7 @@ impl TestSession {
     }
 
     /// The planner can ask, and the same model answers as the specialist.
-    pub(crate) fn with_somebody_to_ask(mut self) -> Self {
+    pub(crate) fn with_specialists_to_ask(mut self) -> Self {
         self.others.push(string_tool("ask_agent", &["agent", "question"], &["agent", "question"]));
         self
     }
@@ -53,8 +53,8 @@ impl TestSession {
         let ledger = planwright_store::open(&Location::Sqlite(folder.path().join("planwright.db"))).await.unwrap();
         let engine = Engine::new(ledger, policy);
         let session: SessionIdentity = "cli:k3yk3y8x".parse().unwrap();
-        engine.open(&session, &ada()).await.unwrap();
-        engine.enable_plan_mode(&session, &ada(), style).await.unwrap();
+        engine.sessions().open(&session, &ada()).await.unwrap();
+        engine.sessions().enable_plan_mode(&session, &ada(), style).await.unwrap();
         Self { _folder: folder, engine, session, others: file_tools(), messages: Vec::new(), called: Vec::new() }
     }
 
@@ -89,7 +89,7 @@ impl TestSession {
     }
 
     async fn request(&self) -> ModelRequest {
-        let plan_tools = self.engine.advertised_tools(&self.session).await.unwrap();
+        let plan_tools = self.engine.tools().advertised(&self.session).await.unwrap();
         let spec = |tool: planwright_engine::tools::ToolDefinition| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description,
@@ -108,7 +108,7 @@ impl TestSession {
             return ModelMessage::ToolResult { id: sent.id, name, text, failed: false };
         }
         let agent = Actor::agent("rehearsal", "cli");
-        let (text, failed) = match self.engine.call_tool(&self.session, &agent, &name, arguments).await {
+        let (text, failed) = match self.engine.tools().call(&self.session, &agent, &name, arguments).await {
             Ok(value) => (value.to_string(), false),
             Err(refusal) => (serde_json::to_string(&refusal).unwrap(), true),
         };
@@ -120,7 +120,7 @@ impl TestSession {
     pub(crate) async fn drafted_by_another(&self, markdown: &str) {
         let arguments = json!({ "plan_markdown": markdown }).as_object().cloned().unwrap();
         let agent = Actor::agent("codex", "mcp");
-        self.engine.call_tool(&self.session, &agent, "plan_set_content", arguments).await.unwrap();
+        self.engine.tools().call(&self.session, &agent, "plan_set_content", arguments).await.unwrap();
     }
 
     /// What happened before the turn.
@@ -128,7 +128,7 @@ impl TestSession {
         let arguments = json!({ "step": step, "status": status });
         let agent = Actor::agent("rehearsal", "cli");
         let arguments = arguments.as_object().cloned().unwrap();
-        self.engine.call_tool(&self.session, &agent, "plan_progress", arguments).await.unwrap();
+        self.engine.tools().call(&self.session, &agent, "plan_progress", arguments).await.unwrap();
     }
 
     /// The calls of the last turn.
@@ -137,12 +137,12 @@ impl TestSession {
     }
 
     pub(crate) async fn plan(&self) -> Arc<Plan> {
-        self.engine.active_plan(&self.session).await.unwrap()
+        self.engine.plans().active(&self.session).await.unwrap()
     }
 
     /// Also one that is finished and no longer active.
     pub(crate) async fn newest_plan(&self) -> Arc<Plan> {
-        self.engine.find_plan(&self.session, None).await.unwrap()
+        self.engine.plans().find(&self.session, None).await.unwrap()
     }
 
     /// Everything the plan says.
@@ -152,12 +152,16 @@ impl TestSession {
 
     pub(crate) async fn approve(&self) {
         let plan = self.plan().await;
-        self.engine.approve(&self.session, &ada(), &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        self.engine
+            .plans()
+            .approve(&self.session, &ada(), &plan.id, plan.digest(), Selection::All, None)
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn revise(&self, feedback: &str) {
         let plan = self.plan().await;
-        self.engine.revise(&self.session, &ada(), &plan.id, feedback.to_owned()).await.unwrap();
+        self.engine.plans().revise(&self.session, &ada(), &plan.id, feedback.to_owned()).await.unwrap();
     }
 }
 

@@ -100,7 +100,7 @@ async fn a_question_is_answered_in_two_sentences() {
 
 /// The same words from a person, where plans are made, are just words.
 #[tokio::test]
-async fn in_the_conversation_with_the_person_nobody_is_a_specialist() {
+async fn in_the_conversation_with_the_person_the_model_is_no_specialist() {
     for words in [STEP, "[Question from the planner] is there flour?"] {
         let mut session = TestSession::planning(PlanStyle::Document).await;
         session.say(words).await;
@@ -110,7 +110,7 @@ async fn in_the_conversation_with_the_person_nobody_is_a_specialist() {
 
 #[tokio::test]
 async fn a_specialist_is_asked_before_a_draft_is_built() {
-    let mut session = TestSession::planning(PlanStyle::Build).await.with_somebody_to_ask();
+    let mut session = TestSession::planning(PlanStyle::Build).await.with_specialists_to_ask();
     let text = session.say(REQUEST).await;
     says_what_it_is(&text);
     assert_eq!(session.called()[..4], ["plan_get", "ask_agent", "plan_create_draft", "plan_set_metadata"]);
@@ -118,7 +118,7 @@ async fn a_specialist_is_asked_before_a_draft_is_built() {
     let plan = session.plan().await;
     assert_eq!((plan.status, plan.content.steps().len()), (PlanStatus::Ready, 4));
     let shown = session.shown().await;
-    assert!(shown.contains("The researcher says: “Nothing is known about “What is there already"), "{shown}");
+    assert!(shown.contains("The researcher says: “Nothing is known about “What exists already"), "{shown}");
 }
 
 /// The assumptions of a draft after the question came to this.

@@ -143,7 +143,7 @@ async fn last_written(ledger: &dyn ServerLedger) -> Result<Check, LedgerError> {
 }
 
 async fn journals(engine: Engine, invocation: &Invocation) -> Result<Check, LedgerError> {
-    let report = engine.verify_newest(NEWEST).await?;
+    let report = engine.verifier().verify_newest(NEWEST).await?;
     let verify = invocation.command(["verify"]);
     if report.is_whole() {
         let words = format!("{} checked and whole; `{verify}` checks all", count(report.chains.len(), "session"));

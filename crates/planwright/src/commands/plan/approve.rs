@@ -32,7 +32,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
         match carry_out::watched(context, &plan, &agent, input).await {
             Ok(exit) => return Ok(exit),
             Err(failure) if failure.code() == RefusalCode::StaleApproval => {
-                plan = context.engine.plan(session, &plan.id).await?;
+                plan = context.engine.plans().get(session, &plan.id).await?;
                 if arguments.digest.is_some() || !context.screen.interactive {
                     return Err(stale(context, &plan, &selection, &arguments, failure).await?);
                 }
@@ -59,7 +59,7 @@ async fn shown_and_agreed(
     selection: &Selection,
     arguments: &ApproveArgs,
 ) -> Result<Digest, Failure> {
-    // What would be refused anyway is refused before anybody reads it for nothing.
+    // A plan that cannot be approved is refused before the person reads it.
     plan.permits(Action::Approve).map_err(|refusal| super::refused(context, plan)(refusal.into()))?;
     if plan.style() == PlanStyle::Document && *selection != Selection::All {
         return Err(whole_only(context, plan));
@@ -104,7 +104,7 @@ fn whole_only(context: &Context, plan: &Plan) -> Failure {
 }
 
 fn needs_digest(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> Failure {
-    Failure::usage(format!("nobody can be asked here, so plan {} was not approved", plan.number))
+    Failure::usage(format!("there is no terminal to ask on, so plan {} was not approved", plan.number))
         .hint(format!("to approve exactly what is above: {}", same_again(context, plan, arguments)))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::TransportChat;
 use planwright_engine::agent::Agent;
-use planwright_engine::session::input::{BeginWork, Input, Place, Request};
+use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request};
 use planwright_engine::session::progress::{Progress, Update};
 use planwright_llm::rehearsal::RehearsalModel;
 
@@ -26,7 +26,7 @@ pub(super) fn agent(context: &Context, plan: &Plan, begin: BeginWork) -> Result<
 
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
 pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
-    let place = Place::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
+    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
     let request = Request::new(place, context.person.clone());
     let mut stream = agent.submit(input, request.clone());
     let (mut stopping, mut left) = (false, false);
@@ -40,13 +40,13 @@ pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input
             },
             _ = tokio::signal::ctrl_c() => {
                 if std::mem::replace(&mut stopping, true) {
-                    return Err(Failure::declined("Left; `plan resume` goes on with it.".to_owned()));
+                    return Err(Failure::declined("Left; `plan resume` continues it.".to_owned()));
                 }
                 agent.submit(Input::StopHere, request.clone());
             }
         }
     };
-    let found = context.engine.plan(&plan.session, &plan.id).await?;
+    let found = context.engine.plans().get(&plan.session, &plan.id).await?;
     let answer = outcome.map_err(super::refused(context, &found))?.answer();
     if let Some(answer) = answer.as_ref().filter(|answer| answer.refused()) {
         return Err(Failure::declined(answer.reply.clone()));

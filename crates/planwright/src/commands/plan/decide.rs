@@ -17,6 +17,7 @@ pub(super) async fn reject(context: &Context, session: &SessionIdentity, argumen
     let reason = one_text(arguments.reason, &arguments.words);
     let rejected = context
         .engine
+        .plans()
         .reject(session, &context.person, &plan.id, reason)
         .await
         .map_err(super::refused(context, &plan))?;
@@ -28,6 +29,7 @@ pub(super) async fn cancel(context: &Context, session: &SessionIdentity, argumen
     let reason = one_text(arguments.reason, &arguments.words);
     let cancelled = context
         .engine
+        .plans()
         .cancel(session, &context.person, &plan.id, reason)
         .await
         .map_err(super::refused(context, &plan))?;
@@ -42,6 +44,7 @@ pub(super) async fn revise(context: &Context, session: &SessionIdentity, argumen
     };
     let revised = context
         .engine
+        .plans()
         .revise(session, &context.person, &plan.id, feedback)
         .await
         .map_err(super::refused(context, &plan))?;
@@ -52,9 +55,9 @@ pub(super) async fn revise(context: &Context, session: &SessionIdentity, argumen
 pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let choice = arguments.choice();
-    let elsewhere = context.engine.drafted_elsewhere(&plan).await?.is_some();
+    let elsewhere = context.engine.history().external_author(&plan).await?.is_some();
     if plan.style() == PlanStyle::Document && elsewhere && choice.is_none() {
-        let resumed = context.engine.resume(session, &context.person, &plan.id).await;
+        let resumed = context.engine.plans().resume(session, &context.person, &plan.id).await;
         let resumed = resumed.map_err(super::refused(context, &plan))?;
         return said(context, &resumed).await;
     }

@@ -46,13 +46,13 @@ enum Side {
 }
 
 fn plans(context: &Context, from: Arc<Plan>, to: Arc<Plan>) -> Result<Compared, Failure> {
-    let difference = context.engine.diff_plans(&from, &to)?;
+    let difference = context.engine.history().diff_plans(&from, &to)?;
     Ok(Compared { from: Side::Present { of: from }, to: Side::Present { of: to }, difference })
 }
 
 async fn versions(context: &Context, plan: Arc<Plan>, arguments: &DiffArgs) -> Result<Compared, Failure> {
     let earlier = match (&plan.supersedes, arguments.from) {
-        (Some(earlier), None) => Some(context.engine.plan(&plan.session, earlier).await?),
+        (Some(earlier), None) => Some(context.engine.plans().get(&plan.session, earlier).await?),
         (Some(_) | None, _) => None,
     };
     if plan.version == 0 && arguments.from.is_none() && arguments.to.is_none() {
@@ -64,7 +64,7 @@ async fn versions(context: &Context, plan: Arc<Plan>, arguments: &DiffArgs) -> R
             ))),
         };
     }
-    let difference = context.engine.diff_versions(&plan, arguments.from, arguments.to).await?;
+    let difference = context.engine.history().diff_versions(&plan, arguments.from, arguments.to).await?;
     let to = arguments.to.unwrap_or(plan.version);
     let from = match (arguments.from, earlier) {
         (Some(version), _) => Side::Version { of: plan.clone(), version },

@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use planwright_core::session::SessionIdentity;
+use planwright_surfaces::private_file::NewFile;
 use serde_json::json;
 
 use crate::cli::ExportArgs;
@@ -47,9 +48,6 @@ fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
         }
         Failure::unavailable(format!("{} cannot be written: {error}", path.display()))
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    let placed = if force { file.persist(path) } else { file.persist_noclobber(path) };
-    placed.map(drop).map_err(|error| failed(error.error))
+    let new = NewFile::write(path, text.as_bytes()).map_err(failed)?;
+    if force { new.replace(path) } else { new.create(path) }.map_err(failed)
 }

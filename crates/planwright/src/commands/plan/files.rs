@@ -25,9 +25,9 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, command: &
 
 async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> Outcome {
     if on {
-        context.engine.open(session, &context.person).await?;
+        context.engine.sessions().open(session, &context.person).await?;
     }
-    context.engine.switch_planning_files(session, &context.person, on).await?;
+    context.engine.workbooks().switch_planning_files(session, &context.person, on).await?;
     let word = if on { paint("on", GOOD.bold()) } else { paint("off", BOLD) };
     let folder = folder(context, session);
     let view = || {
@@ -44,7 +44,7 @@ async fn switch(context: &Context, session: &SessionIdentity, on: bool) -> Outco
 }
 
 async fn list(context: &Context, session: &SessionIdentity) -> Outcome {
-    let listed = context.engine.list_workbooks(session).await?;
+    let listed = context.engine.workbooks().list(session).await?;
     context.screen.answer(|| listed.clone(), || in_words(&listed, &folder(context, session)))?;
     Ok(Exit::Done)
 }
@@ -66,8 +66,8 @@ fn in_words(listed: &Value, folder: &str) -> String {
 }
 
 async fn show(context: &Context, session: &SessionIdentity, which: DocumentKind) -> Outcome {
-    let notes = context.engine.sync_workbook(session).await?;
-    let document = context.engine.document(session, which).await?;
+    let notes = context.engine.workbooks().sync(session).await?;
+    let document = context.engine.workbooks().document(session, which).await?;
     if context.screen.json {
         let notes: Vec<_> = notes.iter().map(Note::to_string).collect();
         let view = json!({

@@ -12,7 +12,7 @@ use crate::terminal::{card, history};
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, plan: Option<&PlanReference>) -> Outcome {
     let plan = super::find(context, session, plan).await?;
-    let found = context.engine.history(session, &plan.id).await?;
+    let found = context.engine.history().of_plan(session, &plan.id).await?;
     let view = || {
         json!({
             "id": plan.id,

@@ -13,8 +13,8 @@ use crate::terminal::text::{paint, shown_line};
 use crate::terminal::time;
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, before: Option<u64>) -> Outcome {
-    let opened = context.engine.session(session).await?;
-    let page = context.engine.plans(session, before, PAGE).await?;
+    let opened = context.engine.sessions().get(session).await?;
+    let page = context.engine.plans().list(session, before, PAGE).await?;
     let view = || {
         json!({
             "sessionId": session.conversation,

@@ -3,7 +3,7 @@
 use planwright_core::plan::{Plan, PlanStyle};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::agent::standing_now;
+use planwright_engine::plan_status::plan_status;
 use planwright_surfaces::wire::{PlanModeView, PlanView};
 use serde_json::{Value, json};
 
@@ -15,9 +15,9 @@ use crate::terminal::palette::{BOLD, DIM, GOOD};
 use crate::terminal::text::paint;
 
 pub(super) async fn on(context: &Context, session: &SessionIdentity, style: PlanStyle) -> Outcome {
-    let opened = context.engine.open(session, &context.person).await?;
+    let opened = context.engine.sessions().open(session, &context.person).await?;
     let before = opened.snapshot.active().cloned();
-    let snapshot = context.engine.enable_plan_mode(session, &context.person, style).await?.snapshot;
+    let snapshot = context.engine.sessions().enable_plan_mode(session, &context.person, style).await?.snapshot;
     let other = before.filter(|plan| snapshot.active().is_some_and(|active| active.id != plan.id));
     let left = parked(context, other.as_ref()).await?;
     let status = status_words(context, &snapshot).await?;
@@ -45,24 +45,24 @@ async fn parked(context: &Context, plan: Option<&Plan>) -> Result<String, Failur
 }
 
 async fn left_behind(context: &Context, plan: &Plan) -> Result<String, Failure> {
-    let activity = context.engine.activity(&plan.session, plan).await?;
+    let activity = context.engine.plans().activity(&plan.session, plan).await?;
     let next = card::next(plan, Standing::Parked, activity.as_ref(), &context.invocation);
     Ok(format!("{}{next}", card::line(plan)))
 }
 
 pub(super) async fn off(context: &Context, session: &SessionIdentity) -> Outcome {
-    let before = context.engine.snapshot(session).await?;
-    let snapshot = context.engine.disable_plan_mode(session, &context.person).await?.snapshot;
+    let before = context.engine.sessions().snapshot(session).await?;
+    let snapshot = context.engine.sessions().disable_plan_mode(session, &context.person).await?.snapshot;
     let parked = parked(context, before.active()).await?;
     let status = status_words(context, &snapshot).await?;
     answer(context, &snapshot, || format!("{status}{parked}"))
 }
 
 pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcome {
-    let before = context.engine.snapshot(session).await?;
-    let snapshot = context.engine.finish_plan_work(session, &context.person).await?.snapshot;
+    let before = context.engine.sessions().snapshot(session).await?;
+    let snapshot = context.engine.sessions().finish_plan_work(session, &context.person).await?.snapshot;
     let left = match before.active() {
-        Some(plan) => left_behind(context, context.engine.plan(session, &plan.id).await?.as_ref()).await?,
+        Some(plan) => left_behind(context, context.engine.plans().get(session, &plan.id).await?.as_ref()).await?,
         None => String::new(),
     };
     let status = status_words(context, &snapshot).await?;
@@ -71,14 +71,14 @@ pub(super) async fn done(context: &Context, session: &SessionIdentity) -> Outcom
 
 /// Plans that are being carried out are shown, too, if another plan or none is active.
 pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outcome {
-    let snapshot = context.engine.snapshot(session).await?;
+    let snapshot = context.engine.sessions().snapshot(session).await?;
     let opened = snapshot.opened()?;
-    let mut others = context.engine.under_way(session).await?;
+    let mut others = context.engine.plans().executing(session).await?;
     others.retain(|plan| snapshot.active().is_none_or(|active| active.id != plan.id));
     let now = context.engine.now();
     let mut activities = Vec::new();
     for plan in snapshot.active().into_iter().chain(others.iter().map(AsRef::as_ref)) {
-        activities.push((plan.id.clone(), context.engine.activity(session, plan).await?));
+        activities.push((plan.id.clone(), context.engine.plans().activity(session, plan).await?));
     }
     let activity = |plan: &Plan| {
         let known = activities.iter().find(|(id, _)| *id == plan.id);
@@ -86,14 +86,14 @@ pub(super) async fn status(context: &Context, session: &SessionIdentity) -> Outc
     };
     let value = || {
         let mut value = view(opened, &snapshot);
-        value["standing"] = json!(snapshot.active().map(|plan| standing_now(plan, now, activity(plan))));
+        value["standing"] = json!(snapshot.active().map(|plan| plan_status(plan, now, activity(plan))));
         value["othersUnderWay"] = json!(others.iter().map(|plan| PlanView::from(plan.as_ref())).collect::<Vec<_>>());
         value
     };
     let words = || {
         let width = context.screen.width;
         let tell = |plan: &Plan, standing| {
-            let words = markdown::render(&standing_now(plan, now, activity(plan)), width);
+            let words = markdown::render(&plan_status(plan, now, activity(plan)), width);
             format!(
                 "{words}{}{}",
                 card::progress(plan, width),
@@ -126,7 +126,7 @@ fn view(session: &Session, snapshot: &Snapshot) -> Value {
 async fn status_words(context: &Context, snapshot: &Snapshot) -> Result<String, Failure> {
     let mut text = mode_words(snapshot);
     if let Some(plan) = snapshot.active() {
-        let activity = context.engine.activity(&plan.session, plan).await?;
+        let activity = context.engine.plans().activity(&plan.session, plan).await?;
         text.push_str(&card::line(plan));
         text.push_str(&card::progress(plan, context.screen.width));
         text.push_str(&card::next(plan, Standing::Active, activity.as_ref(), &context.invocation));

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
-use planwright_engine::engine::{Activity, ExecutionSum, Following, Happened, Happening, execution_sum};
+use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, PlanWatch, execution_summary};
+use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
 use planwright_surfaces::wire::{CountsView, ExecutionView, HappeningView};
 use serde_json::json;
@@ -29,9 +30,9 @@ const IDLE_LOOKS: u32 = 2;
 pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &WatchArgs) -> Outcome {
     let plan = match &arguments.plan {
         Some(reference) => super::find(context, session, Some(reference)).await?,
-        None => context.engine.plan_to_follow(session).await.map_err(super::not_found(context))?,
+        None => context.engine.plans().default_to_watch(session).await.map_err(super::not_found(context))?,
     };
-    let mut following = context.engine.follow(session, &plan.id).await?;
+    let mut following = context.engine.plans().watch(session, &plan.id).await?;
     let mut view = View::new(context);
     let outcome = watch(context, &mut following, &mut view, arguments).await;
     // Whatever is printed next, such as the prompt of the shell, begins on a line of its own.
@@ -39,13 +40,13 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
     outcome
 }
 
-async fn watch(context: &Context, following: &mut Following, view: &mut View<'_>, arguments: &WatchArgs) -> Outcome {
+async fn watch(context: &Context, following: &mut PlanWatch, view: &mut View<'_>, arguments: &WatchArgs) -> Outcome {
     view.begin(following)?;
     let plan = following.plan();
-    let sum = execution_sum(plan, following.now());
+    let sum = execution_summary(plan, following.now());
     match plan.status {
         PlanStatus::Executing => {
-            if context.engine.activity(&plan.session, plan).await? == Some(Activity::Paused) {
+            if context.engine.plans().activity(&plan.session, plan).await? == Some(Activity::Paused) {
                 view.pause(plan)?;
                 if arguments.no_wait {
                     return view.end(plan, &End { status: plan.status, sum });
@@ -72,7 +73,7 @@ async fn watch(context: &Context, following: &mut Following, view: &mut View<'_>
             _ = &mut interrupted => break,
             _ = pace.tick() => {}
         }
-        for happened in following.look().await? {
+        for happened in following.next_updates().await? {
             idle = 0;
             view.tell(&happened, following.plan())?;
             if let Some(end) = End::of(&happened) {
@@ -82,7 +83,7 @@ async fn watch(context: &Context, following: &mut Following, view: &mut View<'_>
         // The end of a process is not in the journal.
         if tick % ACTIVITY_TICKS == 0 {
             let plan = following.plan();
-            match context.engine.activity(&plan.session, plan).await? {
+            match context.engine.plans().activity(&plan.session, plan).await? {
                 Some(Activity::Paused) => idle += 1,
                 Some(Activity::Running) => {
                     idle = 0;
@@ -103,22 +104,22 @@ async fn watch(context: &Context, following: &mut Following, view: &mut View<'_>
 /// How the watched execution ended, or why there is none. Another one may have begun since.
 struct End {
     status: PlanStatus,
-    sum: Option<ExecutionSum>,
+    sum: Option<ExecutionSummary>,
 }
 
 impl End {
-    fn of(happened: &Happened) -> Option<Self> {
-        let sum = match &happened.what {
-            Happening::ExecutionEnded(sum) => Some(*sum),
-            Happening::Cancelled { execution, .. } | Happening::Superseded { execution, .. } => *execution,
-            Happening::Rejected { .. } => None,
-            Happening::Changed
-            | Happening::Approved { .. }
-            | Happening::ExecutionBegan(_)
-            | Happening::ExecutionPaused(_)
-            | Happening::ExecutionResumed(_)
-            | Happening::StepBegan { .. }
-            | Happening::StepEnded { .. } => return None,
+    fn of(happened: &PlanUpdate) -> Option<Self> {
+        let sum = match &happened.kind {
+            PlanUpdateKind::ExecutionEnded(sum) => Some(*sum),
+            PlanUpdateKind::Cancelled { execution, .. } | PlanUpdateKind::Superseded { execution, .. } => *execution,
+            PlanUpdateKind::Rejected { .. } => None,
+            PlanUpdateKind::Changed
+            | PlanUpdateKind::Approved { .. }
+            | PlanUpdateKind::ExecutionBegan(_)
+            | PlanUpdateKind::ExecutionPaused(_)
+            | PlanUpdateKind::ExecutionResumed(_)
+            | PlanUpdateKind::StepBegan { .. }
+            | PlanUpdateKind::StepEnded { .. } => return None,
         };
         Some(Self { status: happened.status, sum })
     }
@@ -167,7 +168,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn begin(&mut self, following: &Following) -> Result<(), Failure> {
+    fn begin(&mut self, following: &PlanWatch) -> Result<(), Failure> {
         let plan = following.plan();
         if self.screen.json {
             return self.screen.print_json_line(&json!({
@@ -180,7 +181,7 @@ impl<'a> View<'a> {
                 "execution": plan.execution.as_ref().map(ExecutionView::with_steps),
             }));
         }
-        self.write(&watch::beginning(plan, following.began(), self.form, self.form.width()))
+        self.write(&watch::beginning(plan, following.started_by(), self.form, self.form.width()))
     }
 
     fn wait(&mut self, status: PlanStatus) -> Result<(), Failure> {
@@ -213,21 +214,23 @@ impl<'a> View<'a> {
         self.write(&watch::continued(self.form.width()))
     }
 
-    fn tell(&mut self, happened: &Happened, plan: &Plan) -> Result<(), Failure> {
+    fn tell(&mut self, happened: &PlanUpdate, plan: &Plan) -> Result<(), Failure> {
         self.quiet = Instant::now();
-        match &happened.what {
-            Happening::ExecutionPaused(_) if !self.screen.json => return self.pause(plan),
-            Happening::ExecutionPaused(_) => self.paused = true,
-            Happening::ExecutionResumed(_) | Happening::ExecutionBegan(_) | Happening::StepBegan { .. } => {
+        match &happened.kind {
+            PlanUpdateKind::ExecutionPaused(_) if !self.screen.json => return self.pause(plan),
+            PlanUpdateKind::ExecutionPaused(_) => self.paused = true,
+            PlanUpdateKind::ExecutionResumed(_)
+            | PlanUpdateKind::ExecutionBegan(_)
+            | PlanUpdateKind::StepBegan { .. } => {
                 self.paused = false;
             }
-            Happening::Changed
-            | Happening::Approved { .. }
-            | Happening::Rejected { .. }
-            | Happening::StepEnded { .. }
-            | Happening::ExecutionEnded(_)
-            | Happening::Cancelled { .. }
-            | Happening::Superseded { .. } => {}
+            PlanUpdateKind::Changed
+            | PlanUpdateKind::Approved { .. }
+            | PlanUpdateKind::Rejected { .. }
+            | PlanUpdateKind::StepEnded { .. }
+            | PlanUpdateKind::ExecutionEnded(_)
+            | PlanUpdateKind::Cancelled { .. }
+            | PlanUpdateKind::Superseded { .. } => {}
         }
         if self.screen.json {
             return self.screen.print_json_line(&HappeningView::from(happened));
@@ -235,7 +238,7 @@ impl<'a> View<'a> {
         self.write(&watch::told(happened, plan, self.form, self.form.width()))
     }
 
-    fn tick(&mut self, following: &Following) -> Result<(), Failure> {
+    fn tick(&mut self, following: &PlanWatch) -> Result<(), Failure> {
         if self.screen.json || self.form == Form::Lines {
             return Ok(());
         }

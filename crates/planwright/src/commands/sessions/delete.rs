@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::session::{Session, SessionIdentity, TransportChat};
-use planwright_engine::session::input::{Input, Place, Request};
+use planwright_engine::session::input::{ChatLocation, Input, Request};
 use planwright_llm::rehearsal::RehearsalModel;
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confir
     }
     // Deleting needs no model.
     let agent = context.agent(Arc::new(RehearsalModel::default()));
-    let place = Place::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
+    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
     agent.submit(Input::Delete, Request::new(place, context.person.clone())).outcome().await?;
     let view = || json!({ "sessionId": session.conversation, "channel": session.channel, "deleted": true });
     context.screen.answer(view, || format!("Session {} is deleted.\n", paint(&session.to_string(), BOLD)))?;
@@ -37,7 +37,7 @@ pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confir
 }
 
 async fn confirm(context: &Context, session: &SessionIdentity) -> Result<(), Failure> {
-    let words = what_is_deleted(&context.engine.session(session).await?);
+    let words = what_is_deleted(&context.engine.sessions().get(session).await?);
     if !context.screen.interactive {
         let again = context.invocation.command(["sessions", "delete", &session.to_string(), "--yes"]);
         return Err(Failure::usage(format!("there is no terminal to ask in, so session {session} was not deleted"))

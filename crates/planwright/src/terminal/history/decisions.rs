@@ -1,6 +1,6 @@
 //! Who decided what about the plan, through what and when.
 
-use planwright_engine::engine::{DecisionMade, PlanDecision};
+use planwright_engine::history::{DecisionMade, PlanDecision};
 use planwright_engine::who;
 
 use super::{because, in_words};

@@ -2,7 +2,7 @@
 
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_engine::clock::{between, lasted};
-use planwright_engine::engine::PlanExecution;
+use planwright_engine::history::PlanExecution;
 use planwright_engine::step_counts::StepCounts;
 use planwright_engine::who;
 

@@ -47,7 +47,7 @@ impl Pipe {
 
 impl Chat for Pipe {
     fn start(world: &World, variables: &[(&str, &str)]) -> Self {
-        // Whoever runs the tests in the background has Ctrl+C ignored, and everything started from there inherits it.
+        // Tests that run in the background inherit an ignored Ctrl+C, and so does everything they start.
         let mut command = Command::new("env");
         command.args(["--default-signal=INT", PROGRAM, "chat", "--session", SESSION]);
         command.env_remove("PLANWRIGHT_MODEL").env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada");
@@ -76,7 +76,7 @@ impl Chat for Pipe {
         self.child.wait().unwrap();
     }
 
-    /// The session remembers what was shown, so another one goes on.
+    /// The session remembers what was shown, so another chat continues.
     fn answered(self, world: &World) -> Self {
         self.leave();
         Self::start(world, &[])
@@ -167,8 +167,8 @@ pub(super) fn out_of_time<C: Chat>(world: &World) {
     assert!(seen.contains("turn.seconds"), "{seen}");
 }
 
-/// Whoever reads is gone before the plan was read.
-pub(super) fn nobody_reads(world: &World) {
+/// The reader is gone before the plan was read.
+pub(super) fn reader_is_gone(world: &World) {
     let mut chat = Pipe::start(world, &[]);
     drop(chat.child.stdout.take());
     chat.says_all(&["/plan show 1", APPROVE]).leave();
@@ -182,7 +182,7 @@ pub(super) fn hung_up(world: &World) {
     chat.terminal.hang_up();
 }
 
-/// A turn that was under way goes on, and says what nobody said.
+/// A turn that was under way continues, with words that no person typed.
 pub(super) fn restarted<C: Chat>(world: &World) {
     let provider = Provider::start(&[Reply::Hold("I begin"), Reply::Text("You said yes to plan 1.".to_owned())]);
     let mut chat = C::start(world, &provider.variables()).says_all(&["/plan show 1"]);

@@ -6,7 +6,7 @@ use super::{NEWER, OTHER_SESSION, id_elsewhere};
 use crate::terminal::{QUESTION, Terminal};
 use crate::world::{SESSION, World};
 
-/// The question, and nobody has answered yet.
+/// The question, without an answer yet.
 fn asked(world: &World) -> Terminal {
     let mut terminal = Terminal::start(world, &format!("plan approve 1 --session {SESSION}"));
     terminal.wait_for(QUESTION);
@@ -20,7 +20,7 @@ fn approve(world: &World, arguments: &str, code: i32) {
 fn digest(world: &World, number: u32) -> String {
     let session: SessionIdentity = SESSION.parse().unwrap();
     let reference = number.to_string().parse().unwrap();
-    let plan = world.with_engine(async |engine| engine.find_plan(&session, Some(&reference)).await.unwrap());
+    let plan = world.with_engine(async |engine| engine.plans().find(&session, Some(&reference)).await.unwrap());
     plan.digest().to_string()
 }
 
@@ -39,7 +39,7 @@ pub(super) fn interrupted(world: &World) {
     }
 }
 
-pub(super) fn nobody_answers(world: &World) {
+pub(super) fn question_stays_unanswered(world: &World) {
     let program = env!("CARGO_BIN_EXE_planwright");
     let line = format!("timeout --foreground 1 {program} plan approve 1 --session {SESSION}");
     let mut terminal = Terminal::start_with(world, &line, &[]);

@@ -35,7 +35,7 @@ impl Parts {
         self.promise();
     }
 
-    /// The manifest says whatever is there.
+    /// The manifest matches the archive.
     fn promise(&mut self) {
         let mut manifest: Value = serde_json::from_slice(self.get("manifest.json")).unwrap();
         let end = self.0.len() - 1;
@@ -123,7 +123,7 @@ fn an_archive_that_was_changed_is_refused() {
     };
     let journal = "session-one.jsonl";
     change("another text", &|parts| replace(parts.get(journal), "Second", "Third"), "does not match its hash");
-    // Whoever changes the manifest with it does not get far either.
+    // Changing the manifest with it is found as well.
     let both = |parts: &mut Parts| {
         replace(parts.get(journal), "Second", "Third");
         parts.promise();
@@ -298,7 +298,7 @@ fn reading_an_archive_needs_little_memory() {
     }
 }
 
-/// A link that somebody put where a file is to be.
+/// A link in the place of a file that is to be written.
 #[cfg(unix)]
 #[test]
 fn files_are_not_written_through_links() {

@@ -14,15 +14,16 @@ use planwright_core::policy::Policy;
 use planwright_core::session::TransportChat;
 use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::session::input::Place;
+use planwright_engine::session::input::ChatLocation;
 use planwright_engine::session::outcome::Answer;
 use planwright_engine::tokens::Tokens;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_store::Location;
+use planwright_test_support::forwarding::Forwarding;
 use serde::{Deserialize, Serialize};
 
-use super::deadly::Deadly;
 use super::fate::{Fate, Fates};
+use super::ledger::StoppingLedger;
 use super::model::model;
 use super::tools::toolbox;
 
@@ -105,8 +106,8 @@ impl Job {
     }
 
     async fn carry_out(&self, agent: &Agent, session: &str) -> String {
-        let (person, watcher) = (Actor::person("Ada", "cli"), Watcher::nobody());
-        let place = Place::new(TransportChat("cli:tester".to_owned()), session.parse().unwrap());
+        let (person, watcher) = (Actor::person("Ada", "cli"), Watcher::none());
+        let place = ChatLocation::new(TransportChat("cli:tester".to_owned()), session.parse().unwrap());
         let answer = match &self.act {
             Act::Type(text) => agent.hear(&place, &person, text, &watcher).await.map(Some),
             Act::TakeUp => match agent.resume(&place.session, &watcher).await.unwrap() {
@@ -124,7 +125,7 @@ impl Job {
         let inner = planwright_store::open(&self.database.parse::<Location>().unwrap()).await.unwrap();
         let fates = self.sessions.iter().filter_map(|(session, fate)| Some((session.clone(), (*fate)?)));
         let fates = Arc::new(Fates::new(fates.collect()));
-        let ledger = Arc::new(Deadly { inner, fates: Arc::clone(&fates) });
+        let ledger = Arc::new(Forwarding(StoppingLedger { inner, fates: Arc::clone(&fates) }));
         let files = FileTools::new(self.folder.join("users"), FileLimits::default());
         let tools = toolbox(&self.folder, self.takes, &fates);
         let own = AgentOptions::of_this_process();

@@ -15,7 +15,7 @@ pub(super) enum Fate {
     BehindWrite(u32),
     /// In the middle of this call of a tool.
     InCall(u32),
-    /// When this call of a tool has had its effect, and nobody knows yet.
+    /// When this call of a tool has had its effect, and its outcome is not recorded yet.
     BehindCall(u32),
 }
 

@@ -1,5 +1,5 @@
 //! A model that carries plans out by their text. What it answers follows from what it is sent and from nothing else, so
-//! that it goes on where a process before it stopped.
+//! that it continues where a process before it stopped.
 
 use planwright_core::model::{ModelMessage, ModelRequest};
 use planwright_llm::scripted::{Reply, ScriptedModel};
@@ -34,7 +34,7 @@ fn step(request: &ModelRequest, given: &str) -> Reply {
     Reply::call("plan_progress", json!({ "status": "done", "note": wanted }))
 }
 
-/// Reports a step, does it, reports that it is done, and goes on with the next one.
+/// Reports a step, does it, reports that it is done, and continues with the next one.
 fn document(request: &ModelRequest) -> Reply {
     let Some(ModelMessage::ToolResult { name, text, failed, .. }) = request.messages.last() else {
         return Reply::call("plan_get", json!({}));

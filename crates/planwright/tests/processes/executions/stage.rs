@@ -50,14 +50,14 @@ impl Stage {
         let session: SessionIdentity = format!("cli:{}-{name}", style.as_str()).parse().unwrap();
         let engine = self.store.engine().await;
         let person = Actor::person("Ada", "cli");
-        engine.open(&session, &person).await.unwrap();
-        engine.enable_plan_mode(&session, &person, style).await.unwrap();
+        engine.sessions().open(&session, &person).await.unwrap();
+        engine.sessions().enable_plan_mode(&session, &person, style).await.unwrap();
         for (tool, arguments) in drafting(style) {
             let arguments = arguments.as_object().cloned().unwrap();
-            engine.call_tool(&session, &Actor::agent("drafter", "cli"), tool, arguments).await.unwrap();
+            engine.tools().call(&session, &Actor::agent("drafter", "cli"), tool, arguments).await.unwrap();
         }
-        let plan = engine.active_plan(&session).await.unwrap();
-        engine.approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
+        let plan = engine.plans().active(&session).await.unwrap();
+        engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
         Approved { stage: self, session, plan: plan.id.clone() }
     }
 
@@ -79,7 +79,7 @@ impl Stage {
 
     /// Nothing is ever taken back from a journal, so whatever broke one is still there at the end.
     pub(super) async fn is_whole(&self) {
-        let report = self.store.engine().await.verify(|_| {}).await.unwrap();
+        let report = self.store.engine().await.verifier().verify_all(|_| {}).await.unwrap();
         assert!(report.is_whole(), "{report:?}");
     }
 }
@@ -149,7 +149,7 @@ impl Approved<'_> {
     }
 
     pub(super) async fn standing(&self) -> Standing {
-        let plan = self.engine().await.plan(&self.session, &self.plan).await.unwrap();
+        let plan = self.engine().await.plans().get(&self.session, &self.plan).await.unwrap();
         Standing::of(&plan)
     }
 
@@ -180,7 +180,7 @@ impl Standing {
         Self { status: plan.status, steps }
     }
 
-    /// The only step that nobody knows the end of.
+    /// The only step with an unknown result.
     #[track_caller]
     pub(super) fn uncertain(&self) -> Option<&str> {
         let mut found = self.steps.iter().filter(|(_, status)| *status == StepStatus::Uncertain);
@@ -190,7 +190,7 @@ impl Standing {
     }
 }
 
-/// Begins a plan, or goes on with it.
+/// Begins a plan, or continues it.
 pub(super) fn resume() -> Act {
     typed("/plan resume 1")
 }

@@ -73,7 +73,7 @@ impl Recorder {
     fn note(&self, session: &SessionIdentity, number: u64, moment: Moment) {
         let noted = Noted { tool: self.spec.name.clone(), number, moment, process: std::process::id() };
         let line = format!("{}\n", serde_json::to_string(&noted).unwrap());
-        // One write at the end of the file is one line, whoever else writes.
+        // One write at the end of the file is one line, also while other processes write.
         let file = self.folder.join(session.to_string());
         let mut file = OpenOptions::new().append(true).create(true).open(file).unwrap();
         file.write_all(line.as_bytes()).unwrap();

@@ -27,7 +27,7 @@ pub(super) async fn load<'a>(
     let sessions: BTreeSet<_> = submissions.iter().map(|submission| &submission.session).collect();
     let opening: BTreeSet<_> =
         submissions.iter().filter(|s| may_open_session(&s.command)).map(|submission| &submission.session).collect();
-    let requests: Vec<&str> = submissions.iter().map(|submission| submission.stamp.request.as_str()).collect();
+    let requests: Vec<&str> = submissions.iter().map(|submission| submission.context.request.as_str()).collect();
     let leased = submissions.iter().filter(|s| s.leasing != Leasing::None).map(|submission| &submission.session);
     let leased: BTreeSet<_> = leased.collect();
     let (channels, conversations) = names(&sessions);
@@ -113,14 +113,14 @@ impl<'a> Batch<'a> {
         row: &Row,
     ) -> Result<(), DatabaseError> {
         let (request, session_id, first): (&str, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-        let same = submissions.iter().find(|submission| submission.stamp.request.as_str() == request);
+        let same = submissions.iter().find(|submission| submission.context.request.as_str() == request);
         let Some(submission) = same else { return Ok(()) };
         let rows = connection.query(1, &connection.request_entries, [&session_id, &first]).await?;
         let events = rows.iter().map(|row| rows::entry(row).map(|entry| entry.map(|entry| entry.event)));
         let events = events.collect::<Result<LedgerResult<Vec<Event>>, Error>>()?;
         let last = first.unsigned_abs() + rows.len() as u64 - 1;
         let done = Done { session_id, last, events: encode::set_damage_aside(events)? };
-        self.done.insert(&submission.stamp.request, done);
+        self.done.insert(&submission.context.request, done);
         Ok(())
     }
 

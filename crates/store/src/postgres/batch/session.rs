@@ -127,7 +127,7 @@ impl BatchSession {
         for (plan, rewrite) in &applied.plans {
             self.changed.entry(plan.clone()).or_default().join(rewrite);
         }
-        self.last_active = Some(submission.stamp.at);
+        self.last_active = Some(submission.context.at);
         Ok(id)
     }
 

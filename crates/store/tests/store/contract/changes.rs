@@ -1,4 +1,4 @@
-//! Whoever follows is told of everything that is written, whoever writes it.
+//! Followers are told of every write, by any process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(crate) async fn follow(ledger: &dyn ServerLedger) -> Receiver<Change> {
 }
 
 pub(crate) async fn next(changes: &mut Receiver<Change>) -> Change {
-    timeout(PATIENCE, changes.recv()).await.expect("nobody was told").unwrap()
+    timeout(PATIENCE, changes.recv()).await.expect("no change was announced").unwrap()
 }
 
 /// Waits until this session is told of and gives everything that was told before.
@@ -70,7 +70,7 @@ pub(crate) async fn what_others_write_is_told(store: &Store) {
     let (ledger, other) = (store.ledger().await, store.engine().await);
     let mut changes = follow(ledger.as_ref()).await;
     for n in 0..5 {
-        other.open(&nth_session(n), &person()).await.unwrap();
+        other.sessions().open(&nth_session(n), &person()).await.unwrap();
         assert!(!wait_for(&mut changes, &nth_session(n)).await.contains(&Change::Anywhere));
         ready(&other, &nth_session(n), "# More").await;
         wait_for(&mut changes, &nth_session(n)).await;
@@ -82,13 +82,13 @@ pub(crate) async fn what_changes_nothing_is_not_told(store: &Store) {
     let engine = Engine::new(ledger.clone(), Policy::default());
     let (here, there) = (nth_session(1), nth_session(2));
     for session in [&here, &there] {
-        other.open(session, &person()).await.unwrap();
+        other.sessions().open(session, &person()).await.unwrap();
     }
     let mut changes = follow(ledger.as_ref()).await;
     for engine in [&engine, &other] {
         refused(engine.submit(&here, &agent(), set("No plan work")).await, RefusalCode::PolicyDenied);
-        engine.open(&here, &person()).await.unwrap();
-        refused(engine.open(&session("cli:short"), &person()).await, RefusalCode::NotFound);
+        engine.sessions().open(&here, &person()).await.unwrap();
+        refused(engine.sessions().open(&session("cli:short"), &person()).await, RefusalCode::NotFound);
         engine.ledger().acquire_lease(&here, "me", Duration::ZERO).await.unwrap();
         ready(engine, &there, "# Something").await;
         let told = wait_for(&mut changes, &there).await;
@@ -105,7 +105,7 @@ pub(crate) async fn what_others_delete_is_told(store: &Store) {
     let mut changes = follow(ledger.as_ref()).await;
     for n in (1..4).rev() {
         delete(other.ledger().as_ref(), &nth_session(n)).await;
-        other.open(&nth_session(10 + n), &person()).await.unwrap();
+        other.sessions().open(&nth_session(10 + n), &person()).await.unwrap();
         let mut missing = BTreeSet::from([nth_session(n), nth_session(10 + n)]);
         while !missing.is_empty() {
             match next(&mut changes).await {
@@ -118,8 +118,8 @@ pub(crate) async fn what_others_delete_is_told(store: &Store) {
     }
 }
 
-/// Whoever reads on whenever it is told ends up with everything, however many write and delete.
-pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
+/// A follower that reads after each announcement gets every entry, however many processes write and delete.
+pub(crate) async fn reading_after_each_announcement_misses_nothing(store: &Store) {
     const SESSIONS: usize = 12;
     let ledger = store.ledger().await;
     let writers = [store.engine().await, store.engine().await, store.engine().await];
@@ -132,7 +132,7 @@ pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
                 draft(&engine, &nth_session(n), set(&format!("# {round}"))).await;
                 draft(&other, &nth_session(n), set(&format!("# {round} again"))).await;
                 let passing = nth_session(100 * round + n);
-                engine.open(&passing, &person()).await.unwrap();
+                engine.sessions().open(&passing, &person()).await.unwrap();
                 delete(other.ledger().as_ref(), &passing).await;
             }
         })
@@ -144,7 +144,7 @@ pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
         let told: Vec<_> = match timeout(PATIENCE, changes.recv()).await.expect("something was never told") {
             Ok(Change::Session(session)) => read.keys().filter(|followed| **followed == session).cloned().collect(),
             Ok(Change::Anywhere) | Err(RecvError::Lagged(_)) => read.keys().cloned().collect(),
-            Err(RecvError::Closed) => panic!("nobody tells any more"),
+            Err(RecvError::Closed) => panic!("the ledger is gone"),
         };
         for session in told {
             let read = read.get_mut(&session).unwrap();
@@ -156,14 +156,14 @@ pub(crate) async fn whoever_reads_when_told_misses_nothing(store: &Store) {
     assert!(read.values().all(|read| read.iter().copied().eq(1..=24)), "{read:?}");
 }
 
-pub(crate) async fn whoever_reads_too_slowly_is_told_so(store: &Store) {
+pub(crate) async fn a_receiver_that_reads_too_slowly_gets_an_error(store: &Store) {
     let ledger = store.ledger().await;
     let mut changes = follow(ledger.as_ref()).await;
     let engine = Engine::new(ledger, Policy::default());
     for round in 0..25 {
         let callers = (0..200).map(|n| {
             let engine = engine.clone();
-            async move { engine.open(&nth_session(200 * round + n), &person()).await.unwrap() }
+            async move { engine.sessions().open(&nth_session(200 * round + n), &person()).await.unwrap() }
         });
         join_all(callers).await;
     }
@@ -172,11 +172,11 @@ pub(crate) async fn whoever_reads_too_slowly_is_told_so(store: &Store) {
     assert!(told_by_now(&mut changes).contains(&Change::Session(nth_session(4_999))));
 }
 
-pub(crate) async fn nobody_is_told_once_the_ledger_is_gone(store: &Store) {
+pub(crate) async fn the_announcements_end_with_the_ledger(store: &Store) {
     let ledger = store.ledger().await;
     let mut changes = follow(ledger.as_ref()).await;
     ledger.submit(submission(&here(), "open", open())).await.unwrap();
     drop(ledger);
     let end = async { while changes.recv().await != Err(RecvError::Closed) {} };
-    timeout(PATIENCE, end).await.expect("somebody still tells");
+    timeout(PATIENCE, end).await.expect("a sender is left");
 }

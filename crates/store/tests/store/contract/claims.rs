@@ -38,7 +38,7 @@ pub(crate) async fn an_answer_is_kept_as_it_was(store: &Store) {
             assert_eq!(ledger.claim(&request, at(2), DAY).await.unwrap(), Claim::Answered(answer(body)));
         }
     }
-    // What nobody has claimed has no answer.
+    // A request that was not claimed has no answer.
     ledger.keep_answer("unclaimed", &answer("x")).await.unwrap();
     assert_eq!(other.claim(&request("unclaimed", "asked"), at(1), DAY).await.unwrap(), Claim::New);
 }
@@ -89,7 +89,7 @@ pub(crate) async fn of_many_who_claim_at_once_one_is_the_first(store: &Store) {
         let callers = (0..24).map(|n| {
             let ledger = ledgers[n % 3].clone();
             let request = request(&format!("key-{round}"), "asked");
-            // Every other round somebody has claimed it long ago.
+            // In every other round it was claimed long ago.
             tokio::spawn(async move { ledger.claim(&request, at(10 + round), Duration::from_secs(1)).await.unwrap() })
         });
         if round % 2 == 0 {

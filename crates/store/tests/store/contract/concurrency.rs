@@ -30,7 +30,7 @@ pub(crate) async fn one_session_with_many_callers_has_no_gaps(store: &Store) {
     let told: BTreeSet<_> = join_all(callers).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(told, (4..=103).collect());
     assert_eq!(assert_no_gaps(&engines[0], &here).await, 103);
-    assert_eq!(engines[1].active_plan(&here).await.unwrap().version, 100);
+    assert_eq!(engines[1].plans().active(&here).await.unwrap().version, 100);
     assert_whole(&engines[1]).await;
 }
 
@@ -41,8 +41,8 @@ pub(crate) async fn many_sessions_with_many_callers_have_no_gaps(store: &Store) 
         tokio::spawn(async move {
             // Five callers share a session, and one of them opens it.
             let here = nth_session(n / 5);
-            engine.open(&here, &person()).await.unwrap();
-            engine.enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+            engine.sessions().open(&here, &person()).await.unwrap();
+            engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
             draft(&engine, &here, set(&format!("text {n}"))).await;
         })
     });
@@ -62,7 +62,7 @@ pub(crate) async fn no_recorded_step_is_lost(store: &Store) {
         tokio::spawn(async move { draft(&engine, &here, record(n)).await })
     });
     join_all(callers).await.into_iter().for_each(|outcome| drop(outcome.unwrap()));
-    let plan = engines[0].active_plan(&here).await.unwrap();
+    let plan = engines[0].plans().active(&here).await.unwrap();
     assert_eq!(recorded(&plan), (0..200).collect());
     assert_eq!(plan.content.steps().len(), 200);
     assert_whole(&engines[0]).await;
@@ -78,7 +78,7 @@ pub(crate) fn recorded(plan: &Plan) -> BTreeSet<u64> {
     }
 }
 
-pub(crate) async fn a_refused_command_fails_nobody_else(store: &Store) {
+pub(crate) async fn a_refused_command_does_not_disturb_others(store: &Store) {
     let engine = store.engine().await;
     let (here, there) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
     planning(&engine, &here, PlanStyle::Collect).await;
@@ -90,7 +90,7 @@ pub(crate) async fn a_refused_command_fails_nobody_else(store: &Store) {
                 0 => refused(engine.submit(&here, &agent(), set("wrong style")).await, RefusalCode::PolicyDenied),
                 1 => refused(engine.submit(&here, &person(), cancel(&theirs.id)).await, RefusalCode::NotFound),
                 2 => refused(engine.submit(&here, &person(), import(theirs.id.as_str())).await, RefusalCode::Conflict),
-                3 => refused(engine.open(&session("cli:short"), &person()).await, RefusalCode::NotFound),
+                3 => refused(engine.sessions().open(&session("cli:short"), &person()).await, RefusalCode::NotFound),
                 _ => draft(&engine, &here, record(n)).await.seq.to_string(),
             }
         })
@@ -98,12 +98,12 @@ pub(crate) async fn a_refused_command_fails_nobody_else(store: &Store) {
     let told: Vec<_> = join_all(callers).await.into_iter().map(Result::unwrap).collect();
     let seqs: BTreeSet<u64> = told.iter().filter_map(|told| told.parse().ok()).collect();
     assert_eq!(seqs, (4..=43).collect());
-    assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 40);
-    assert_eq!(engine.sessions(None, 10).await.unwrap().items.len(), 2);
+    assert_eq!(engine.plans().active(&here).await.unwrap().content.steps().len(), 40);
+    assert_eq!(engine.sessions().list(None, 10).await.unwrap().items.len(), 2);
     assert_whole(&engine).await;
 }
 
-/// The check never takes somebody else's work under way for damage.
+/// The check never takes the running work of another process for damage.
 pub(crate) async fn a_check_while_others_write_finds_everything_whole(store: &Store) {
     let (engine, writers) = (store.engine().await, store.engine().await);
     let done = Arc::new(AtomicBool::new(false));
@@ -115,8 +115,8 @@ pub(crate) async fn a_check_while_others_write_finds_everything_whole(store: &St
                 while !done.load(Ordering::Relaxed) {
                     // Two callers share a session, and new ones are opened all the time.
                     let here = nth_session(n / 2 + written / 20 * 3);
-                    engine.open(&here, &person()).await.unwrap();
-                    engine.ensure_plan_mode(&here, &person(), Some(PlanStyle::Document)).await.unwrap();
+                    engine.sessions().open(&here, &person()).await.unwrap();
+                    engine.sessions().ensure_plan_mode(&here, &person(), Some(PlanStyle::Document)).await.unwrap();
                     let text = format!("# {n}\n\n1. {written}");
                     draft(&engine, &here, set(&text)).await;
                     written += 1;
@@ -133,7 +133,7 @@ pub(crate) async fn a_check_while_others_write_finds_everything_whole(store: &St
 }
 
 /// A sum that is too large panics, in the builds that check for it; in the others there is nothing to see.
-pub(crate) async fn a_command_that_panics_fails_nobody_else(store: &Store) {
+pub(crate) async fn a_command_that_panics_does_not_disturb_others(store: &Store) {
     if !cfg!(debug_assertions) {
         return;
     }
@@ -146,7 +146,7 @@ pub(crate) async fn a_command_that_panics_fails_nobody_else(store: &Store) {
         let (engine, here) = (engine.clone(), here.clone());
         tokio::spawn(async move {
             if n % 3 == 0 {
-                let outcome = engine.enable_plan_mode(&here, &person(), PlanStyle::Build).await;
+                let outcome = engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Build).await;
                 assert_eq!(outcome.unwrap_err().code(), RefusalCode::Internal);
             } else {
                 ready(&engine, &nth_session(n), "# Fine").await;
@@ -157,7 +157,7 @@ pub(crate) async fn a_command_that_panics_fails_nobody_else(store: &Store) {
     assert_eq!(assert_no_gaps(&engine, &here).await, 4);
     draft(&engine, &here, set("# Two")).await;
     assert_eq!(assert_no_gaps(&engine, &here).await, 5);
-    assert_eq!(engine.sessions(None, 100).await.unwrap().items.len(), 41);
+    assert_eq!(engine.sessions().list(None, 100).await.unwrap().items.len(), 41);
 }
 
 pub(crate) async fn replaying_any_mix_of_commands_gives_what_is_stored(store: &Store) {
@@ -175,7 +175,7 @@ pub(crate) async fn any_mix_of_commands(store: &Store) {
             let mut stored = 0;
             for round in 0..60 {
                 let here = nth_session(dice.roll(3));
-                engine.open(&here, &person()).await.unwrap();
+                engine.sessions().open(&here, &person()).await.unwrap();
                 let command = any_command(&engine, &here, &mut dice, n * 1000 + round).await;
                 let by = if matches!(command, Command::Draft(_) | Command::Run(_)) { agent() } else { person() };
                 match engine.submit(&here, &by, command).await {
@@ -192,8 +192,9 @@ pub(crate) async fn any_mix_of_commands(store: &Store) {
 }
 
 async fn any_command(engine: &Engine, here: &SessionIdentity, dice: &mut Dice, n: usize) -> Command {
-    let plans = engine.plans(here, None, 5).await.unwrap().items;
-    let named = if plans.is_empty() { None } else { engine.plan(here, &plans[dice.roll(plans.len())].id).await.ok() };
+    let plans = engine.plans().list(here, None, 5).await.unwrap().items;
+    let named =
+        if plans.is_empty() { None } else { engine.plans().get(here, &plans[dice.roll(plans.len())].id).await.ok() };
     match (dice.roll(20), named) {
         (0, _) => off(),
         (1, _) => done(),
@@ -206,7 +207,7 @@ async fn any_command(engine: &Engine, here: &SessionIdentity, dice: &mut Dice, n
         (8, Some(plan)) => revise(&plan.id),
         (9, Some(plan)) => cancel(&plan.id),
         (10, Some(plan)) => resume(&plan.id),
-        (_, Some(_)) => match engine.snapshot(here).await.unwrap().session.unwrap().plan_mode {
+        (_, Some(_)) => match engine.sessions().snapshot(here).await.unwrap().session.unwrap().plan_mode {
             mode if !mode.enabled => on(PlanStyle::ALL[dice.roll(3)]),
             mode => match (mode.style, dice.roll(4)) {
                 (PlanStyle::Document, 0) => report(StepStatus::InProgress),

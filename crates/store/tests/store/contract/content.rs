@@ -34,18 +34,18 @@ pub(crate) async fn every_character_comes_back(store: &Store) {
     for text in texts {
         draft(&engine, &here, set(text)).await;
         let reader = store.engine().await;
-        assert_eq!(markdown(&reader.active_plan(&here).await.unwrap().content), text);
-        assert_eq!(reader.plans(&here, None, 10).await.unwrap().items.len(), 1);
+        assert_eq!(markdown(&reader.plans().active(&here).await.unwrap().content), text);
+        assert_eq!(reader.plans().list(&here, None, 10).await.unwrap().items.len(), 1);
     }
-    let id = engine.active_plan(&here).await.unwrap().id.clone();
-    let versions = engine.history(&here, &id).await.unwrap().versions;
+    let id = engine.plans().active(&here).await.unwrap().id.clone();
+    let versions = engine.history().of_plan(&here, &id).await.unwrap().versions;
     assert_eq!(versions.iter().map(|version| markdown(&version.content)).collect::<Vec<_>>(), texts);
 
     planning(&engine, &here, PlanStyle::Collect).await;
     let arguments = json!({ "text": every_control, "\0": [1.5e300, -0.0, u64::MAX, null] });
     let record = DraftCommand::RecordStep { tool: "odd \0 tool\u{202e}".to_owned(), arguments: arguments.clone() };
     draft(&engine, &here, Command::Draft(record)).await;
-    match &store.engine().await.active_plan(&here).await.unwrap().content {
+    match &store.engine().await.plans().active(&here).await.unwrap().content {
         PlanContent::Collect(collected) => assert_eq!(collected.steps[0].arguments, arguments),
         PlanContent::Document(_) | PlanContent::Build(_) => panic!("this is another plan"),
     }
@@ -59,7 +59,7 @@ pub(crate) async fn a_plan_as_large_as_is_allowed_comes_back(store: &Store) {
     for text in ["x".repeat(1024 * 1024), "\u{1}".repeat(1024 * 1024)] {
         planning(&engine, &here, PlanStyle::Document).await;
         draft(&engine, &here, set(&text)).await;
-        assert!(markdown(&store.engine().await.active_plan(&here).await.unwrap().content) == text);
+        assert!(markdown(&store.engine().await.plans().active(&here).await.unwrap().content) == text);
     }
     assert_whole(&engine).await;
 }
@@ -72,7 +72,7 @@ pub(crate) async fn a_plan_that_is_too_large_is_refused_and_nothing_is_stored(st
     let large = "x".repeat(1024 * 1024 + 1);
     refused(engine.submit(&here, &agent(), set(&large)).await, RefusalCode::LimitExceeded);
     assert_eq!(engine.ledger().session(&here).await.unwrap().unwrap().head, before);
-    assert_eq!(engine.active_plan(&here).await.unwrap(), plan);
+    assert_eq!(engine.plans().active(&here).await.unwrap(), plan);
 }
 
 pub(crate) async fn arguments_are_nested_as_deeply_as_can_be_read_again(store: &Store) {
@@ -95,12 +95,12 @@ pub(crate) async fn arguments_are_nested_as_deeply_as_can_be_read_again(store: &
     draft(&engine, &here, record(64)).await;
     draft(&engine, &here, finalize()).await;
     let reader = store.engine().await;
-    let plan = reader.active_plan(&here).await.unwrap();
+    let plan = reader.plans().active(&here).await.unwrap();
     match &plan.content {
         PlanContent::Collect(collected) => assert_eq!(collected.steps[0].arguments["n"], nested(63)),
         PlanContent::Document(_) | PlanContent::Build(_) => panic!("this is another plan"),
     }
-    assert_eq!(reader.history(&here, &plan.id).await.unwrap().versions.len(), 1);
+    assert_eq!(reader.history().of_plan(&here, &plan.id).await.unwrap().versions.len(), 1);
     reader.submit(&here, &person(), approve(&plan)).await.unwrap();
     assert_whole(&reader).await;
 }
@@ -111,10 +111,10 @@ pub(crate) async fn a_document_has_no_more_steps_than_are_allowed(store: &Store)
     planning(&engine, &here, PlanStyle::Document).await;
     let tasks = |count: usize| (1..=count).map(|n| format!("- [ ] task {n}\n")).collect::<String>();
     refused(engine.submit(&here, &agent(), set(&tasks(501))).await, RefusalCode::LimitExceeded);
-    assert_eq!(engine.active_plan(&here).await.unwrap().version, 0);
+    assert_eq!(engine.plans().active(&here).await.unwrap().version, 0);
     // It is steps that count, not lines.
     draft(&engine, &here, set(&format!("{}{}", "prose\n\n".repeat(600), tasks(500)))).await;
-    assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 500);
+    assert_eq!(engine.plans().active(&here).await.unwrap().content.steps().len(), 500);
     assert_whole(&engine).await;
 }
 

@@ -52,7 +52,7 @@ async fn page(engine: &Engine, from: u64, limit: u32) -> Vec<Entry> {
 pub(crate) async fn a_conversation_is_read_in_pages_without_its_plans(store: &Store) {
     let engine = store.engine().await;
     let events = carry_out(engine.ledger().as_ref(), turns()).await;
-    engine.open(&session("web:k3yk3y8x"), &person()).await.unwrap();
+    engine.sessions().open(&session("web:k3yk3y8x"), &person()).await.unwrap();
     let expected: Vec<_> = (1..).zip(&events).filter(|(_, event)| event.plan().is_none()).collect();
     assert!(expected.len() < events.len() && expected.len() == 12, "{}", expected.len());
     for limit in [1, 2, 3, 12, 1000] {

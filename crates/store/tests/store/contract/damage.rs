@@ -28,23 +28,23 @@ pub(crate) const BYSTANDER: &str = "web:bystander";
 
 pub(crate) async fn a_damaged_plan_is_reported_and_never_overwritten(store: &Store) {
     let engine = three_plans(store).await;
-    let plans = engine.plans(&here(), None, 10).await.unwrap().items;
+    let plans = engine.plans().list(&here(), None, 10).await.unwrap().items;
     let damaged_id = &plans.iter().find(|plan| plan.number == 2).unwrap().id;
     assert_eq!(store.tamper("UPDATE plan SET body = substr(body, 1, 40) WHERE number = 2").await, 1);
     let kept = store.look("SELECT body FROM plan WHERE number = 2").await;
 
-    damaged(engine.plan(&here(), damaged_id).await, "plan");
-    damaged(engine.find_plan(&here(), Some(&"2".parse().unwrap())).await, "plan");
+    damaged(engine.plans().get(&here(), damaged_id).await, "plan");
+    damaged(engine.plans().find(&here(), Some(&"2".parse().unwrap())).await, "plan");
     for command in [reject(damaged_id), cancel(damaged_id), revise(damaged_id)] {
         damaged(engine.submit(&here(), &person(), command).await, "plan");
     }
     // The others are listed, read and decided about.
-    let page = engine.plans(&here(), None, 10).await.unwrap();
+    let page = engine.plans().list(&here(), None, 10).await.unwrap();
     let mut listed: Vec<_> = page.items.iter().map(|plan| plan.number).collect();
     listed.retain(|number| *number != 2);
     assert_eq!(listed, [3, 1]);
     for number in ["1", "3"] {
-        let plan = engine.find_plan(&here(), Some(&number.parse().unwrap())).await.unwrap();
+        let plan = engine.plans().find(&here(), Some(&number.parse().unwrap())).await.unwrap();
         engine.submit(&here(), &person(), approve(&plan)).await.unwrap();
     }
     let (stored, rows) = engine.ledger().stored_plans(&here()).await.unwrap();
@@ -62,11 +62,11 @@ pub(crate) async fn a_damaged_active_plan_stops_only_drafting(store: &Store) {
     let engine = three_plans(store).await;
     store.tamper("UPDATE plan SET body = 'rubbish' WHERE number = 3").await;
     damaged(engine.submit(&here(), &agent(), set("# Over it")).await, "plan");
-    damaged(engine.active_plan(&here()).await, "plan");
-    let first = engine.find_plan(&here(), Some(&"1".parse().unwrap())).await.unwrap();
+    damaged(engine.plans().active(&here()).await, "plan");
+    let first = engine.plans().find(&here(), Some(&"1".parse().unwrap())).await.unwrap();
     engine.submit(&here(), &person(), approve(&first)).await.unwrap();
-    engine.disable_plan_mode(&here(), &person()).await.unwrap();
-    // Work goes on with a new plan, and the damaged one is still there to be looked at.
+    engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
+    // Work continues with a new plan, and the damaged one can still be read.
     let fourth = ready(&engine, &here(), "# Plan 4").await;
     assert_eq!(fourth.number, 4);
     assert_eq!(store.look("SELECT body FROM plan WHERE number = 3").await, "rubbish");
@@ -85,14 +85,14 @@ pub(crate) async fn a_plan_that_says_it_is_another_is_found(store: &Store) {
 pub(crate) async fn a_damaged_status_is_listed_beside_the_others(store: &Store) {
     let engine = three_plans(store).await;
     store.tamper("UPDATE plan SET status = 'MISLAID' WHERE number = 2").await;
-    let page = engine.plans(&here(), None, 10).await.unwrap();
+    let page = engine.plans().list(&here(), None, 10).await.unwrap();
     assert_eq!(page.items.iter().map(|plan| plan.number).collect::<Vec<_>>(), [3, 1]);
     assert_eq!(whats(&page.damaged), ["plan 2 of cli:k3yk3y8x"]);
     // Pages that end on it go on after it.
     let mut numbers = Vec::new();
     let mut before = None;
     loop {
-        let page = engine.plans(&here(), before, 1).await.unwrap();
+        let page = engine.plans().list(&here(), before, 1).await.unwrap();
         numbers.extend(page.items.iter().map(|plan| plan.number));
         before = page.next;
         if before.is_none() {
@@ -112,21 +112,21 @@ pub(crate) async fn a_damaged_session_is_reported_and_never_overwritten(store: &
         let kept = store.look(&row).await;
 
         damaged(engine.ledger().session(&here()).await, "session cli:k3yk3y8x");
-        damaged(engine.snapshot(&here()).await, "session cli:k3yk3y8x");
+        damaged(engine.sessions().snapshot(&here()).await, "session cli:k3yk3y8x");
         for command in [open(), set("# More"), off(), reset(), import("old-plan")] {
             damaged(engine.submit(&here(), &person(), command).await, "session cli:k3yk3y8x");
         }
-        let page = engine.sessions(None, 10).await.unwrap();
+        let page = engine.sessions().list(None, 10).await.unwrap();
         assert_eq!(page.items.iter().map(|s| s.session.identity.to_string()).collect::<Vec<_>>(), [BYSTANDER]);
         assert_eq!(whats(&page.damaged), ["session cli:k3yk3y8x"]);
         let report = verify(&engine).await;
         assert!(!report.is_whole() && report.damaged.len() == 1);
-        assert!(report.chains.iter().all(|chain| chain.is_whole()));
+        assert!(!report.chains.is_empty() && report.chains.iter().all(|chain| chain.is_whole()), "{report:?}");
         assert_eq!(store.look(&row).await, kept, "{tampering}");
     }
 }
 
-pub(crate) async fn a_damaged_session_fails_nobody_else(store: &Store) {
+pub(crate) async fn a_damaged_session_does_not_disturb_others(store: &Store) {
     let engine = three_plans(store).await;
     store.tamper("UPDATE session SET state = '{}' WHERE conversation = 'k3yk3y8x'").await;
     let callers = (0..60).map(|n| {
@@ -145,21 +145,21 @@ pub(crate) async fn a_damaged_session_fails_nobody_else(store: &Store) {
 
 pub(crate) async fn a_damaged_entry_is_reported(store: &Store) {
     let engine = three_plans(store).await;
-    let second = engine.find_plan(&here(), Some(&"2".parse().unwrap())).await.unwrap();
+    let second = engine.plans().find(&here(), Some(&"2".parse().unwrap())).await.unwrap();
     let of_second = engine.ledger().plan_journal(&here(), &second.id).await.unwrap();
     let seq = of_second[1].as_ref().unwrap().seq;
     let tampering = "UPDATE journal SET body = 'rubbish' WHERE seq =";
     store.tamper(&format!("{tampering} {seq} AND plan_id = '{}'", second.id)).await;
     // The whole entries are listed, and the damaged one is named beside them.
-    let history = engine.history(&here(), &second.id).await.unwrap();
+    let history = engine.history().of_plan(&here(), &second.id).await.unwrap();
     assert_eq!(whats(&history.damaged), [format!("journal entry {seq}")]);
     assert_eq!(history.items.len(), of_second.len() - 1);
     let report = chain(&engine, &here()).await;
     assert_eq!(report.entries, seq - 1);
     assert!(report.damage.unwrap().contains(&format!("entry {seq} ")));
-    // The state beside the journal still serves, and the journal goes on after the damage.
+    // The state beside the journal still serves, and the journal continues after the damage.
     engine.submit(&here(), &person(), approve(&second)).await.unwrap();
-    assert_eq!(engine.plan(&here(), &second.id).await.unwrap().status, PlanStatus::Approved);
+    assert_eq!(engine.plans().get(&here(), &second.id).await.unwrap().status, PlanStatus::Approved);
     assert_eq!(chain(&engine, &here()).await.entries, seq - 1);
     assert!(chain(&engine, &session(BYSTANDER)).await.is_whole());
 }
@@ -221,7 +221,7 @@ pub(crate) async fn a_deleted_plan_is_found(store: &Store) {
     store.tamper("DELETE FROM plan WHERE number = 2").await;
     let report = chain(&engine, &here()).await;
     assert_eq!(whats(&report.disagreements), ["plan 2 of cli:k3yk3y8x"]);
-    refused(engine.find_plan(&here(), Some(&"2".parse().unwrap())).await, RefusalCode::NotFound);
+    refused(engine.plans().find(&here(), Some(&"2".parse().unwrap())).await, RefusalCode::NotFound);
 }
 
 pub(crate) async fn a_newer_schema_is_refused_and_left_alone(store: &Store) {
@@ -254,7 +254,7 @@ pub(crate) async fn a_damaged_plan_hides_nothing_that_waits(store: &Store) {
         assert_eq!(store.tamper(&format!("UPDATE plan SET {tampering} WHERE number = 2")).await, 1);
         let (mut waiting, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
         loop {
-            let page = engine.inbox(ledger.as_ref(), after, 2).await.unwrap();
+            let page = engine.inbox().list(ledger.as_ref(), after, 2).await.unwrap();
             waiting.extend(page.items.iter().map(|waiting| waiting.plan.display_title()));
             damaged.extend(page.damaged);
             after = page.next;
@@ -272,11 +272,11 @@ pub(crate) async fn a_session_with_an_unreadable_name_hides_no_other(store: &Sto
     let engine = three_plans(store).await;
     let chat = TransportChat("telegram:1".to_owned());
     for session in [here(), session("web:k3yk3y8x")] {
-        engine.open(&session, &person()).await.unwrap();
+        engine.sessions().open(&session, &person()).await.unwrap();
         engine.ledger().point(&chat, &session).await.unwrap();
     }
     store.tamper("UPDATE session SET channel = 'smoke' WHERE conversation = 'k3yk3y8x' AND channel = 'web'").await;
-    let with_key = engine.sessions_with_key(&here().conversation).await.unwrap();
+    let with_key = engine.sessions().with_key(&here().conversation).await.unwrap();
     assert_eq!(with_key, [here()]);
     assert_eq!(store.ledger().await.pointers().await.unwrap(), [(chat, here())]);
     let page = engine.ledger().walk_sessions(None, 10).await.unwrap();

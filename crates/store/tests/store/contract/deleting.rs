@@ -39,10 +39,10 @@ pub(crate) async fn a_deleted_session_is_gone_with_everything(store: &Store) {
     let chat = TransportChat("telegram:1".to_owned());
     engine.submit(&here(), &person(), begin("Hello")).await.unwrap();
     engine.ledger().point(&chat, &session(BYSTANDER)).await.unwrap();
-    let before = (other.snapshot(&session(BYSTANDER)).await.unwrap(), rows(store).await);
+    let before = (other.sessions().snapshot(&session(BYSTANDER)).await.unwrap(), rows(store).await);
     assert_eq!(before.1, ["2", "15", "4", "0", "1"]);
     engine.ledger().point(&chat, &here()).await.unwrap();
-    let plan = other.active_plan(&here()).await.unwrap();
+    let plan = other.plans().active(&here()).await.unwrap();
     let held = lease(engine.ledger().as_ref(), &here()).await;
     other.ledger().delete_session(&held).await.unwrap();
 
@@ -64,7 +64,7 @@ pub(crate) async fn a_deleted_session_is_gone_with_everything(store: &Store) {
         assert_eq!(ledger.orphans().await.unwrap(), []);
     }
     assert_eq!(rows(store).await, ["1", "4", "1", "0", "1"]);
-    assert_eq!(other.snapshot(&session(BYSTANDER)).await.unwrap(), before.0);
+    assert_eq!(other.sessions().snapshot(&session(BYSTANDER)).await.unwrap(), before.0);
     draft(&engine, &session(BYSTANDER), set("# Goes on")).await;
     assert_eq!(assert_whole(&engine).await.chains.len(), 1);
 }
@@ -85,7 +85,7 @@ pub(crate) async fn the_outcomes_of_a_deleted_session_are_gone(store: &Store) {
     assert_eq!(assert_whole(&store.engine().await).await.chains.len(), 1);
 }
 
-pub(crate) async fn only_whoever_holds_a_session_can_delete_it(store: &Store) {
+pub(crate) async fn only_the_holder_of_the_lease_can_delete_a_session(store: &Store) {
     let engine = three_plans(store).await;
     let ledger = engine.ledger();
     let lost = ledger.acquire_lease(&here(), "first", Duration::ZERO).await.unwrap().unwrap();
@@ -119,16 +119,16 @@ pub(crate) async fn a_key_can_be_used_again_and_begins_anew(store: &Store) {
         assert_eq!((begun.seq, held.fence), (6, 1));
         assert_eq!(assert_no_gaps(engine, &here()).await, 6);
         other.ledger().delete_session(&held).await.unwrap();
-        // Whoever still thinks that they hold it cannot write to one that comes after it.
+        // An earlier holder cannot write to a session that is made after it.
         let late = submission(&here(), "late", open());
         fenced(engine.ledger().submit(holding(&held, late)).await);
     }
-    let fresh = engines[0].open(&here(), &person()).await.unwrap().snapshot.session.unwrap();
+    let fresh = engines[0].sessions().open(&here(), &person()).await.unwrap().snapshot.session.unwrap();
     assert!(fresh.turn.is_none() && fresh.topic.is_none() && fresh.plans_made == 0 && !fresh.plan_mode.enabled);
     assert_whole(&engines[1]).await;
 }
 
-pub(crate) async fn deleting_is_in_nobody_elses_way(store: &Store) {
+pub(crate) async fn deleting_one_session_does_not_disturb_others(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let callers = (0..24).map(|n| {
         let (engine, other) = (engines[n % 2].clone(), engines[(n / 2) % 2].clone());
@@ -150,7 +150,7 @@ pub(crate) async fn deleting_is_in_nobody_elses_way(store: &Store) {
     assert!(report.chains.iter().all(|chain| chain.entries == 21), "{report:?}");
 }
 
-/// Whoever opens a session that is just being deleted gets it, before or after.
+/// Opening a session that is just being deleted succeeds, before or after.
 pub(crate) async fn a_session_can_be_opened_while_it_is_deleted(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let done = Arc::new(AtomicBool::new(false));
@@ -159,14 +159,14 @@ pub(crate) async fn a_session_can_be_opened_while_it_is_deleted(store: &Store) {
             let (engine, done) = (engines[n % 2].clone(), done.clone());
             tokio::spawn(async move {
                 while !done.load(Ordering::Relaxed) {
-                    engine.open(&here(), &person()).await.unwrap();
+                    engine.sessions().open(&here(), &person()).await.unwrap();
                 }
             })
         })
         .collect();
     for n in 0..40 {
         let engine = &engines[n % 2];
-        engine.open(&here(), &person()).await.unwrap();
+        engine.sessions().open(&here(), &person()).await.unwrap();
         let held = lease(engine.ledger().as_ref(), &here()).await;
         engine.ledger().delete_session(&held).await.unwrap();
     }

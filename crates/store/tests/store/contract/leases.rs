@@ -19,12 +19,12 @@ const OVER: Duration = Duration::ZERO;
 pub(crate) async fn a_lease_is_held_by_one_owner(store: &Store) {
     let (engine, other) = (store.engine().await, store.ledger().await);
     let (here, there) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
-    engine.open(&here, &person()).await.unwrap();
-    engine.open(&there, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
+    engine.sessions().open(&there, &person()).await.unwrap();
     let held = engine.ledger().acquire_lease(&here, "first", LONG).await.unwrap().unwrap();
     assert_eq!((&held.session, held.owner.as_str()), (&here, "first"));
     assert_eq!(other.acquire_lease(&here, "second", LONG).await.unwrap(), None);
-    // Whoever has it extends it and keeps the fence.
+    // Its owner extends it and keeps the fence.
     assert_eq!(other.acquire_lease(&here, "first", LONG).await.unwrap(), Some(held));
     // Another session is another matter.
     assert!(other.acquire_lease(&there, "second", LONG).await.unwrap().is_some());
@@ -33,7 +33,7 @@ pub(crate) async fn a_lease_is_held_by_one_owner(store: &Store) {
 pub(crate) async fn a_lease_that_ran_out_is_taken_over_with_a_higher_fence(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
-    engine.open(&here, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
     let mut fence = 0;
     for owner in ["first", "second", "third", "first"] {
         let lease = engine.ledger().acquire_lease(&here, owner, OVER).await.unwrap().unwrap();
@@ -48,7 +48,7 @@ pub(crate) async fn a_lease_that_ran_out_is_taken_over_with_a_higher_fence(store
 pub(crate) async fn a_lease_given_back_is_free_and_its_fence_keeps_growing(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
-    engine.open(&here, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
     let mut fence = 0;
     for owner in ["first", "second", "first"] {
         let lease = engine.ledger().acquire_lease(&here, owner, LONG).await.unwrap().unwrap();
@@ -61,7 +61,7 @@ pub(crate) async fn a_lease_given_back_is_free_and_its_fence_keeps_growing(store
 pub(crate) async fn giving_back_a_lost_lease_is_harmless(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
-    engine.open(&here, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
     let lost = engine.ledger().acquire_lease(&here, "first", OVER).await.unwrap().unwrap();
     let held = engine.ledger().acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
     engine.ledger().release_lease(&lost).await.unwrap();
@@ -72,15 +72,15 @@ pub(crate) async fn giving_back_a_lost_lease_is_harmless(store: &Store) {
     engine.ledger().release_lease(&nowhere).await.unwrap();
 }
 
-pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
+pub(crate) async fn an_owner_that_lost_the_lease_cannot_write(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
-    engine.open(&here, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
     let first = engine.ledger().acquire_lease(&here, "first", OVER).await.unwrap().unwrap();
     let under = |lease: &Lease, request: &str, command| {
         engine.ledger().submit(holding(lease, submission(&here, request, command)))
     };
-    // Nobody else has it yet, so it still counts.
+    // No other owner has taken it yet, so it is still valid.
     under(&first, "in-time", on(PlanStyle::Collect)).await.unwrap();
     let second = engine.ledger().acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
     fenced(under(&first, "too-late", record(1)).await);
@@ -94,14 +94,14 @@ pub(crate) async fn whoever_lost_the_lease_cannot_write(store: &Store) {
     );
     ours.into_iter().for_each(|outcome| drop(outcome.unwrap()));
     theirs.into_iter().for_each(|outcome| fenced(outcome));
-    assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 21);
+    assert_eq!(engine.plans().active(&here).await.unwrap().content.steps().len(), 21);
     assert_no_gaps(&engine, &here).await;
 }
 
-pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store) {
+pub(crate) async fn a_repeat_is_answered_whatever_the_lease_is_now(store: &Store) {
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
-    engine.open(&here, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
     let first = engine.ledger().acquire_lease(&here, "first", OVER).await.unwrap().unwrap();
     let mut sent = holding(&first, submission(&here, "in-time", on(PlanStyle::Collect)));
     let answer = engine.ledger().submit(sent.clone()).await.unwrap();
@@ -109,7 +109,7 @@ pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store
     let again = engine.ledger().submit(sent.clone()).await.unwrap();
     assert_eq!((again.events, again.seq, again.snapshot), (answer.events, answer.seq, answer.snapshot));
     // What was not carried out in time is not carried out now.
-    sent.stamp.request = RequestId::new("too-late").unwrap();
+    sent.context.request = RequestId::new("too-late").unwrap();
     fenced(engine.ledger().submit(sent).await);
     assert_eq!(assert_no_gaps(&engine, &here).await, 3);
 }
@@ -117,8 +117,8 @@ pub(crate) async fn a_repeat_is_answered_whoever_has_the_lease_now(store: &Store
 pub(crate) async fn a_lease_counts_in_its_own_session_only(store: &Store) {
     let engine = store.engine().await;
     let (here, there, nowhere) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"), session("mcp:k3yk3y8x"));
-    engine.open(&here, &person()).await.unwrap();
-    engine.open(&there, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
+    engine.sessions().open(&there, &person()).await.unwrap();
     let ours = engine.ledger().acquire_lease(&here, "first", LONG).await.unwrap().unwrap();
     let theirs = engine.ledger().acquire_lease(&there, "first", LONG).await.unwrap().unwrap();
     assert_eq!(ours.fence, theirs.fence);
@@ -142,7 +142,7 @@ pub(crate) async fn a_lease_needs_a_session(store: &Store) {
 pub(crate) async fn one_of_many_gets_the_lease(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let here = session("cli:k3yk3y8x");
-    engines[0].open(&here, &person()).await.unwrap();
+    engines[0].sessions().open(&here, &person()).await.unwrap();
     let mut fence = 0;
     for _ in 0..5 {
         let wanted = (0..20).map(|n| {

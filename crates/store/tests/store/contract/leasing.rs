@@ -25,7 +25,7 @@ pub(crate) async fn taking_a_session_keeps_everybody_else_out(store: &Store) {
     let lease = Lease { session: here.clone(), owner: "first".to_owned(), fence: 1 };
     assert_eq!(opened.lease, Some(lease.clone()));
     let begun = ledger.submit(taking("first", LONG, submission(&here, "turn", begin("Hello")))).await.unwrap();
-    assert_eq!(begun.lease, Some(lease.clone()), "whoever has it keeps the fence");
+    assert_eq!(begun.lease, Some(lease.clone()), "the owner keeps the fence");
 
     // Nothing is done, and it is not a refusal: not even of what would be refused, since a turn is under way.
     for (n, command) in [begin("Me too"), off(), open(), stop()].into_iter().enumerate() {
@@ -35,7 +35,7 @@ pub(crate) async fn taking_a_session_keeps_everybody_else_out(store: &Store) {
     assert_eq!(other.acquire_lease(&here, "second", LONG).await.unwrap(), None);
     let held = ledger.submit(holding(&lease, submission(&here, "end", end("turn")))).await.unwrap();
     assert_eq!((held.seq, held.lease), (3, None));
-    // Whoever wants no lease is in nobody's way.
+    // A submission without a lease is not refused.
     other.submit(submission(&here, "aside", on(PlanStyle::Document))).await.unwrap();
     assert_whole(&store.engine().await).await;
 }
@@ -70,7 +70,7 @@ pub(crate) async fn a_command_with_nothing_to_change_takes_and_lets_go_too(store
     assert_eq!(assert_no_gaps(&store.engine().await, &here).await, 1);
 }
 
-pub(crate) async fn whoever_lets_go_makes_room_at_once(store: &Store) {
+pub(crate) async fn a_released_lease_is_free_at_once(store: &Store) {
     let (ledger, other) = (store.ledger().await, store.ledger().await);
     let here = session("cli:k3yk3y8x");
     ledger.submit(submission(&here, "open", open())).await.unwrap();
@@ -97,7 +97,7 @@ pub(crate) async fn a_refused_command_does_not_let_go(store: &Store) {
     leased(ledger.submit(taking("second", LONG, submission(&here, "theirs", open()))).await, &here);
 }
 
-pub(crate) async fn whoever_crashed_is_followed_and_cannot_write_any_more(store: &Store) {
+pub(crate) async fn after_a_crash_another_owner_takes_over_and_the_first_cannot_write(store: &Store) {
     let (ledger, other) = (store.ledger().await, store.ledger().await);
     let here = session("cli:k3yk3y8x");
     ledger.submit(submission(&here, "open", open())).await.unwrap();
@@ -109,7 +109,7 @@ pub(crate) async fn whoever_crashed_is_followed_and_cannot_write_any_more(store:
     let late = || submission(&here, "late", note("turn", vec![replied("Hi", 0)]));
     fenced(ledger.submit(holding(&lost, late())).await);
     fenced(ledger.submit(letting_go(&lost, late())).await);
-    // Nothing was given back in the name of somebody else.
+    // The lease of the other owner was not released.
     leased(ledger.submit(taking("first", LONG, late())).await, &here);
     other.submit(letting_go(&kept, submission(&here, "end", end("turn")))).await.unwrap();
     assert_eq!(assert_no_gaps(&store.engine().await, &here).await, 4);
@@ -139,7 +139,7 @@ pub(crate) async fn a_repeated_request_gets_its_outcome_and_the_lease_if_it_is_f
     let again = ledger.submit(leaving).await.unwrap();
     assert_eq!((again.events, again.lease), (left.events, None));
     leased(other.submit(taking("second", LONG, submission(&here, "theirs", open()))).await, &here);
-    // It is somebody else's.
+    // Another owner has it.
     ledger.release_lease(&retaken).await.unwrap();
     other.submit(taking("second", LONG, submission(&here, "theirs", open()))).await.unwrap();
     let again = ledger.submit(sent).await.unwrap();

@@ -1,4 +1,4 @@
-//! All sessions together: the plans that wait, the work that nobody does, and how much there is.
+//! All sessions together: the plans that wait, the work that no process does, and the counts.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub(crate) async fn plans_are_found_in_every_session_the_latest_first(store: &St
     carry_out(&engine, &plan, 1, "done").await;
     let waiting = of(&[PlanStatus::Ready, PlanStatus::Executing]).await;
     assert_eq!(named(&waiting), plans(&[("cli:k3yk3y8x", 1), ("web:k3yk3y8x", 1)]));
-    assert_eq!(waiting.items[0].plan, engine.plans(&here(), None, 1).await.unwrap().items[0]);
+    assert_eq!(waiting.items[0].plan, engine.plans().list(&here(), None, 1).await.unwrap().items[0]);
 
     assert_eq!(named(&of(&[PlanStatus::Ready]).await), plans(&[("web:k3yk3y8x", 1)]));
     assert_eq!(named(&of(&[PlanStatus::Rejected]).await), plans(&[("web:k3yk3y8x", 2)]));
@@ -139,13 +139,13 @@ async fn left(ledger: &dyn ServerLedger, sessions: usize) -> Vec<Unfinished> {
     timeout(PATIENCE, waiting).await.expect("something is not listed, or too much is")
 }
 
-pub(crate) async fn what_nobody_does_any_more_is_found(store: &Store) {
+pub(crate) async fn work_that_no_process_does_is_found(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     let (talking, idle) = (session("web:talking1"), session("web:idle-idle"));
     executing(&engine, 2).await;
     for session in [&talking, &idle] {
-        engine.open(session, &person()).await.unwrap();
+        engine.sessions().open(session, &person()).await.unwrap();
     }
     ready(&engine, &idle, "# Waits for a person").await;
     let lease = begin_turn(ledger.as_ref(), &talking, "crashed", Duration::from_millis(1)).await;
@@ -162,23 +162,23 @@ pub(crate) async fn what_nobody_does_any_more_is_found(store: &Store) {
     end_turn(ledger.as_ref(), &lease).await;
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, [carried_out]);
     engine.submit(&here(), &person(), stop()).await.unwrap();
-    let plan = engine.active_plan(&here()).await.unwrap();
+    let plan = engine.plans().active(&here()).await.unwrap();
     engine.submit(&here(), &person(), cancel(&plan.id)).await.unwrap();
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
 }
 
-pub(crate) async fn work_that_somebody_is_at_is_not_listed(store: &Store) {
+pub(crate) async fn work_that_a_process_does_is_not_listed(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     executing(&engine, 2).await;
     let held = ledger.acquire_lease(&here(), "working", LONG).await.unwrap().unwrap();
-    engine.open(&nth_session(1), &person()).await.unwrap();
+    engine.sessions().open(&nth_session(1), &person()).await.unwrap();
     begin_turn(ledger.as_ref(), &nth_session(1), "talking", LONG).await;
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
     ledger.release_lease(&held).await.unwrap();
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
 }
 
-pub(crate) async fn whoever_gave_a_session_back_has_not_left_it(store: &Store) {
+pub(crate) async fn a_released_session_is_not_listed_as_left(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     executing(&engine, 2).await;
     let held = ledger.acquire_lease(&here(), "working", LONG).await.unwrap().unwrap();
@@ -191,7 +191,7 @@ pub(crate) async fn whoever_gave_a_session_back_has_not_left_it(store: &Store) {
 pub(crate) async fn damage_hides_no_unfinished_work(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     for n in 0..7 {
-        engine.open(&nth_session(n), &person()).await.unwrap();
+        engine.sessions().open(&nth_session(n), &person()).await.unwrap();
         engine.submit(&nth_session(n), &person(), begin("Hello")).await.unwrap();
     }
     let damage = "UPDATE session SET state = 'nonsense' WHERE conversation < 'session-00005'";
@@ -213,7 +213,7 @@ pub(crate) async fn damage_hides_no_unfinished_work(store: &Store) {
 pub(crate) async fn unfinished_work_is_walked_by_key_while_sessions_are_written_to(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     for n in 0..9 {
-        engine.open(&nth_session(n), &person()).await.unwrap();
+        engine.sessions().open(&nth_session(n), &person()).await.unwrap();
         engine.submit(&nth_session(n), &person(), begin("Hello")).await.unwrap();
     }
     let (mut found, mut after) = (Vec::new(), None);
@@ -236,26 +236,26 @@ pub(crate) async fn unfinished_work_is_walked_by_key_while_sessions_are_written_
 pub(crate) async fn a_paused_execution_is_not_unfinished_until_it_is_resumed(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     executing(&engine, 2).await;
-    let plan = engine.active_plan(&here()).await.unwrap();
+    let plan = engine.plans().active(&here()).await.unwrap();
     let execution = plan.execution.as_ref().unwrap().id.clone();
     let pause = Command::Run(RunCommand::Pause { plan: plan.id.clone(), execution });
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
     engine.submit(&here(), &person(), pause.clone()).await.unwrap();
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items, []);
-    let stored = store.engine().await.plan(&here(), &plan.id).await.unwrap();
+    let stored = store.engine().await.plans().get(&here(), &plan.id).await.unwrap();
     assert!(stored.execution.as_ref().unwrap().paused_since().is_some());
     // To pause what is paused changes nothing.
     assert_eq!(engine.submit(&here(), &person(), pause).await.unwrap().events, []);
-    engine.resume(&here(), &person(), &plan.id).await.unwrap();
+    engine.plans().resume(&here(), &person(), &plan.id).await.unwrap();
     assert_eq!(ledger.unfinished(None, 10).await.unwrap().items.len(), 1);
-    let stored = store.engine().await.plan(&here(), &plan.id).await.unwrap();
+    let stored = store.engine().await.plans().get(&here(), &plan.id).await.unwrap();
     assert!(matches!(stored.execution.as_ref().unwrap().pause, Some(Pause::Resumed { .. })));
 }
 
 pub(crate) async fn the_lease_that_a_process_holds_can_be_looked_at(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     assert_eq!(ledger.lease(&here()).await.unwrap(), None);
-    engine.open(&here(), &person()).await.unwrap();
+    engine.sessions().open(&here(), &person()).await.unwrap();
     assert_eq!(ledger.lease(&here()).await.unwrap(), None);
     let held = ledger.acquire_lease(&here(), "working", LONG).await.unwrap().unwrap();
     assert_eq!(ledger.lease(&here()).await.unwrap(), Some(held.clone()));
@@ -270,7 +270,7 @@ pub(crate) async fn everything_is_counted(store: &Store) {
     for n in 0..3 {
         ready(&engine, &nth_session(n), "# Plan").await;
     }
-    engine.open(&nth_session(3), &person()).await.unwrap();
+    engine.sessions().open(&nth_session(3), &person()).await.unwrap();
     engine.submit(&nth_session(3), &person(), begin("Hello")).await.unwrap();
     engine.submit(&nth_session(0), &person(), off()).await.unwrap();
     let census = StoreCounts { sessions: 5, planning: 3, turns: 1, plans_ready: 3, plans_executing: 1 };

@@ -26,7 +26,7 @@ fn ask(plan: &PlanId, feedback: &str) -> Command {
 async fn decide(engine: &Engine, command: Command) -> Arc<Plan> {
     let id = command.subject().unwrap().clone();
     engine.submit(&here(), &person(), command).await.unwrap();
-    engine.plan(&here(), &id).await.unwrap()
+    engine.plans().get(&here(), &id).await.unwrap()
 }
 
 pub(crate) async fn the_same_text_again_changes_nothing(store: &Store) {
@@ -63,13 +63,13 @@ pub(crate) async fn a_parked_draft_that_is_revised_is_worked_on_again(store: &St
         if style == PlanStyle::Collect {
             draft(&engine, &here(), record(1)).await;
         }
-        engine.disable_plan_mode(&here(), &person()).await.unwrap();
+        engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
         let revised = decide(&engine, ask(&plan.id, "look at the tests, too")).await;
         assert_eq!((revised.number, revised.status), (1, PlanStatus::Collecting));
         assert_eq!(revised.feedback.as_ref().unwrap().text, "look at the tests, too");
-        let mode = engine.snapshot(&here()).await.unwrap().session.unwrap().plan_mode;
+        let mode = engine.sessions().snapshot(&here()).await.unwrap().session.unwrap().plan_mode;
         assert_eq!((mode.enabled, mode.style, mode.active_plan), (true, style, Some(plan.id.clone())));
-        assert_eq!(engine.plans(&here(), None, 10).await.unwrap().items.len(), 1);
+        assert_eq!(engine.plans().list(&here(), None, 10).await.unwrap().items.len(), 1);
         assert_whole(&engine).await;
     }
 }
@@ -81,7 +81,7 @@ pub(crate) async fn a_parked_document_goes_on_where_it_stood(store: &Store) {
     decide(&engine, resume(&plan.id)).await;
     let running = active(&engine.submit(&here(), &agent(), report(StepStatus::Completed)).await.unwrap());
     assert_eq!(running.status, PlanStatus::Executing);
-    engine.disable_plan_mode(&here(), &person()).await.unwrap();
+    engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
 
     let resumed = engine.submit(&here(), &person(), resume(&plan.id)).await.unwrap();
     assert_eq!(names(&resumed.events), ["execution_resumed", "plan_mode_enabled"]);
@@ -90,7 +90,7 @@ pub(crate) async fn a_parked_document_goes_on_where_it_stood(store: &Store) {
     for _ in 0..2 {
         engine.submit(&here(), &agent(), report(StepStatus::Completed)).await.unwrap();
     }
-    let ended = engine.plan(&here(), &plan.id).await.unwrap();
+    let ended = engine.plans().get(&here(), &plan.id).await.unwrap();
     assert_eq!((ended.status, ended.execution.as_ref().unwrap().number), (PlanStatus::Completed, 1));
     assert_whole(&engine).await;
 }
@@ -105,7 +105,7 @@ pub(crate) async fn a_document_with_every_step_ticked_is_complete_when_it_starts
         } else {
             engine.submit(&here(), &person(), resume(&plan.id)).await.unwrap();
         }
-        let ended = store.engine().await.plan(&here(), &plan.id).await.unwrap();
+        let ended = store.engine().await.plans().get(&here(), &plan.id).await.unwrap();
         assert_eq!(ended.status, PlanStatus::Completed, "reported: {reported}");
         assert!(ended.execution.as_ref().unwrap().finished_at.is_some());
     }
@@ -124,7 +124,7 @@ pub(crate) async fn a_step_a_person_skipped_stays_skipped(store: &Store) {
         for command in commands {
             draft(&engine, &here(), command).await;
         }
-        let plan = engine.active_plan(&here()).await.unwrap();
+        let plan = engine.plans().active(&here()).await.unwrap();
         decide(&engine, approve(&plan)).await;
         run(&engine, RunCommand::Start { plan: plan.id.clone() }).await;
         step(&engine, &plan.id, "s1", StepStatus::Completed).await;
@@ -149,8 +149,8 @@ pub(crate) async fn a_turn_for_a_step_of_a_parked_plan_has_the_plan_at_hand(stor
     for command in [goal("one thing"), add("one"), submit()] {
         draft(&engine, &here(), command).await;
     }
-    let plan = engine.active_plan(&here()).await.unwrap();
-    engine.disable_plan_mode(&here(), &person()).await.unwrap();
+    let plan = engine.plans().active(&here()).await.unwrap();
+    engine.sessions().disable_plan_mode(&here(), &person()).await.unwrap();
     decide(&engine, approve(&plan)).await;
     run(&engine, RunCommand::Start { plan: plan.id.clone() }).await;
     let (execution, step) = (execution(&engine, &plan.id).await, StepId::new("s1").unwrap());
@@ -179,7 +179,7 @@ async fn run(engine: &Engine, command: RunCommand) {
 }
 
 async fn execution(engine: &Engine, plan: &PlanId) -> planwright_core::ids::ExecutionId {
-    engine.plan(&here(), plan).await.unwrap().execution.as_ref().unwrap().id.clone()
+    engine.plans().get(&here(), plan).await.unwrap().execution.as_ref().unwrap().id.clone()
 }
 
 /// Begins a step and ends it.

@@ -19,7 +19,7 @@ fn chat(name: &str) -> TransportChat {
 async fn opened<const N: usize>(engine: &Engine) -> [SessionIdentity; N] {
     let sessions = std::array::from_fn(nth_session);
     for session in &sessions {
-        engine.open(session, &person()).await.unwrap();
+        engine.sessions().open(session, &person()).await.unwrap();
     }
     sessions
 }
@@ -56,8 +56,8 @@ pub(crate) async fn a_pointer_falls_back_when_its_session_is_deleted(store: &Sto
     let active_session = async |chat: &TransportChat| engine.ledger().active_session(chat).await.unwrap();
     delete(&engine, &three).await;
     assert_eq!((active_session(&here).await.as_ref(), active_session(&there).await), (Some(&two), None));
-    // One of the same name is another session, and nobody has chosen it.
-    engine.open(&three, &person()).await.unwrap();
+    // A new session of the same name is another one, and no transport points to it.
+    engine.sessions().open(&three, &person()).await.unwrap();
     assert_eq!((active_session(&here).await.as_ref(), active_session(&there).await), (Some(&two), None));
     delete(&engine, &one).await;
     assert_eq!(active_session(&here).await, Some(two.clone()));

@@ -50,7 +50,7 @@ async fn all_sessions(ledger: &dyn Ledger, limit: u32) -> Vec<String> {
 }
 
 fn when(second: i64, mut submission: Submission) -> Submission {
-    submission.stamp.at = at(second);
+    submission.context.at = at(second);
     submission
 }
 
@@ -85,9 +85,9 @@ pub(crate) async fn sessions_active_at_the_same_moment_are_all_listed(store: &St
 pub(crate) async fn sessions_with_one_key_are_found_on_every_channel(store: &Store) {
     let engine = store.engine().await;
     for name in ["web:k3yk3y8x", "cli:k3yk3y8x", "cli:another1", "cli:k3yk3y8xx"] {
-        engine.open(&session(name), &person()).await.unwrap();
+        engine.sessions().open(&session(name), &person()).await.unwrap();
     }
-    let found = engine.sessions_with_key(&session("mcp:k3yk3y8x").conversation).await.unwrap();
+    let found = engine.sessions().with_key(&session("mcp:k3yk3y8x").conversation).await.unwrap();
     let found: BTreeSet<_> = found.iter().map(ToString::to_string).collect();
     assert_eq!(found, BTreeSet::from(["cli:k3yk3y8x".to_owned(), "web:k3yk3y8x".to_owned()]));
 }
@@ -103,12 +103,12 @@ pub(crate) async fn plans_are_paged_the_newest_first(store: &Store) {
     for limit in [1, 2, 3, 7, 100] {
         let (mut numbers, mut before) = (Vec::new(), None);
         loop {
-            let page = engine.plans(&here, before, limit).await.unwrap();
+            let page = engine.plans().list(&here, before, limit).await.unwrap();
             assert!(page.items.len() <= limit as usize);
             for plan in &page.items {
                 assert_eq!(plan.title, format!("Plan {}", plan.number));
                 assert_eq!((plan.status, plan.style), (PlanStatus::Ready, PlanStyle::Document));
-                assert_eq!(engine.plan(&here, &plan.id).await.unwrap().number, plan.number);
+                assert_eq!(engine.plans().get(&here, &plan.id).await.unwrap().number, plan.number);
             }
             numbers.extend(page.items.iter().map(|plan| plan.number));
             match page.next {
@@ -131,7 +131,7 @@ pub(crate) async fn plans_are_found_by_number_and_by_pieces_of_their_id(store: &
         }
     }
     engine.submit(&session("web:k3yk3y8x"), &person(), import("alpha-elsewhere")).await.unwrap();
-    let find = async |text: &str| engine.find_plan(&here, Some(&text.parse().unwrap())).await;
+    let find = async |text: &str| engine.plans().find(&here, Some(&text.parse().unwrap())).await;
     let found = async |text: &str| find(text).await.unwrap().id.to_string();
     assert_eq!(found("1").await, "alpha-one-999999");
     assert_eq!(found("2").await, "alpha-two-000777");
@@ -191,7 +191,7 @@ pub(crate) async fn the_history_of_a_plan_has_its_versions(store: &Store) {
     let here = session("cli:k3yk3y8x");
     let plan = ready(&engine, &here, "# One").await;
     draft(&engine, &here, set("# Two")).await;
-    let history = engine.history(&here, &plan.id).await.unwrap();
+    let history = engine.history().of_plan(&here, &plan.id).await.unwrap();
     assert_eq!(history.versions.len(), 2);
     let (stored, damaged) = engine.ledger().stored_plans(&here).await.unwrap();
     assert!(damaged.is_empty());
@@ -232,7 +232,7 @@ pub(crate) async fn a_check_under_writes_leaves_no_session_out(store: &Store) {
     let many = 520;
     let opened = (0..many).map(|n| {
         let engine = engine.clone();
-        tokio::spawn(async move { engine.open(&nth_session(n), &person()).await.map(drop).unwrap() })
+        tokio::spawn(async move { engine.sessions().open(&nth_session(n), &person()).await.map(drop).unwrap() })
     });
     join_all(opened).await.into_iter().for_each(Result::unwrap);
     let oldest = nth_session(many);
@@ -249,7 +249,8 @@ pub(crate) async fn a_check_under_writes_leaves_no_session_out(store: &Store) {
     }
     let mut moved = false;
     let report = engine
-        .verify(|_| {
+        .verifier()
+        .verify_all(|_| {
             if !std::mem::replace(&mut moved, true) {
                 tokio::task::block_in_place(|| {
                     let person = person();
@@ -273,7 +274,7 @@ pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier
     for version in 2..=20 {
         draft(&engine, &here, set(&format!("# Version {version}"))).await;
     }
-    let plan = engine.active_plan(&here).await.unwrap();
+    let plan = engine.plans().active(&here).await.unwrap();
     assert_eq!(plan.version, 20);
     let all: BTreeSet<_> = (1..=20)
         .map(|version| VersionIndexEntry { plan: plan.id.clone(), version, seq: u64::from(version) + 3 })
@@ -288,14 +289,14 @@ pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier
 
     let early = "seq < (SELECT max(seq) - 1 FROM journal) AND version IS NOT NULL";
     assert_eq!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await, 18);
-    let author = engine.version_author(&plan).await.unwrap().unwrap();
+    let author = engine.history().version_author(&plan).await.unwrap().unwrap();
     assert_eq!(author.by, agent());
-    assert_eq!(engine.drafted_elsewhere(&plan).await.unwrap(), Some(agent()));
-    let change = engine.diff_versions(&plan, None, None).await.unwrap();
+    assert_eq!(engine.history().external_author(&plan).await.unwrap(), Some(agent()));
+    let change = engine.history().diff_versions(&plan, None, None).await.unwrap();
     let said = serde_json::to_string(&change).unwrap();
     assert!(said.contains("Version 19") && said.contains("Version 20"), "{said}");
-    damaged(engine.diff_versions(&plan, Some(7), None).await, "entry");
-    let missing = refused(engine.diff_versions(&plan, Some(21), None).await, RefusalCode::NotFound);
+    damaged(engine.history().diff_versions(&plan, Some(7), None).await, "entry");
+    let missing = refused(engine.history().diff_versions(&plan, Some(21), None).await, RefusalCode::NotFound);
     assert!(missing.contains("has versions 1 to 20"), "{missing}");
 }
 
@@ -307,9 +308,9 @@ pub(crate) async fn a_changed_index_of_versions_is_found(store: &Store) {
     // A version that the index does not know is found by replaying the journal.
     store.tamper("UPDATE journal SET version = NULL").await;
     assert_whole(&engine).await;
-    let plan = engine.active_plan(&here).await.unwrap();
-    assert_eq!(engine.version_author(&plan).await.unwrap().unwrap().by, agent());
-    let change = serde_json::to_string(&engine.diff_versions(&plan, None, None).await.unwrap()).unwrap();
+    let plan = engine.plans().active(&here).await.unwrap();
+    assert_eq!(engine.history().version_author(&plan).await.unwrap().unwrap().by, agent());
+    let change = serde_json::to_string(&engine.history().diff_versions(&plan, None, None).await.unwrap()).unwrap();
     assert!(change.contains("Version 1") && change.contains("Version 2"), "{change}");
     store.tamper("UPDATE journal SET version = 2 WHERE seq = 4").await;
     let found = findings(&verify(&engine).await);

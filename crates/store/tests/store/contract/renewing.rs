@@ -1,4 +1,4 @@
-//! A lease is kept alive by its holder and by nobody else, and what belongs to a turn is only taken while it lasts.
+//! A lease is renewed by its owner only, and what belongs to a turn is only taken while it lasts.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// Run out as soon as it is given.
 const OVER: Duration = Duration::ZERO;
 
-pub(crate) async fn a_lease_that_ran_out_and_nobody_took_is_kept(store: &Store) {
+pub(crate) async fn an_expired_lease_that_no_owner_took_is_kept(store: &Store) {
     let (ledger, other) = (store.ledger().await, store.ledger().await);
     let here = session("cli:k3yk3y8x");
     ledger.submit(submission(&here, "open", open())).await.unwrap();
@@ -37,7 +37,7 @@ pub(crate) async fn a_lease_that_was_given_back_or_taken_is_not_renewed(store: &
     assert!(!ledger.renew_lease(&again, LONG).await.unwrap(), "given back");
     let gone = ledger.acquire_lease(&here, "first", OVER).await.unwrap().unwrap();
     let second = ledger.acquire_lease(&here, "second", LONG).await.unwrap().unwrap();
-    assert!(!ledger.renew_lease(&gone, LONG).await.unwrap(), "taken by somebody else");
+    assert!(!ledger.renew_lease(&gone, LONG).await.unwrap(), "taken by another owner");
     assert!(ledger.renew_lease(&second, LONG).await.unwrap());
     let nowhere = Lease { session: session("cli:nowhere1"), ..second };
     assert!(!ledger.renew_lease(&nowhere, LONG).await.unwrap());

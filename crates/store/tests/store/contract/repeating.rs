@@ -36,7 +36,7 @@ pub(crate) async fn the_same_request_is_carried_out_once(store: &Store) {
         );
     }
     let engine = store.engine().await;
-    assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), 2);
+    assert_eq!(engine.plans().active(&here).await.unwrap().content.steps().len(), 2);
     assert_eq!(assert_no_gaps(&engine, &here).await, 6);
     assert_whole(&engine).await;
 }
@@ -55,7 +55,7 @@ pub(crate) async fn the_same_request_sent_many_times_at_once_is_carried_out_once
         for committed in join_all(sent).await {
             assert_eq!(names(&committed.unwrap().events), ["step_recorded"]);
         }
-        assert_eq!(engine.active_plan(&here).await.unwrap().content.steps().len(), round + 1);
+        assert_eq!(engine.plans().active(&here).await.unwrap().content.steps().len(), round + 1);
     }
     assert_eq!(assert_no_gaps(&engine, &here).await, 3 + 5);
     assert_whole(&engine).await;

@@ -33,14 +33,14 @@ pub(crate) async fn rich(store: &Store) -> Engine {
     let document = ready(&engine, &here(), "# A title \u{202e}\0\n\n1. One\n2. Two").await;
     let revised = engine.submit(&here(), &person(), revise(&document.id)).await.unwrap();
     draft(&engine, &here(), set("# Better\n\n1. One\n2. Two\n3. Three")).await;
-    let revised = engine.plan(&here(), &active(&revised).id).await.unwrap();
+    let revised = engine.plans().get(&here(), &active(&revised).id).await.unwrap();
     engine.submit(&here(), &person(), approve(&revised)).await.unwrap();
     engine.submit(&here(), &agent(), report(StepStatus::Completed)).await.unwrap();
     planning(&engine, &here(), PlanStyle::Build).await;
     for command in [goal("Move the house"), add("Pack"), add("Carry"), submit()] {
         draft(&engine, &here(), command).await;
     }
-    let rejected = engine.active_plan(&here()).await.unwrap();
+    let rejected = engine.plans().active(&here()).await.unwrap();
     engine.submit(&here(), &person(), reject(&rejected.id)).await.unwrap();
     let turn = |request: &str, command| submission(&here(), request, command);
     let ledger = engine.ledger();
@@ -140,13 +140,13 @@ pub(crate) async fn a_restored_session_goes_on(store: &Store) {
     let first = before.ledger().submit(submission(&here(), "reply", end("first"))).await.unwrap();
     assert_eq!((repeated.events, repeated.seq), (first.events, first.seq));
     assert_eq!(ledger.session(&here()).await.unwrap().unwrap().head.seq, seq);
-    // Nobody held it, so it is taken at once, and what was under way goes on.
+    // No owner held it, so it is taken at once, and the open turn continues.
     let taken = taking("anew", LONG, submission(&here(), "taken", take_up("second")));
     let lease = ledger.submit(taken).await.unwrap().lease.unwrap();
     assert_eq!(lease.fence, 1);
     ledger.submit(letting_go(&lease, submission(&here(), "over", end("second")))).await.unwrap();
-    let plans = engine.plans(&here(), None, 100).await.unwrap().items;
-    let collected = engine.plan(&here(), &plans.last().unwrap().id).await.unwrap();
+    let plans = engine.plans().list(&here(), None, 100).await.unwrap().items;
+    let collected = engine.plans().get(&here(), &plans.last().unwrap().id).await.unwrap();
     carry_out(&engine, &collected, 3, "after all").await;
     assert_eq!(ready(&engine, &here(), "# New").await.number, u32::try_from(plans.len()).unwrap() + 1);
     assert_eq!(assert_no_gaps(&engine, &here()).await, seq + 2 + 2 + 3);
@@ -208,7 +208,7 @@ pub(crate) async fn a_journal_whose_plans_are_elsewhere_is_not_restored(store: &
     refused(ledger.restore(&here(), &entries).await, RefusalCode::Conflict);
     assert!(ledger.session(&here()).await.unwrap().is_none());
     assert_eq!(assert_whole(&engine).await.chains.len(), 1);
-    // It has failed alone, and the store goes on.
+    // Only this call failed; the store still works.
     ready(&engine, &here(), "# Another").await;
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
 }

@@ -20,7 +20,7 @@ pub(crate) async fn executing(engine: &Engine, steps: usize) -> Plan {
         draft(engine, &here(), record(n)).await;
     }
     draft(engine, &here(), finalize()).await;
-    let plan = engine.active_plan(&here()).await.unwrap();
+    let plan = engine.plans().active(&here()).await.unwrap();
     engine.submit(&here(), &person(), approve(&plan)).await.unwrap();
     let started = engine.submit(&here(), &person(), resume(&plan.id)).await.unwrap();
     started.snapshot.plan(&plan.id).unwrap().clone()
@@ -64,7 +64,7 @@ async fn count(store: &Store, what: &str) -> String {
 }
 
 fn when(at: Timestamp, mut submission: Submission) -> Submission {
-    submission.stamp.at = at;
+    submission.context.at = at;
     submission
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn every_outcome_comes_back(store: &Store) {
     for n in 1..=9 {
         plan = carry_out(engines[n % 2], &plan, n, notes[n % notes.len()]).await;
         for reader in [engines[0], engines[1], &store.engine().await] {
-            assert_eq!(*reader.plan(&here(), &plan.id).await.unwrap(), plan);
+            assert_eq!(*reader.plans().get(&here(), &plan.id).await.unwrap(), plan);
         }
     }
     let runs = &plan.execution.as_ref().unwrap().steps;
@@ -85,7 +85,7 @@ pub(crate) async fn every_outcome_comes_back(store: &Store) {
     assert_eq!(done.collect::<Vec<_>>(), (1..=9).map(|n| notes[n % notes.len()]).collect::<Vec<_>>());
     assert_whole(&engine).await;
     // The list says when the plan changed, not when its own row did.
-    let listed = engine.plans(&here(), None, 10).await.unwrap().items;
+    let listed = engine.plans().list(&here(), None, 10).await.unwrap().items;
     assert_eq!(listed[0].updated_at, plan.updated_at);
     assert!(plan.updated_at > plan.execution.as_ref().unwrap().started_at);
 }
@@ -121,7 +121,7 @@ pub(crate) async fn a_plan_of_many_steps_is_carried_out(store: &Store) {
     let finish = Command::Run(RunCommand::Finish { plan: id, execution });
     let finished = engine.submit(&here(), &agent(), finish).await.unwrap();
     assert_eq!(active(&finished).status, PlanStatus::Completed);
-    let read = store.engine().await.plan(&here(), &plan.id).await.unwrap();
+    let read = store.engine().await.plans().get(&here(), &plan.id).await.unwrap();
     assert_eq!(*read, *active(&finished));
     let notes = read.execution.as_ref().unwrap().steps.iter().map(|run| run.note.clone().unwrap());
     assert!(notes.eq((1..=120).map(|n| format!("outcome {n}"))));
@@ -141,8 +141,8 @@ pub(crate) async fn a_plan_changed_when_its_last_step_did(store: &Store) {
             .await
             .unwrap();
         let reader = store.engine().await;
-        assert_eq!(reader.plan(&here(), &plan.id).await.unwrap().updated_at, at);
-        assert_eq!(reader.plans(&here(), None, 1).await.unwrap().items[0].updated_at, at);
+        assert_eq!(reader.plans().get(&here(), &plan.id).await.unwrap().updated_at, at);
+        assert_eq!(reader.plans().list(&here(), None, 1).await.unwrap().items[0].updated_at, at);
         assert_whole(&reader).await;
     }
     engine.submit(&here(), &person(), cancel(&plan.id)).await.unwrap();
@@ -153,14 +153,14 @@ pub(crate) async fn the_next_execution_takes_the_place_of_the_one_before(store: 
     let engine = store.engine().await;
     planning(&engine, &here(), PlanStyle::Document).await;
     draft(&engine, &here(), set("# Long\n\n1. a\n2. b\n3. c")).await;
-    let plan = engine.active_plan(&here()).await.unwrap();
+    let plan = engine.plans().active(&here()).await.unwrap();
     engine.submit(&here(), &person(), approve(&plan)).await.unwrap();
     for status in [StepStatus::Completed, StepStatus::Failed, StepStatus::Skipped] {
         engine.submit(&here(), &agent(), report(status)).await.unwrap();
     }
-    assert_eq!(engine.active_plan(&here()).await.unwrap().status, PlanStatus::PartiallyCompleted);
+    assert_eq!(engine.plans().active(&here()).await.unwrap().status, PlanStatus::PartiallyCompleted);
     let resumed = engine.submit(&here(), &person(), resume(&plan.id)).await.unwrap();
-    let again = store.engine().await.active_plan(&here()).await.unwrap();
+    let again = store.engine().await.plans().active(&here()).await.unwrap();
     assert_eq!(*again, *active(&resumed));
     let runs = again.execution.as_ref().unwrap().steps.iter().map(|run| run.status);
     assert_eq!(runs.collect::<Vec<_>>(), [StepStatus::Completed, StepStatus::Pending, StepStatus::Pending]);
@@ -187,7 +187,7 @@ pub(crate) async fn an_execution_may_have_fewer_steps_than_the_one_before(store:
     assert_eq!((count(store, "step_run").await, assert_whole(&engine).await.chains.len()), ("3".to_owned(), 1));
     let resumed = engine.submit(&here(), &person(), resume(&id)).await.unwrap();
     assert_eq!(count(store, "step_run").await, "1");
-    assert_eq!(*store.engine().await.plan(&here(), &id).await.unwrap(), *resumed.snapshot.plan(&id).unwrap());
+    assert_eq!(*store.engine().await.plans().get(&here(), &id).await.unwrap(), *resumed.snapshot.plan(&id).unwrap());
     assert_whole(&engine).await;
 }
 
@@ -200,9 +200,9 @@ pub(crate) async fn a_parked_plan_is_carried_out_beside_another(store: &Store) {
         plan = carry_out(&engine, &plan, n, "done").await;
         draft(&engine, &here(), set(&format!("# Another {n}"))).await;
     }
-    assert_eq!(*store.engine().await.plan(&here(), &plan.id).await.unwrap(), plan);
+    assert_eq!(*store.engine().await.plans().get(&here(), &plan.id).await.unwrap(), plan);
     engine.submit(&here(), &person(), cancel(&plan.id)).await.unwrap();
-    assert_eq!(engine.active_plan(&here()).await.unwrap().id, other.id);
+    assert_eq!(engine.plans().active(&here()).await.unwrap().id, other.id);
     assert_whole(&engine).await;
 }
 
@@ -218,8 +218,8 @@ async fn finds_damage(store: &Store, tampering: &str) -> String {
     let seq = engine.ledger().journal(&here(), 0, 1_000).await.unwrap().len();
 
     for engine in [&engine, &store.engine().await] {
-        damaged(engine.plan(&here(), &plan.id).await, "plan 1 of cli:k3yk3y8x");
-        damaged(engine.active_plan(&here()).await, "plan 1 of cli:k3yk3y8x");
+        damaged(engine.plans().get(&here(), &plan.id).await, "plan 1 of cli:k3yk3y8x");
+        damaged(engine.plans().active(&here()).await, "plan 1 of cli:k3yk3y8x");
         for command in [begin(&plan, 2), cancel(&plan.id), resume(&plan.id)] {
             damaged(engine.submit(&here(), &person(), command).await, "plan 1 of cli:k3yk3y8x");
         }
@@ -276,7 +276,7 @@ pub(crate) async fn outcomes_beside_a_plan_that_has_none_are_found(store: &Store
             Store::Postgres { .. } => ("updated_at", "'2027-01-01T00:00:00Z'"),
         };
         assert_eq!(store.tamper(&tampering.replace("NAMES", names).replace("VALUES", values)).await, 1);
-        damaged(store.engine().await.plan(&here(), &plan.id).await, "plan 1");
+        damaged(store.engine().await.plans().get(&here(), &plan.id).await, "plan 1");
         damaged(engine.submit(&here(), &person(), approve(&plan)).await, "plan 1");
         assert_eq!(whats(&chain(&engine, &here()).await.disagreements), ["plan 1 of cli:k3yk3y8x"]);
     }

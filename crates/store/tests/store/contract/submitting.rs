@@ -15,12 +15,12 @@ pub(crate) async fn a_commit_is_seen_through_a_second_handle_at_once(store: &Sto
     for n in 1..=10 {
         let text = format!("version {n}");
         let written = draft(&writer, &here, set(&text)).await;
-        let seen = reader.active_plan(&here).await.unwrap();
+        let seen = reader.plans().active(&here).await.unwrap();
         assert_eq!(seen, active(&written));
         assert_eq!(reader.ledger().session(&here).await.unwrap().unwrap().head.seq, written.seq);
         // And the other way round: the second handle builds on what the first one wrote.
         let written = draft(&reader, &here, set(&format!("{text} again"))).await;
-        assert_eq!(writer.active_plan(&here).await.unwrap(), active(&written));
+        assert_eq!(writer.plans().active(&here).await.unwrap(), active(&written));
     }
     assert_eq!(assert_no_gaps(&reader, &here).await, 3 + 20);
 }
@@ -45,7 +45,7 @@ pub(crate) async fn opening_again_finds_everything(store: &Store) {
     );
     assert_eq!(engine.ledger().journal(&here, 0, 100).await.unwrap(), before.1);
     assert_eq!(engine.ledger().snapshot(&here, None).await.unwrap(), before.2);
-    assert_eq!(engine.active_plan(&here).await.unwrap().status, PlanStatus::Approved);
+    assert_eq!(engine.plans().active(&here).await.unwrap().status, PlanStatus::Approved);
     assert_whole(&engine).await;
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn many_can_open_a_fresh_store_at_once(store: &Store) {
 pub(crate) async fn a_refused_command_leaves_nothing_behind(store: &Store) {
     let engine = store.engine().await;
     let too_short = session("cli:abc");
-    refused(engine.open(&too_short, &person()).await, RefusalCode::NotFound);
+    refused(engine.sessions().open(&too_short, &person()).await, RefusalCode::NotFound);
     let missing = session("cli:k3yk3y8x");
     for command in [on(PlanStyle::Document), off(), reset()] {
         refused(engine.submit(&missing, &person(), command).await, RefusalCode::NotFound);
@@ -70,7 +70,7 @@ pub(crate) async fn a_refused_command_leaves_nothing_behind(store: &Store) {
         assert!(engine.ledger().session(session).await.unwrap().is_none());
         assert!(engine.ledger().sessions_with_key(&session.conversation).await.unwrap().is_empty());
     }
-    assert!(engine.sessions(None, 10).await.unwrap().items.is_empty());
+    assert!(engine.sessions().list(None, 10).await.unwrap().items.is_empty());
 
     planning(&engine, &missing, PlanStyle::Document).await;
     let before = engine.ledger().session(&missing).await.unwrap().unwrap().head;
@@ -99,7 +99,7 @@ pub(crate) async fn the_desk_afterwards_has_the_active_and_the_named_plan(store:
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
     let parked = ready(&engine, &here, "# Parked").await;
-    let second = engine.enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+    let second = engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
     let second = active(&second);
     assert_ne!(parked.id, second.id);
 
@@ -112,22 +112,22 @@ pub(crate) async fn the_desk_afterwards_has_the_active_and_the_named_plan(store:
     let successor = committed.snapshot.active().unwrap();
     assert_eq!(successor.supersedes.as_ref(), Some(&parked.id));
     assert_eq!(committed.snapshot.plan(&parked.id).unwrap().superseded_by.as_ref(), Some(&successor.id));
-    assert_eq!(engine.active_plan(&here).await.unwrap().id, successor.id);
+    assert_eq!(engine.plans().active(&here).await.unwrap().id, successor.id);
 }
 
 pub(crate) async fn a_plan_of_another_session_is_not_found(store: &Store) {
     let engine = store.engine().await;
     let (here, there) = (session("cli:k3yk3y8x"), session("web:k3yk3y8x"));
     let plan = ready(&engine, &there, "# Theirs").await;
-    engine.open(&here, &person()).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
     for command in [approve(&plan), reject(&plan.id), revise(&plan.id), cancel(&plan.id), resume(&plan.id)] {
         refused(engine.submit(&here, &person(), command).await, RefusalCode::NotFound);
     }
-    refused(engine.plan(&here, &plan.id).await, RefusalCode::NotFound);
+    refused(engine.plans().get(&here, &plan.id).await, RefusalCode::NotFound);
     assert!(engine.ledger().snapshot(&here, Some(&plan.id)).await.unwrap().plans.is_empty());
     assert!(engine.ledger().plan_journal(&here, &plan.id).await.unwrap().is_empty());
     assert!(engine.ledger().candidates(&here, &plan.id.as_str().parse().unwrap()).await.unwrap().is_empty());
-    assert_eq!(engine.plan(&there, &plan.id).await.unwrap(), plan);
+    assert_eq!(engine.plans().get(&there, &plan.id).await.unwrap(), plan);
 }
 
 pub(crate) async fn an_import_opens_its_session(store: &Store) {
@@ -136,7 +136,7 @@ pub(crate) async fn an_import_opens_its_session(store: &Store) {
     let committed = engine.submit(&old, &person(), import("old-plan")).await.unwrap();
     assert_eq!(names(&committed.events), ["session_opened", "plan_imported"]);
     assert_eq!(committed.seq, 2);
-    let plan = engine.plan(&old, &committed.snapshot.plans.keys().next().unwrap().clone()).await.unwrap();
+    let plan = engine.plans().get(&old, &committed.snapshot.plans.keys().next().unwrap().clone()).await.unwrap();
     assert_eq!(plan.title.as_deref(), Some("from before"));
     refused(engine.submit(&old, &person(), import("old-plan")).await, RefusalCode::Conflict);
     assert_eq!(assert_no_gaps(&engine, &old).await, 2);
@@ -150,7 +150,7 @@ pub(crate) async fn an_id_that_another_session_has_cannot_be_imported(store: &St
     refused(engine.submit(&here, &person(), import(plan.id.as_str())).await, RefusalCode::Conflict);
     assert!(engine.ledger().session(&here).await.unwrap().is_none(), "a session was left behind");
     assert_eq!(engine.ledger().session_of(&plan.id).await.unwrap(), Some(there.clone()));
-    assert_eq!(engine.plan(&there, &plan.id).await.unwrap(), plan);
+    assert_eq!(engine.plans().get(&there, &plan.id).await.unwrap(), plan);
     assert_whole(&engine).await;
 }
 
@@ -158,11 +158,11 @@ pub(crate) async fn an_id_is_imported_once_however_many_want_it(store: &Store) {
     let engines = [store.engine().await, store.engine().await];
     let imports = (0..40).map(|n| {
         let engine = engines[n % 2].clone();
-        // Each second session is there already, so that both ways are tried.
+        // Each second session exists already, so that both ways are tried.
         async move {
             let session = nth_session(n);
             if n % 4 < 2 {
-                engine.open(&session, &person()).await.unwrap();
+                engine.sessions().open(&session, &person()).await.unwrap();
             }
             (session.clone(), engine.submit(&session, &person(), import("wanted-by-all")).await)
         }
@@ -181,6 +181,6 @@ pub(crate) async fn an_id_is_imported_once_however_many_want_it(store: &Store) {
     let home = engine.ledger().session_of(&"wanted-by-all".to_owned().try_into().unwrap()).await.unwrap();
     assert_eq!(home.as_ref(), winners.first());
     let opened = 20 + usize::from(!(0..40).any(|n| n % 4 < 2 && Some(nth_session(n)) == home));
-    assert_eq!(engine.sessions(None, 100).await.unwrap().items.len(), opened);
+    assert_eq!(engine.sessions().list(None, 100).await.unwrap().items.len(), opened);
     assert_whole(&engine).await;
 }

@@ -21,12 +21,12 @@ use crate::verifying::{assert_no_gaps, assert_whole, chain, whats};
 const LONG: Duration = Duration::from_secs(600);
 
 pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
-    store.make_version_1().await;
+    store.make_version(1).await;
     assert_eq!(store.schema_version().await, "1");
     let engine = store.engine().await;
     assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
-    let plan = engine.active_plan(&here()).await.unwrap();
+    let plan = engine.plans().active(&here()).await.unwrap();
     assert_eq!((plan.status, plan.display_title().as_str()), (PlanStatus::Approved, "Move"));
     let conversation = engine.ledger().conversation(&here(), 0, 10).await.unwrap();
     assert_eq!(conversation.iter().map(|entry| entry.event.name()).collect::<Vec<_>>(), ["session_opened"]);
@@ -54,7 +54,7 @@ pub(crate) async fn a_store_of_the_first_version_goes_on(store: &Store) {
 }
 
 pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
-    store.make_version_1().await;
+    store.make_version(1).await;
     let chat = TransportChat("telegram:1".to_owned());
     for ledger in join_all((0..8).map(|_| store.open())).await {
         ledger.unwrap().point(&chat, &here()).await.unwrap();
@@ -64,12 +64,12 @@ pub(crate) async fn many_can_bring_a_store_up_to_date_at_once(store: &Store) {
 }
 
 pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
-    store.make_version_2().await;
+    store.make_version(2).await;
     let before = store.look("SELECT body FROM plan WHERE style = 'collect'").await;
     let engine = store.engine().await;
     assert_eq!(store.schema_version().await, "6");
     assert_eq!(assert_whole(&engine).await.chains.len(), 2);
-    let plan = engine.active_plan(&here()).await.unwrap();
+    let plan = engine.plans().active(&here()).await.unwrap();
     assert_eq!(*plan, serde_json::from_str(&before).unwrap());
     let runs = &plan.execution.as_ref().unwrap().steps;
     let statuses: Vec<_> = runs.iter().map(|run| run.status).collect();
@@ -78,27 +78,27 @@ pub(crate) async fn outcomes_of_the_second_version_are_moved(store: &Store) {
     assert!(!store.look("SELECT body FROM plan WHERE style = 'collect'").await.contains("IN_PROGRESS"));
 
     let plan = carry_out(&engine, &plan, 3, "moved on").await;
-    assert_eq!(*store.engine().await.plan(&here(), &plan.id).await.unwrap(), plan);
+    assert_eq!(*store.engine().await.plans().get(&here(), &plan.id).await.unwrap(), plan);
     let ended = engine.submit(&session(BYSTANDER), &agent(), report(StepStatus::Completed)).await.unwrap();
     assert_eq!(active(&ended).status, PlanStatus::Completed);
     assert_whole(&store.engine().await).await;
 }
 
 pub(crate) async fn damaged_plans_of_the_second_version_stay_as_they_are(store: &Store) {
-    store.make_version_2().await;
+    store.make_version(2).await;
     let damage = "UPDATE plan SET body = replace(body, 'IN_PROGRESS', 'MISLAID') WHERE style = 'collect'";
     assert_eq!(store.tamper(damage).await, 1);
     let body = "SELECT body FROM plan WHERE style = 'collect'";
     let kept = store.look(body).await;
     let engine = store.engine().await;
-    damaged(engine.active_plan(&here()).await, "plan 1 of cli:k3yk3y8x");
+    damaged(engine.plans().active(&here()).await, "plan 1 of cli:k3yk3y8x");
     assert_eq!(whats(&chain(&engine, &here()).await.disagreements), ["plan 1 of cli:k3yk3y8x"]);
     assert!(chain(&engine, &session(BYSTANDER)).await.is_whole());
     assert_eq!(store.look(body).await, kept);
 }
 
 pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store) {
-    store.make_version_3().await;
+    store.make_version(3).await;
     assert_eq!(store.schema_version().await, "3");
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     assert_eq!(store.schema_version().await, "6");
@@ -126,7 +126,7 @@ pub(crate) async fn sessions_of_the_third_version_are_looked_into(store: &Store)
 }
 
 pub(crate) async fn damaged_sessions_of_the_third_version_stay_as_they_are(store: &Store) {
-    store.make_version_3().await;
+    store.make_version(3).await;
     assert_eq!(store.tamper("UPDATE session SET state = substr(state, 1, 60) WHERE channel = 'cli'").await, 1);
     let state = "SELECT state FROM session WHERE channel = 'cli'";
     let kept = store.look(state).await;
@@ -154,7 +154,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
     let another = ClaimedRequest { key: "another".to_owned(), fingerprint: "print".to_owned() };
     for _ in 0..2 {
         restart(engine.submit(&here, &agent(), set("# Changed")).await);
-        restart(engine.open(&nth_session(1), &person()).await);
+        restart(engine.sessions().open(&nth_session(1), &person()).await);
         restart(ledger.acquire_lease(&here, "me", LONG).await);
         restart(ledger.renew_lease(&lease, LONG).await);
         restart(ledger.release_lease(&lease).await);
@@ -180,7 +180,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
 fn restorable(session: &SessionIdentity) -> Vec<SealedEntry> {
     let submission = submission(session, "restorable", open());
     let mut head = Head::START;
-    vec![head.seal(session, &submission.stamp, &Event::Session(SessionEvent::Opened)).unwrap()]
+    vec![head.seal(session, &submission.context, &Event::Session(SessionEvent::Opened)).unwrap()]
 }
 
 #[track_caller]
@@ -195,17 +195,17 @@ fn restart<T: std::fmt::Debug>(outcome: LedgerResult<T>) {
 
 /// Entries of earlier versions did not say which version they made.
 pub(crate) async fn versions_of_earlier_stores_are_numbered(store: &Store) {
-    store.make_version_3().await;
+    store.make_version(3).await;
     let engine = store.engine().await;
     for (session, kind) in [(here(), "plan_finalized"), (session(BYSTANDER), "content_set")] {
-        let plan = engine.active_plan(&session).await.unwrap();
+        let plan = engine.plans().active(&session).await.unwrap();
         assert_eq!(plan.version, 1);
         let entry = engine.ledger().version_entry(&session, &plan.id, 1).await.unwrap().unwrap();
         assert_eq!(entry.event.name(), kind);
-        assert_eq!(engine.version_author(&plan).await.unwrap().unwrap().by, agent());
+        assert_eq!(engine.history().version_author(&plan).await.unwrap().unwrap().by, agent());
     }
     draft(&engine, &session(BYSTANDER), set("# Written since")).await;
-    let plan = engine.active_plan(&session(BYSTANDER)).await.unwrap();
+    let plan = engine.plans().active(&session(BYSTANDER)).await.unwrap();
     let index = engine.ledger().version_index(&plan.session).await.unwrap();
     let numbered: Vec<_> = index.iter().map(|made| (made.version, made.seq)).collect();
     assert_eq!(numbered, [(1, 4), (2, 7)]);

@@ -15,8 +15,8 @@ use crate::verifying::{assert_no_gaps, assert_whole, verify};
 
 async fn begun(engine: &Engine) -> SessionIdentity {
     let here = session("cli:k3yk3y8x");
-    engine.open(&here, &person()).await.unwrap();
-    engine.init_workbook(&here, &person(), &beginning("Work")).await.unwrap();
+    engine.sessions().open(&here, &person()).await.unwrap();
+    engine.workbooks().init(&here, &person(), &beginning("Work")).await.unwrap();
     here
 }
 
@@ -41,14 +41,14 @@ pub(crate) async fn every_character_of_a_document_comes_back(store: &Store) {
     for (version, text) in [(1, odd.as_str()), (2, "x"), (3, &odd[3..])] {
         engine.submit(&here, &agent(), write(version, text)).await.unwrap();
         let elsewhere = store.engine().await;
-        let document = elsewhere.document(&here, DocumentKind::Findings).await.unwrap();
+        let document = elsewhere.workbooks().document(&here, DocumentKind::Findings).await.unwrap();
         assert_eq!((document.version, document.by), (version + 1, agent()));
         assert!(document.text == text, "version {version}");
     }
     assert_whole(&engine).await;
 }
 
-pub(crate) async fn of_many_who_write_at_once_nobody_loses_a_line(store: &Store) {
+pub(crate) async fn of_many_concurrent_writers_none_loses_a_line(store: &Store) {
     const WRITERS: usize = 4;
     const EACH: usize = 8;
     let here = begun(&store.engine().await).await;
@@ -58,16 +58,16 @@ pub(crate) async fn of_many_who_write_at_once_nobody_loses_a_line(store: &Store)
             let add = |text: &str| Ok(format!("{text}\n- {writer}.{line};"));
             let by = agent();
             while let Err(error) =
-                engine.edit_document(&here, &by, DocumentKind::Progress, WriteOrigin::Middleware, add).await
+                engine.workbooks().edit(&here, &by, DocumentKind::Progress, WriteOrigin::Middleware, add).await
             {
-                // Whoever is overtaken too often may give up, and nothing was written.
+                // A writer that is overtaken too often may give up, and nothing was written.
                 assert_eq!(error.code(), RefusalCode::Conflict, "{error}");
             }
         }
     }))
     .await;
     let engine = store.engine().await;
-    let text = engine.document(&here, DocumentKind::Progress).await.unwrap().text;
+    let text = engine.workbooks().document(&here, DocumentKind::Progress).await.unwrap().text;
     for (writer, line) in (0..WRITERS).flat_map(|writer| (0..EACH).map(move |line| (writer, line))) {
         assert_eq!(text.matches(&format!("- {writer}.{line};")).count(), 1, "{writer}.{line}");
     }
@@ -84,15 +84,15 @@ pub(crate) async fn a_repeated_edit_is_made_once(store: &Store) {
     assert_eq!((again.events, again.seq), (first.events, first.seq));
     let late = engine.ledger().submit(submission(&here, "another", write(1, "late"))).await;
     refused(late, RefusalCode::Conflict);
-    assert_eq!(engine.document(&here, DocumentKind::Findings).await.unwrap().text, "three");
+    assert_eq!(engine.workbooks().document(&here, DocumentKind::Findings).await.unwrap().text, "three");
 }
 
 pub(crate) async fn one_of_many_begins_the_workbook(store: &Store) {
     let here = session("cli:k3yk3y8x");
     let engines = join_all((0..6).map(|_| store.engine())).await;
-    engines[0].open(&here, &person()).await.unwrap();
+    engines[0].sessions().open(&here, &person()).await.unwrap();
     let begun = join_all(engines.iter().enumerate().map(async |(n, engine)| {
-        engine.init_workbook(&here, &person(), &beginning(&format!("By {n}"))).await.unwrap()
+        engine.workbooks().init(&here, &person(), &beginning(&format!("By {n}"))).await.unwrap()
     }))
     .await;
     assert_eq!(begun.iter().filter(|begun| begun.is_new).count(), 1);
@@ -107,7 +107,7 @@ pub(crate) async fn a_changed_document_is_found(store: &Store) {
     engine.submit(&here, &agent(), write(1, "what was written")).await.unwrap();
     let tampered = store.tamper("UPDATE journal SET body = replace(body, 'was written', 'was forged!')").await;
     assert_eq!(tampered, 3, "the other entries are as they were");
-    let read = engine.document(&here, DocumentKind::Findings).await;
+    let read = engine.workbooks().document(&here, DocumentKind::Findings).await;
     assert!(matches!(read, Err(LedgerError::Damaged { .. })), "{read:?}");
     assert!(!verify(&engine).await.is_whole());
 }

@@ -11,7 +11,6 @@ use planwright_core::session::TransportChat;
 use sha2::{Digest, Sha256};
 
 use super::credentials::Credential;
-use crate::http::token::hex;
 
 /// With this header, programs that share an address tell themselves apart.
 pub(crate) const CLIENT_HEADER: &str = "planwright-client";
@@ -35,7 +34,7 @@ impl Client {
                 name => hash.update([b"name\0", name].concat()),
             },
         }
-        Self(hex(&hash.finalize()[..12]))
+        Self(hex::encode(&hash.finalize()[..12]))
     }
 
     /// A WebSocket is a client of its own: two tabs of one browser are two.
@@ -43,7 +42,7 @@ impl Client {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let mut chance = [0; 8];
         let _ = getrandom::fill(&mut chance);
-        Self(format!("{}-{}-{:x}", self.0, hex(&chance), COUNT.fetch_add(1, Ordering::Relaxed)))
+        Self(format!("{}-{}-{:x}", self.0, hex::encode(chance), COUNT.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// Where answers to this client are delivered.

@@ -12,7 +12,6 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use super::authority::Authority;
-use crate::http::token::hex;
 
 /// Thirty days.
 const LIFE_SECONDS: u64 = 30 * 24 * 60 * 60;
@@ -93,26 +92,20 @@ pub(super) struct ValidCookie {
 pub(super) fn make(key: &CookieKey, scope: &CookieScope) -> Option<String> {
     let mut id = [0; 16];
     getrandom::fill(&mut id).ok()?;
-    let text = format!("{FORMAT}.{}.{}", now() + LIFE_SECONDS, hex(&id));
-    let seal = hex(&key.seal(&text, scope).finalize().into_bytes());
+    let text = format!("{FORMAT}.{}.{}", now() + LIFE_SECONDS, hex::encode(id));
+    let seal = hex::encode(key.seal(&text, scope).finalize().into_bytes());
     Some(format!("{text}.{seal}"))
 }
 
 pub(super) fn verify(value: &str, key: &CookieKey, scope: &CookieScope) -> Option<ValidCookie> {
     let (text, seal) = value.rsplit_once('.')?;
-    key.seal(text, scope).verify_slice(&from_hex(seal)?).ok()?;
+    key.seal(text, scope).verify_slice(&hex::decode(seal).ok()?).ok()?;
     let mut parts = text.split('.');
     let (Some(FORMAT), Some(ends), Some(id), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
         return None;
     };
     let ends = ends.parse().ok().filter(|ends| now() < *ends)?;
     Some(ValidCookie { id: id.to_owned(), ends })
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    pairs.iter().map(|[high, low]| u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()).collect()
 }
 
 /// In seconds since 1970.

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::cookie::now;
-use crate::http::private_file::NewFile;
+use crate::private_file::NewFile;
 
 #[derive(Debug)]
 pub(super) struct RevokedCookies {

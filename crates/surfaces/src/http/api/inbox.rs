@@ -32,7 +32,8 @@ struct InboxQuery {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Inbox {
+#[schema(as = Inbox)]
+struct InboxPage {
     items: Vec<WaitingView>,
     /// Where the next page begins, if there is one.
     #[schema(required = true)]
@@ -45,12 +46,12 @@ struct Inbox {
 ///
 /// Plans to approve, steps with an unknown result, and paused executions. The one that changed last comes first.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxQuery),
-    responses((status = 200, description = "A page of decisions", body = Inbox, example = json!(example()))))]
-async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<Inbox>> {
+    responses((status = 200, description = "A page of decisions", body = InboxPage, example = json!(example()))))]
+async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<InboxPage>> {
     let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
-    let page = app.engine().inbox(app.ledger(), after, limit).await?;
+    let page = app.engine().inbox().list(app.ledger(), after, limit).await?;
     let items = page.items.iter().map(WaitingView::from).collect();
-    Ok(Json(Inbox { items, next: page.next, damaged: pagination::damaged(&page.damaged) }))
+    Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
 
 fn example() -> serde_json::Value {

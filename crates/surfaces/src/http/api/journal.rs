@@ -69,7 +69,7 @@ async fn read(
     let session = lookup::session(key, query.channel);
     let limit = pagination::limit(query.limit, PAGE)? as usize;
     let mut after = pagination::position("after", query.after)?.unwrap_or(0);
-    let end = app.engine().stored_session(&session).await?.head.seq;
+    let end = app.engine().sessions().get_stored(&session).await?.head.seq;
     let (mut entries, mut damaged) = (Vec::new(), Vec::new());
     let (mut count, mut bytes) = (0, 0);
     'reading: while after < end && count < limit {

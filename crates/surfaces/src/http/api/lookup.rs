@@ -83,7 +83,7 @@ impl SessionQuery {
     async fn anywhere(&self, app: &App, id: &PlanId) -> LedgerResult<Arc<Plan>> {
         let session = app.ledger().session_of(id).await?;
         match session.filter(|session| self.channel.is_none_or(|channel| channel == session.channel)) {
-            Some(session) => app.engine().plan(&session, id).await,
+            Some(session) => app.engine().plans().get(&session, id).await,
             None => Err(Refusal::not_found("There is no such plan.").into()),
         }
     }
@@ -99,9 +99,9 @@ impl SessionQuery {
 
 async fn in_session(app: &App, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
     match id.as_str().parse::<PlanReference>() {
-        Ok(reference) => app.engine().find_plan(session, Some(&reference)).await,
+        Ok(reference) => app.engine().plans().find(session, Some(&reference)).await,
         // An id may be shorter than the shortest reference.
-        Err(_) => app.engine().plan(session, id).await,
+        Err(_) => app.engine().plans().get(session, id).await,
     }
 }
 

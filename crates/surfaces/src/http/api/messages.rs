@@ -45,16 +45,16 @@ struct NewMessage {
 
 /// Say something
 ///
-/// Waits until the turn is over. With `Accept: text/event-stream` it is told what happens meanwhile, and the last event is
-/// `answer` or `problem`. Whoever hangs up does not stop the turn. Commands go the same way; `/new` and `/switch` answer
-/// with the session one is in then.
+/// Waits until the turn is over. With `Accept: text/event-stream` the client is sent what happens meanwhile, and the last
+/// event is `answer` or `problem`. Closing the connection does not stop the turn. Commands are sent in the same way; `/new`
+/// and `/switch` answer with the session that is active then.
 #[utoipa::path(post, path = "/api/sessions/{sessionId}/messages", tag = "messages", params(ChannelQuery),
     request_body = NewMessage,
     responses((status = 200, description = "The turn is over, or the command is carried out",
             content((AnswerView = "application/json", example = json!(answer_example())),
                 (String = "text/event-stream", example = "event: accepted\ndata: {\"type\":\"accepted\",\"sessionId\":\"k3yk3y8x\",\"channel\":\"web\",\"seq\":2,\"turnId\":\"019ca6b2\"}\n\n"))),
         (status = 404, description = "There is no such session or plan", body = ProblemBody),
-        (status = 409, description = "Not now: the plan is in another status, was changed since it was shown, or somebody else works on it", body = ProblemBody)))]
+        (status = 409, description = "Not now: the plan is in another status, was changed since it was shown, or another process works on it", body = ProblemBody)))]
 async fn send(
     State(app): State<App>,
     name: RequestContext,
@@ -109,7 +109,7 @@ async fn list(
 ) -> ApiResult<Json<MessagePage>> {
     let session = lookup::session(key, reading.channel);
     let (before, limit) = (pagination::position("before", reading.before)?, pagination::limit(reading.limit, PAGE)?);
-    let page = app.engine().messages(&session, before, limit).await?;
+    let page = app.engine().history().messages(&session, before, limit).await?;
     let messages = page.items.iter().map(MessageView::from).collect();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(MessagePage { session_id, channel, messages, next: page.next }))

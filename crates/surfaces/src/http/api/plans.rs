@@ -79,8 +79,8 @@ struct PlanList {
 async fn list(State(app): State<App>, Query(query): Query<PlansQuery>) -> ApiResult<Json<PlanList>> {
     let (before, limit) = (pagination::position("before", query.before)?, pagination::limit(query.limit, PAGE)?);
     let session = lookup::session(query.session_id, query.channel);
-    let opened = app.engine().session(&session).await?;
-    let page = app.engine().plans(&session, before, limit).await?;
+    let opened = app.engine().sessions().get(&session).await?;
+    let page = app.engine().plans().list(&session, before, limit).await?;
     Ok(Json(PlanList {
         session_id: session.conversation.to_string(),
         channel: session.channel,
@@ -135,7 +135,7 @@ async fn enable(
     Body(body): Body<EnableBody>,
 ) -> ApiResult<Json<PlanWork>> {
     let session = lookup::session(body.session_id, body.channel);
-    app.engine().session(&session).await?;
+    app.engine().sessions().get(&session).await?;
     let style = body.style.unwrap_or(PlanStyle::Document);
     plan_mode(&app, &session, PlanCommand::On { style: Some(style) }, &name).await
 }
@@ -178,7 +178,7 @@ async fn plan_mode(
 ) -> ApiResult<Json<PlanWork>> {
     let stream = app.submit(session, Input::Command(SlashCommand::Plan(command)), name);
     input::answer(stream, session, None).await?;
-    let plan_mode = (&app.engine().session(session).await?.plan_mode).into();
+    let plan_mode = (&app.engine().sessions().get(session).await?.plan_mode).into();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))
 }

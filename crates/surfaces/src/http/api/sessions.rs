@@ -77,11 +77,11 @@ async fn create(
     let engine = name.engine(&app);
     let session = match new.session_id {
         Some(key) => SessionIdentity::new(channel, ConversationKey::new(key)?),
-        None => engine.new_session(channel),
+        None => engine.sessions().new_identity(channel),
     };
-    let began = !engine.open(&session, &app.person()).await?.events.is_empty();
+    let began = !engine.sessions().open(&session, &app.person()).await?.events.is_empty();
     let status = if began { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json((&app.engine().stored_session(&session).await?).into())))
+    Ok((status, Json((&app.engine().sessions().get_stored(&session).await?).into())))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -114,7 +114,7 @@ struct SessionList {
         example = json!({ "sessions": [example()], "next": null }))))]
 async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> ApiResult<Json<SessionList>> {
     let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
-    let page = app.engine().sessions(after, limit).await?;
+    let page = app.engine().sessions().list(after, limit).await?;
     let sessions = page.items.iter().map(StoredSessionView::from).collect();
     Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
@@ -128,7 +128,7 @@ async fn show(
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
 ) -> ApiResult<Json<StoredSessionView>> {
-    Ok(Json((&app.engine().stored_session(&of.session(key)).await?).into()))
+    Ok(Json((&app.engine().sessions().get_stored(&of.session(key)).await?).into()))
 }
 
 /// Delete a session
@@ -181,7 +181,7 @@ async fn stop(
     Body(stop): Body<Stop>,
 ) -> ApiResult<Json<Stopped>> {
     let session = of.with(stop.channel)?.session(key);
-    app.engine().session(&session).await?;
+    app.engine().sessions().get(&session).await?;
     let stopped = app.submit(&session, Input::Stop, &name).outcome().await? != Outcome::NothingToDo;
     Ok(Json(Stopped { session_id: session.conversation.to_string(), channel: session.channel, stopped }))
 }

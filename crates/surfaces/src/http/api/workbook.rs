@@ -86,14 +86,14 @@ async fn show(State(app): State<App>, Query(of): Query<WorkbookQuery>) -> ApiRes
     let session = lookup::session(of.session_id, of.channel);
     let engine = app.engine();
     // A person's edit of the files is taken in first.
-    engine.sync_workbook(&session).await?;
-    let opened = engine.session(&session).await?;
+    engine.workbooks().sync(&session).await?;
+    let opened = engine.sessions().get(&session).await?;
     let current = match opened.current_workbook() {
         None => None,
         Some(workbook) => {
             let mut documents = Vec::with_capacity(DocumentKind::ALL.len());
             for which in DocumentKind::ALL {
-                let document = engine.document(&session, which).await?;
+                let document = engine.workbooks().document(&session, which).await?;
                 documents.push(DocumentView {
                     which: which.as_str(),
                     version: document.version,

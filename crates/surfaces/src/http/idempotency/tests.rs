@@ -3,15 +3,10 @@
 use std::sync::Arc;
 
 use axum::Router;
-use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::session::input::Input;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::scripted::{Reply, ScriptedModel};
-use planwright_store::SqliteLedger;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -38,13 +33,12 @@ impl World {
     }
 
     async fn in_folder(folder: Arc<TempDir>, model: ScriptedModel) -> Self {
-        let ledger = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
-        let engine = Engine::new(ledger.clone(), Policy::default());
-        let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-        let agent = Agent::new(engine, Arc::new(model), files, Toolbox::default(), AgentOptions::new("the test"));
+        let setup = AgentSetup::new(folder.path());
+        let ledger = setup.ledger().await;
+        let agent = setup.agent(ledger.clone(), model);
         let app = App::new(agent, ledger, CancellationToken::new());
         let session = "web:session-one".parse().unwrap();
-        app.engine().open(&session, &app.person()).await.unwrap();
+        app.engine().sessions().open(&session, &app.person()).await.unwrap();
         let router = api::router(&app).with_state(app.clone());
         Self { folder, app, router, session }
     }
@@ -78,10 +72,14 @@ async fn what_was_written_before_is_not_written_again() {
     let name = world.claimed_before("/api/plans/enable", &body).await;
     let person = world.app.person();
     let style = planwright_core::plan::PlanStyle::Document;
-    let before = name.engine(&world.app).enable_plan_mode(&world.session, &person, style).await.unwrap();
-    // Meanwhile somebody worked on something else, so that doing it again would make another plan.
+    let before = name.engine(&world.app).sessions().enable_plan_mode(&world.session, &person, style).await.unwrap();
+    // Meanwhile the person worked on something else, so that doing it again would make another plan.
     let engine = world.app.engine();
-    engine.enable_plan_mode(&world.session, &person, planwright_core::plan::PlanStyle::Collect).await.unwrap();
+    engine
+        .sessions()
+        .enable_plan_mode(&world.session, &person, planwright_core::plan::PlanStyle::Collect)
+        .await
+        .unwrap();
     let seq = world.seq().await;
     let (status, ..) = world.post("/api/plans/enable", &body).await;
     assert_eq!((status, world.seq().await), (StatusCode::OK, seq));
@@ -103,8 +101,8 @@ async fn what_was_not_written_before_is_written_now() {
 async fn a_session_that_was_begun_is_the_same_one() {
     let world = World::new(ScriptedModel::new([])).await;
     let engine = world.claimed_before("/api/sessions", &json!({})).await.engine(&world.app);
-    let begun = engine.new_session(planwright_core::session::Channel::Web);
-    engine.open(&begun, &world.app.person()).await.unwrap();
+    let begun = engine.sessions().new_identity(planwright_core::session::Channel::Web);
+    engine.sessions().open(&begun, &world.app.person()).await.unwrap();
     let (_, _, answer) = world.post("/api/sessions", &json!({})).await;
     assert_eq!(answer["sessionId"], begun.conversation.as_str());
 }
@@ -165,7 +163,7 @@ async fn plan_work_that_was_asked_for_with_a_text_is_found_again() {
     world.app.submit(&world.session, Input::typed(text), &name).outcome().await.unwrap();
     // Meanwhile plan work was ended, so that doing it again would make another plan.
     let person = world.app.person();
-    world.app.engine().finish_plan_work(&world.session, &person).await.unwrap();
+    world.app.engine().sessions().finish_plan_work(&world.session, &person).await.unwrap();
     let seq = world.seq().await;
     let (status, _, answer) = world.post(path, &body).await;
     assert_eq!((status, &answer["reply"]), (StatusCode::OK, &json!("Which host?")));

@@ -3,14 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use planwright_core::policy::Policy;
-use planwright_engine::Engine;
-use planwright_engine::agent::{Agent, AgentOptions};
-use planwright_engine::server_ledger::ServerLedger;
-use planwright_engine::toolbox::Toolbox;
-use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_llm::rehearsal::RehearsalModel;
-use planwright_store::SqliteLedger;
+use planwright_test_support::agent::AgentSetup;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -36,11 +30,9 @@ async fn every_route_is_described_or_listed() {
 /// Every route of the real router, which lists them only in its debug output.
 async fn routes() -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
-    let ledger: Arc<dyn ServerLedger> = Arc::new(SqliteLedger::open(&folder.path().join("test.db")).await.unwrap());
-    let engine = Engine::new(Arc::clone(&ledger) as _, Policy::default());
-    let files = FileTools::new(folder.path().join("users"), FileLimits::default());
-    let model = Arc::new(RehearsalModel::default());
-    let agent = Agent::new(engine, model, files, Toolbox::default(), AgentOptions::new("the test"));
+    let setup = AgentSetup::new(folder.path());
+    let ledger = setup.ledger().await;
+    let agent = setup.agent(ledger.clone(), RehearsalModel::default());
     let app = App::new(agent, ledger, CancellationToken::new());
     let credentials = Credentials::new(Token::Given("a-token-of-the-test".into()), None);
     let access = Access::new(credentials, AllowedHosts::new(&[], &[]).unwrap(), &ServerLimits::default());

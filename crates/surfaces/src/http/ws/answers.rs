@@ -62,7 +62,7 @@ async fn begin_named(app: &App, client: &Client, session: &SessionIdentity, text
         return Err(Refusal::invalid(format!("A key is 1 to {LONGEST_KEY} bytes long.")).into());
     }
     // A session that does not exist has no requests.
-    app.engine().session(session).await?;
+    app.engine().sessions().get(session).await?;
     Ok(match Once::new(app.clone()).claim(&claimed_text(session, key, text)).await? {
         Claimed::Lead(lead, name) => return submit(app, client, session, text, Some((lead, name))).await,
         Claimed::Answered(answer) => Begun::Answered(answer),

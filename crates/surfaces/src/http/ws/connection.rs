@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures::future::{AbortHandle, Abortable, BoxFuture};
 use futures::stream::{FuturesUnordered, StreamExt as _};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
@@ -36,9 +37,9 @@ pub(super) async fn serve(
 ) {
     let _counted = app.metrics().websocket();
     let (subscribed, following, answering, early, sent) = Default::default();
-    let allowance = Allowance::full(&limits);
+    let frame_rate = frame_rate(&limits);
     let mut client =
-        Client { app, admitted, transport, limits, socket, subscribed, following, answering, early, sent, allowance };
+        Client { app, admitted, transport, limits, socket, subscribed, following, answering, early, sent, frame_rate };
     let end = client.run().await;
     client.close(end).await;
 }
@@ -56,7 +57,7 @@ struct Client {
     early: Vec<Answer>,
     /// The highest `seq` that was sent of each session. Frames of a session come in the order of their `seq`.
     sent: HashMap<SessionIdentity, u64>,
-    allowance: Allowance,
+    frame_rate: Option<DefaultDirectRateLimiter>,
 }
 
 /// Why the connection ends.
@@ -93,7 +94,7 @@ impl Client {
                         None => return End::Left,
                     };
                     heard = Instant::now();
-                    if !self.allowance.take(heard) {
+                    if self.frame_rate.as_ref().is_some_and(|rate| rate.check().is_err()) {
                         return End::Flooding;
                     }
                     match message {
@@ -278,7 +279,7 @@ impl Client {
                 Ok(Err(_)) => Err(End::Left),
                 Err(_) => Err(End::TooSlow),
             },
-            // Somebody who does not read is not let stay for that.
+            // A client that does not read is disconnected for these reasons too.
             () = admitted.cancelled() => Err(End::NotAllowedAnyMore),
             () = self.app.stopping().cancelled() => Err(End::Stopping),
         }
@@ -296,8 +297,8 @@ impl Client {
         let frame = CloseFrame { code, reason: reason.into() };
         let closing = async {
             self.socket.send(Message::Close(Some(frame))).await?;
-            // What it sent before it heard of this is taken and thrown away: a connection that is closed on somebody
-            // who is still sending is reset, and the reason lost.
+            // The server reads and drops what the client sent before it got the close frame. If it closed the connection on
+            // a client that is still sending, the connection would be reset and the reason lost.
             while let Some(Ok(_)) = self.socket.recv().await {}
             Ok::<_, axum::Error>(())
         };
@@ -305,25 +306,8 @@ impl Client {
     }
 }
 
-/// How many frames a client may still send.
-struct Allowance {
-    left: f64,
-    most: f64,
-    in_a_second: f64,
-    at: Instant,
-}
-
-impl Allowance {
-    fn full(limits: &WebSocketLimits) -> Self {
-        let most = f64::from(limits.burst);
-        Self { left: most, most, in_a_second: f64::from(limits.frames_per_second), at: Instant::now() }
-    }
-
-    fn take(&mut self, now: Instant) -> bool {
-        let since = now.saturating_duration_since(self.at).as_secs_f64();
-        self.left = (self.left + since * self.in_a_second).min(self.most);
-        self.at = now;
-        self.left -= 1.0;
-        self.left >= 0.0
-    }
+/// `None` where there is no limit.
+fn frame_rate(limits: &WebSocketLimits) -> Option<DefaultDirectRateLimiter> {
+    let quota = Quota::with_period(limits.frame_interval)?.allow_burst(limits.burst);
+    Some(RateLimiter::direct(quota))
 }

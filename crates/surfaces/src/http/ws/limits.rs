@@ -1,5 +1,6 @@
-//! How much of everything a client of `/ws` may have.
+//! The limits of one client of `/ws`.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,16 +9,16 @@ pub struct WebSocketLimits {
     pub frame_bytes: usize,
     /// How long it may take to read one frame.
     pub patience: Duration,
-    /// How often it is asked whether it is still there.
+    /// How often the server sends a ping.
     pub ping: Duration,
     /// How many sessions it may follow.
     pub subscriptions: usize,
     /// How many of its messages are worked on at once.
     pub messages: usize,
     /// How many frames it may send at once.
-    pub burst: u32,
-    /// How many it may send in a second, after that.
-    pub frames_per_second: u32,
+    pub burst: NonZeroU32,
+    /// After this time it may send one more. Zero is no limit.
+    pub frame_interval: Duration,
 }
 
 impl Default for WebSocketLimits {
@@ -29,8 +30,8 @@ impl Default for WebSocketLimits {
             ping: Duration::from_secs(30),
             subscriptions: 256,
             messages: 8,
-            burst: 200,
-            frames_per_second: 50,
+            burst: NonZeroU32::MIN.saturating_add(199),
+            frame_interval: Duration::from_millis(20),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::http::problem::Problem;
 #[derive(Debug)]
 pub(super) struct Subscription {
     follower: Follower,
-    /// Until nobody tells anything any more.
+    /// `None` once the sender is gone.
     live: Option<broadcast::Receiver<Progress>>,
     /// The last entry that was told.
     pub(super) seq: u64,
@@ -25,7 +25,7 @@ pub(super) struct Subscription {
 #[derive(Debug)]
 pub(super) enum Told {
     Entry(Box<Entry>),
-    /// Kept nowhere: whoever misses it misses nothing that counts.
+    /// Not stored: a client that misses it misses nothing of the journal.
     Progress(Value),
     Gone,
     Failed(LedgerError),

@@ -10,7 +10,7 @@ use crate::random::Random;
 enum Mood {
     Report,
     Work,
-    /// Work, and a report that does not wait for what it came to.
+    /// Work, and a report that does not wait for its result.
     Both,
     /// Words instead of a report.
     Words,

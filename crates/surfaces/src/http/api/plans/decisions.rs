@@ -113,9 +113,22 @@ async fn approve(
     }
 }
 
+/// Finds the plan, submits the decision about it and answers with the plan once the decision is on disk.
+async fn decide(
+    app: &App,
+    name: &RequestContext,
+    of: &SessionQuery,
+    id: &PlanId,
+    input: impl FnOnce(PlanId) -> Input,
+) -> ApiResult<Json<PlanView>> {
+    let plan = of.plan(app, id).await?;
+    let decided = decided(app.submit(&plan.session, input(plan.id.clone()), name)).await?;
+    Ok(Json(decided.plan.as_ref().into()))
+}
+
 /// The refusal of an approval, with the plan as it is now.
 async fn stale(app: &App, plan: &Plan, problem: Problem) -> Problem {
-    match app.engine().plan(&plan.session, &plan.id).await {
+    match app.engine().plans().get(&plan.session, &plan.id).await {
         Ok(now) => problem.with("plan", json!(PlanView::from(now.as_ref()))),
         Err(_) => problem,
     }
@@ -146,10 +159,8 @@ async fn reject(
     Query(of): Query<SessionQuery>,
     Body(said): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
-    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let input = Input::Reject { plan: plan.id.clone(), reason: said.reason };
-    let rejected = decided(app.submit(&plan.session, input, &name)).await?.plan;
-    Ok(Json(rejected.as_ref().into()))
+    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::Reject { plan, reason: said.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -179,10 +190,8 @@ async fn revise(
     Query(of): Query<SessionQuery>,
     Body(said): Body<Feedback>,
 ) -> ApiResult<Json<PlanView>> {
-    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let input = Input::Revise { plan: plan.id.clone(), feedback: said.feedback };
-    let revised = decided(app.submit(&plan.session, input, &name)).await?.plan;
-    Ok(Json(revised.as_ref().into()))
+    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::Revise { plan, feedback: said.feedback }).await
 }
 
 /// Cancel a plan
@@ -200,10 +209,8 @@ async fn cancel(
     Query(of): Query<SessionQuery>,
     Body(said): Body<Reason>,
 ) -> ApiResult<Json<PlanView>> {
-    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let input = Input::Cancel { plan: plan.id.clone(), reason: said.reason };
-    let cancelled = decided(app.submit(&plan.session, input, &name)).await?.plan;
-    Ok(Json(cancelled.as_ref().into()))
+    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::Cancel { plan, reason: said.reason }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -235,10 +242,8 @@ async fn resume(
     Query(of): Query<SessionQuery>,
     Body(said): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
-    let plan = SessionQuery::new(said.session_id, said.channel).or(of)?.plan(&app, &id).await?;
-    let input = Input::ResumePlan { plan: plan.id.clone(), choice: said.choice };
-    let resumed = decided(app.submit(&plan.session, input, &name)).await?.plan;
-    Ok(Json(resumed.as_ref().into()))
+    let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
+    decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice: said.choice }).await
 }
 
 pub(super) fn example() -> Value {

@@ -49,7 +49,7 @@ async fn show(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let plan = of.plan(&app, &id).await?;
-    let activity = app.engine().activity(&plan.session, &plan).await?;
+    let activity = app.engine().plans().activity(&plan.session, &plan).await?;
     let view = PlanView { activity: activity.as_ref().map(ActivityView::from), ..PlanView::from(plan.as_ref()) };
     let body = serde_json::to_vec(&view).unwrap_or_default();
     let tag = format!("\"{}\"", &hashed([body.as_slice()])[..32]);
@@ -105,7 +105,7 @@ async fn history(
     Query(of): Query<SessionQuery>,
 ) -> ApiResult<Json<PlanHistory>> {
     let plan = of.plan(&app, &id).await?;
-    let history = app.engine().history(&plan.session, &plan.id).await?;
+    let history = app.engine().history().of_plan(&plan.session, &plan.id).await?;
     Ok(Json(PlanHistory {
         plan_id: plan.id.to_string(),
         session_id: plan.session.conversation.to_string(),
@@ -149,7 +149,7 @@ async fn diff(
     Query(query): Query<DiffQuery>,
 ) -> ApiResult<Json<PlanDiff>> {
     let plan = SessionQuery::new(query.session_id, query.channel).plan(&app, &id).await?;
-    Ok(Json(app.engine().diff_versions(&plan, query.from, query.to).await?))
+    Ok(Json(app.engine().history().diff_versions(&plan, query.from, query.to).await?))
 }
 
 /// Read a plan as one text

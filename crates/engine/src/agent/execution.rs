@@ -1,0 +1,270 @@
+//! Executions: approved plans, carried out. The intent of a step is on disk before the step begins, its outcome after it.
+//!
+//! - `runner`: one execution under way
+//! - `collect`: exactly the recorded calls, with exactly the recorded arguments, in order
+//! - `build`: each step by the specialist it names, in a turn of its own
+//! - `document`: a turn of the conversation that works from the text
+//! - `progress`: the progress of steps
+//! - `author`: which plans the built-in rehearsal carries out
+//! - `interrupted`: executions that another process left or still runs
+//! - `standing_approval`: plans that a rule approves
+//! - `summary`: the result, counted
+
+mod author;
+mod build;
+mod collect;
+mod document;
+mod interrupted;
+mod progress;
+mod runner;
+mod standing_approval;
+mod summary;
+
+use std::sync::Arc;
+
+use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::command::{Command, Decision, RunCommand};
+use planwright_core::gate::ToolEffect;
+use planwright_core::ids::{PlanId, StepId};
+use planwright_core::plan::approval::SkippedStep;
+use planwright_core::plan::content::{PlanContent, RecordedCall};
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::Purpose;
+use planwright_core::visible::quoted;
+
+use super::agent_context::AgentContext;
+use super::leases::{Leases, is_over_or_taken};
+use super::turn::{BeginAttempt, Begun, Delivery, PreparedTurn, Turns};
+use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::session::outcome::{Answer, TurnOutcome};
+use crate::session::progress::Progress;
+use crate::session::task::{InputContext, Running};
+
+use document::DocumentWork;
+use runner::ExecutionRunner;
+
+pub(super) use summary::summary;
+
+/// Carries out plans, resumes and stops executions.
+#[derive(Debug, Clone)]
+pub(super) struct Executions {
+    agent: Arc<AgentContext>,
+    leases: Leases,
+    turns: Turns,
+}
+
+impl Executions {
+    pub(super) fn new(agent: &Arc<AgentContext>, leases: Leases, turns: Turns) -> Self {
+        Self { agent: Arc::clone(agent), leases, turns }
+    }
+
+    /// Carries the plan out, or continues it from the first step that is not done.
+    pub(super) async fn carry_out(&self, plan: &PlanId, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        let found = self.agent.engine().plans().get(session, plan).await?;
+        self.check_author(&found).await?;
+        match found.style() {
+            PlanStyle::Document => Box::pin(DocumentWork::new(self, plan, context).run()).await,
+            PlanStyle::Collect | PlanStyle::Build => {
+                // An interrupted turn may belong to this execution, which is resumed below.
+                let open = self.turns.open_turn(session).await?;
+                if open.is_none_or(|open| open.purpose.plan() != Some(plan)) {
+                    Box::pin(self.finish_first(context)).await?;
+                }
+                let plan = Box::pin(self.execute(context.by(), plan, context)).await?;
+                Ok(Answer::words(session, summary(&plan)))
+            }
+        }
+    }
+
+    /// Begins a turn, after the turn that another process left open.
+    pub(super) async fn begin_turn<'a>(
+        &'a self,
+        by: &Actor,
+        prepared: &PreparedTurn<'_>,
+        context: &'a InputContext,
+    ) -> LedgerResult<Begun<'a>> {
+        loop {
+            match self.turns.begin(by, prepared, context).await? {
+                BeginAttempt::Blocked(refusal) => {
+                    if !Box::pin(self.finish_first(context)).await? {
+                        return Err(refusal.into());
+                    }
+                }
+                BeginAttempt::Begun(begun) => return Ok(begun),
+            }
+        }
+    }
+
+    /// Finishes an interrupted turn before another one begins, and sends its outcome as progress. Returns whether there
+    /// was one.
+    pub(super) async fn finish_first(&self, context: &InputContext) -> LedgerResult<bool> {
+        let Some(open) = self.turns.open_turn(context.session()).await? else { return Ok(false) };
+        if let Purpose::Step { plan, execution, .. } = &open.purpose {
+            Box::pin(interrupted::finish(self, &open, (plan, execution), context)).await?;
+            return Ok(true);
+        }
+        let finished = Box::pin(self.turns.finish_open(&open, Delivery::OnTheWay, context)).await?;
+        let found = finished.is_some();
+        if let Some(outcome) = finished {
+            context.progress.send(Progress::Finished(Box::new(outcome)));
+        }
+        Ok(found)
+    }
+
+    /// Resumes the execution of a process that ended, if the session has one.
+    pub(super) async fn resume(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
+        interrupted::resume(self, context).await
+    }
+
+    /// Stops the work in a session, in whichever process it runs. Returns whether there was any.
+    pub(super) async fn stop_session(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        running: &Running,
+    ) -> LedgerResult<bool> {
+        interrupted::stop_session(self.agent.engine(), session, by, running).await
+    }
+
+    /// Approves a plan that is ready after a turn if a rule says so, and carries it out.
+    pub(super) async fn approve_by_rule(
+        &self,
+        outcome: TurnOutcome,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
+        standing_approval::approve(self, outcome, context).await
+    }
+
+    /// The outcome of the turn in which this request had a document carried out before.
+    pub(super) async fn document_turn_before(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
+        document::turn_before(self, context).await
+    }
+
+    /// Refuses a plan that the rehearsal must not carry out.
+    pub(super) async fn check_author(&self, plan: &Plan) -> LedgerResult<()> {
+        author::check(&self.agent, plan).await
+    }
+
+    /// Carries out a recorded or built plan.
+    async fn execute(&self, by: &Actor, plan: &PlanId, context: &InputContext) -> LedgerResult<Arc<Plan>> {
+        let session = context.session();
+        let mut plan = self.agent.engine().plans().get(session, plan).await?;
+        // Only a person starts an execution.
+        if plan.status != PlanStatus::Executing && by.kind != ActorKind::Person {
+            return Ok(plan);
+        }
+        self.check_able(&plan)?;
+        self.check_author(&plan).await?;
+        let (committed, held) = loop {
+            let error = match self.leases.take(session, by, &beginning(&plan), context).await {
+                Ok(taken) => break taken,
+                Err(error) => error,
+            };
+            if !is_over_or_taken(&error) || context.work.stop.is_cancelled() {
+                return Err(error);
+            }
+            // Another process was faster. An execution that it left is resumed; one that it ended is the answer.
+            let now = self.agent.engine().plans().get(session, &plan.id).await?;
+            let begun = |plan: &Plan| plan.execution.as_ref().map(|execution| execution.id.clone());
+            let moved = (now.status, begun(&now)) != (plan.status, begun(&plan));
+            let executing = now.status == PlanStatus::Executing;
+            if moved && executing {
+                plan = now;
+            } else if moved || executing {
+                return Ok(now);
+            } else {
+                return Err(error);
+            }
+        };
+        let plan = named(&committed, &plan.id)?;
+        let id = plan.execution.as_ref().map(|execution| execution.id.clone());
+        let id = id.ok_or_else(|| LedgerError::Internal(format!("plan {} is not carried out", plan.number)))?;
+        self.leases.fence_files(session, &held).await?;
+        context.work.carries_out(Some(&plan.id));
+        context.work.holds_lease.cancel();
+        let mut runner = ExecutionRunner {
+            agent: &self.agent,
+            executions: self,
+            actor: Actor::system(session.channel.as_str()),
+            session: session.clone(),
+            by: by.clone(),
+            id,
+            plan,
+            held: Arc::new(held),
+            context,
+        };
+        Box::pin(runner.run()).await
+    }
+
+    /// Whether a step can be done again without harm.
+    pub(super) fn may_repeat(&self, plan: &Plan, run: &StepRun) -> bool {
+        let call = calls_of(plan).iter().find(|call| call.id == run.step);
+        let tool = call.and_then(|call| self.agent.toolbox.get(&call.tool));
+        tool.is_some_and(|tool| tool.effect() != ToolEffect::Changes)
+    }
+
+    /// Refuses a plan whose tools or agents this process does not have. The plan stays as it is.
+    pub(super) fn check_able(&self, plan: &Plan) -> Result<(), Refusal> {
+        let left_out = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+        self.check_able_without(plan, left_out)
+    }
+
+    /// The same without the steps that are left out.
+    pub(super) fn check_able_without(&self, plan: &Plan, left_out: &[SkippedStep]) -> Result<(), Refusal> {
+        let run = |step: &StepId| plan.execution.as_ref().and_then(|execution| execution.run(step));
+        let over = |step: &StepId| {
+            run(step).is_some_and(|run| matches!(run.status, StepStatus::Completed | StepStatus::Skipped))
+        };
+        let approved = |step: &StepId| left_out.iter().all(|skip| skip.step != *step) && !over(step);
+        match &plan.content {
+            PlanContent::Document(_) => Ok(()),
+            PlanContent::Collect(collected) => {
+                let calls = collected.steps.iter().filter(|call| approved(&call.id));
+                let missing = calls.map(|call| &call.tool).find(|tool| self.agent.toolbox.get(tool).is_none());
+                missing.map_or(Ok(()), |tool| {
+                    let message =
+                        format!("Plan {} calls {}, and there is no such tool here.", plan.number, quoted(tool));
+                    Err(Refusal::new(RefusalCode::Unavailable, message))
+                })
+            }
+            PlanContent::Build(built) => {
+                let agents = &self.agent.engine().policy().agents;
+                let mut steps = built.steps.iter().filter(|step| approved(&step.id));
+                steps.try_for_each(|step| agents.assignable(&step.agent).map(drop))
+            }
+        }
+    }
+}
+
+/// The command that takes the lease. For an execution that is open already it writes nothing.
+fn beginning(plan: &Plan) -> Command {
+    match plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing) {
+        Some(running) => Command::Run(RunCommand::Advance {
+            plan: plan.id.clone(),
+            execution: running.id.clone(),
+            ended: Vec::new(),
+            begun: Vec::new(),
+        }),
+        None => Command::Decide(Decision::Resume { plan: plan.id.clone() }),
+    }
+}
+
+fn named(committed: &Committed, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+    let plan = committed.snapshot.plans.get(id).cloned();
+    plan.ok_or_else(|| LedgerError::Internal(format!("plan {id} is not on the snapshot")))
+}
+
+fn uncertain(steps: &[StepRun]) -> Option<&StepRun> {
+    steps.iter().find(|run| run.status == StepStatus::Uncertain)
+}
+
+fn calls_of(plan: &Plan) -> &[RecordedCall] {
+    match &plan.content {
+        PlanContent::Collect(collected) => &collected.steps,
+        PlanContent::Document(_) | PlanContent::Build(_) => &[],
+    }
+}

@@ -1,0 +1,174 @@
+//! The steps of a built plan, each done by the specialist it names, in a turn of its own.
+
+use std::sync::Arc;
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, TurnCommand};
+use planwright_core::conversation::{Conversation, CountTokens as _};
+use planwright_core::plan::content::{AgentStep, PlanContent};
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::prompt::specialist;
+use planwright_core::turn::{OpenTurn, Purpose, Turn, TurnEnd};
+use tokio::time::Instant;
+
+use super::runner::{ExecutionAbort, ExecutionRunner};
+use super::{named, uncertain};
+use crate::agent::turn::{Delivery, TurnRunner};
+use crate::ledger::{Committed, Leasing, LedgerResult};
+use crate::session::progress::Progress;
+use crate::submitter::SubmitRequest;
+
+impl ExecutionRunner<'_> {
+    /// One step after another, each as soon as those it needs are done, until no step is left, one fails, or the result of
+    /// one is unknown.
+    pub(super) async fn built_steps(&mut self) -> Result<(), ExecutionAbort> {
+        loop {
+            let open = self.open_turn().await?;
+            let Some((position, step)) = self.next_built(open.as_ref()) else { return Ok(()) };
+            if let Some(abort) = self.is_to_end() {
+                return Err(abort);
+            }
+            let began = Instant::now();
+            let mut run = self.start_step(position, &step, open).await?;
+            let outcome = Box::pin(run.finish_turn()).await;
+            let end = outcome?.end;
+            self.plan = self.agent.engine().plans().get(&self.session, &self.plan.id).await?;
+            let Some(ended) = self.runs().iter().find(|run| run.step == step.id).cloned() else { return Ok(()) };
+            self.send_step_ended(position, &ended.description, ended.status, ended.note.as_deref(), began);
+            match (end, ended.status) {
+                (TurnEnd::Stopped, _) => return Err(self.interrupted_or_stopped()),
+                // Another process works on the step now.
+                (_, StepStatus::InProgress) => return Err(ExecutionAbort::Elsewhere),
+                (
+                    _,
+                    StepStatus::Failed
+                    | StepStatus::Completed
+                    | StepStatus::Skipped
+                    | StepStatus::Pending
+                    | StepStatus::Uncertain,
+                ) => {}
+            }
+        }
+    }
+
+    /// A turn that ended as stopped was stopped here, or with its plan elsewhere.
+    fn interrupted_or_stopped(&self) -> ExecutionAbort {
+        let over = self.plan.execution.as_ref().is_none_or(|execution| execution.finished_at.is_some());
+        if over { ExecutionAbort::Elsewhere } else { ExecutionAbort::Stopped }
+    }
+
+    /// The turn for a step that a process that ended left open.
+    async fn open_turn(&self) -> LedgerResult<Option<OpenTurn>> {
+        let stored = self.agent.engine().ledger().session(&self.session).await?;
+        let open = stored.and_then(|stored| stored.session.turn);
+        Ok(open.filter(|open| match &open.purpose {
+            Purpose::Step { execution, .. } => *execution == self.id,
+            Purpose::Answer | Purpose::Document { .. } | Purpose::Question { .. } => false,
+        }))
+    }
+
+    /// The first step that can be done now, with its position from 1. One whose turn is open is first, also when it was
+    /// reported already and only the turn has to end; then one that was begun before a crash.
+    fn next_built(&self, open: Option<&OpenTurn>) -> Option<(usize, AgentStep)> {
+        let PlanContent::Build(built) = &self.plan.content else { return None };
+        let under_way = |step: &&AgentStep| open.is_some_and(|open| is_for(open, step));
+        if let Some(step) = built.steps.iter().find(under_way) {
+            let position = self.runs().iter().position(|run| run.step == step.id)? + 1;
+            return Some((position, step.clone()));
+        }
+        if uncertain(self.runs()).is_some() || self.ends_at_a_failure() {
+            return None;
+        }
+        let done = |run: &StepRun| run.status == StepStatus::Completed;
+        let ready = |step: &AgentStep| {
+            step.needs.iter().all(|need| self.runs().iter().any(|run| run.step == *need && done(run)))
+        };
+        let with = |status: StepStatus| (1..).zip(self.runs()).filter(move |(_, run)| run.status == status);
+        let found = |(position, run): (usize, &StepRun)| {
+            let step = built.steps.iter().find(|step| step.id == run.step)?;
+            ready(step).then(|| (position, step.clone()))
+        };
+        with(StepStatus::InProgress).chain(with(StepStatus::Pending)).find_map(found)
+    }
+
+    /// The turn in which the specialist does the step: a new one, or the one that was interrupted.
+    async fn start_step(
+        &mut self,
+        position: usize,
+        step: &AgentStep,
+        open: Option<OpenTurn>,
+    ) -> Result<TurnRunner<'_>, ExecutionAbort> {
+        let run = self.runs().get(position - 1).cloned();
+        if run.as_ref().is_some_and(|run| run.status == StepStatus::Pending) {
+            self.advance(Vec::new(), vec![step.id.clone()]).await?;
+        }
+        if let Some(run) = run.as_ref().filter(|run| !run.status.is_settled()) {
+            self.send_step_started(position, run);
+        }
+        let limits = self.agent.engine().policy().turn.clone();
+        let resumptions = limits.resumptions;
+        let (committed, conversation, turn, resumed) = match open {
+            Some(open) => {
+                let (committed, conversation, turn) = self.resume_turn(&open).await?;
+                (committed, conversation, turn, Some(open.resumed + 1))
+            }
+            None => {
+                let (committed, conversation, turn) = self.begin_turn(step).await?;
+                (committed, conversation, turn, None)
+            }
+        };
+        let held = Arc::clone(&self.held);
+        let mut run = self.executions.turns.run_turn(turn, conversation, committed, held, limits, self.context);
+        if let Some(times) = resumed {
+            run.resume(Delivery::Answer);
+            if times > resumptions {
+                run.give_up();
+            }
+        }
+        Ok(run)
+    }
+
+    async fn begin_turn(&mut self, step: &AgentStep) -> Result<(Committed, Conversation, Turn), ExecutionAbort> {
+        let purpose = Purpose::Step {
+            plan: self.plan.id.clone(),
+            execution: self.id.clone(),
+            step: step.id.clone(),
+            agent: step.agent.clone(),
+        };
+        let text = specialist::step(&self.plan, step, self.runs());
+        let tokens = self.agent.tokens.count(&text);
+        let begin = TurnCommand::Begin { text, tokens, purpose: purpose.clone() };
+        let committed = self.submit_turn(begin).await?;
+        self.plan = named(&committed, &self.plan.id)?;
+        let open = committed.snapshot.session.as_ref().and_then(|session| session.turn.as_ref());
+        let Some(id) = open.map(|open| open.id.clone()) else { return Err(ExecutionAbort::Elsewhere) };
+        let mut conversation = Conversation::of_turn(id.clone());
+        committed.events.iter().for_each(|event| conversation.take_in(committed.seq, event));
+        Ok((committed, conversation, Turn::new(id, purpose)))
+    }
+
+    /// Resumes the turn of a process that ended.
+    async fn resume_turn(&mut self, open: &OpenTurn) -> Result<(Committed, Conversation, Turn), ExecutionAbort> {
+        let committed = self.submit_turn(TurnCommand::Resume { turn: open.id.clone() }).await?;
+        self.context.progress.send(Progress::Resumed(open.id.clone()));
+        let from = committed.snapshot.opened().map_err(crate::ledger::LedgerError::from)?.history_from;
+        let (conversation, turn) =
+            self.executions.turns.conversations.load_apart(&self.session, &open.id, &open.purpose, from).await?;
+        Ok((committed, conversation, turn))
+    }
+
+    async fn submit_turn(&self, command: TurnCommand) -> LedgerResult<Committed> {
+        let engine = self.agent.engine();
+        let by = Actor::system(self.session.channel.as_str());
+        let (id, leasing) = (engine.submitter().next_request(), Leasing::Held(self.held.lease().clone()));
+        let request = SubmitRequest { session: &self.session, by: &by, id, leasing, turn: None };
+        engine.submitter().submit_as(request, Command::Turn(command)).await
+    }
+}
+
+fn is_for(open: &OpenTurn, step: &AgentStep) -> bool {
+    match &open.purpose {
+        Purpose::Step { step: own, .. } => *own == step.id,
+        Purpose::Answer | Purpose::Document { .. } | Purpose::Question { .. } => false,
+    }
+}

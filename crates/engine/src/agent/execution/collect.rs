@@ -1,0 +1,281 @@
+//! Recorded calls, one after another; those that only read and stand next to each other are made side by side.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use planwright_core::actor::ActorKind;
+use planwright_core::command::{EndedStep, Outcome};
+use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decide_other_tool};
+use planwright_core::ids::RequestId;
+use planwright_core::plan::content::RecordedCall;
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::policy::OnFailure;
+use planwright_core::refusal::Refusal;
+use planwright_core::visible::quoted;
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+
+use super::runner::{ExecutionAbort, ExecutionRunner};
+use super::{calls_of, uncertain};
+use crate::agent::turn::CallNote;
+use crate::catch_panic::catch_panic;
+use crate::ledger::Leasing;
+use crate::submitter::SubmitRequest;
+use crate::toolbox::{Tool, ToolContext};
+use crate::workbook::EndedCall;
+
+/// The largest number of calls that are made side by side.
+const SIDE_BY_SIDE: usize = 4;
+/// The bytes of an answer that are kept with the step.
+const KEPT: usize = 4_000;
+
+/// A step that is to be done now.
+struct ReadyStep {
+    /// 1-based index within the plan.
+    position: usize,
+    run: StepRun,
+    call: RecordedCall,
+    tool: Arc<dyn Tool>,
+}
+
+/// The result of a step.
+struct StepResult {
+    due: ReadyStep,
+    outcome: Outcome,
+    began: Instant,
+    /// Why it was cut off, if it was.
+    abort: Option<ExecutionAbort>,
+}
+
+impl ExecutionRunner<'_> {
+    /// Makes the calls until none is left, one fails, or the result of one is unknown. The outcome of a step and the intent
+    /// of the next one are written together.
+    pub(super) async fn recorded_calls(&mut self) -> Result<(), ExecutionAbort> {
+        self.doubt_what_was_begun().await?;
+        let mut results = Vec::new();
+        loop {
+            let (ended, abort) = ended(&results);
+            let failed = ended.iter().any(|ended| ended.outcome.status == StepStatus::Failed);
+            let stops = failed && self.agent.engine().policy().on_failure == OnFailure::Stop;
+            let doubtful = ended.iter().any(|ended| ended.outcome.status == StepStatus::Uncertain);
+            let abort = abort.or_else(|| self.is_to_end());
+            let over = stops || doubtful || abort.is_some();
+            let due = if over { Vec::new() } else { self.due(&ended)? };
+            let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
+            self.advance(ended, begun.collect()).await?;
+            self.note_calls(&results).await;
+            results.drain(..).for_each(|result: StepResult| self.send_ended(result));
+            if let Some(abort) = abort {
+                return Err(abort);
+            }
+            if due.is_empty() {
+                return Ok(());
+            }
+            results = self.make(due).await;
+        }
+    }
+
+    /// Calls that a process began before it ended are repeated if they may be. The result of the others is unknown.
+    async fn doubt_what_was_begun(&mut self) -> Result<(), ExecutionAbort> {
+        let mut doubtful = Vec::new();
+        for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| run.status == StepStatus::InProgress) {
+            let due = self.look_up(index + 1, run)?;
+            if due.tool.effect() == ToolEffect::Changes {
+                let note = "the program ended while this was being done; it is not known whether it was";
+                let outcome = outcome(StepStatus::Uncertain, note);
+                doubtful.push(StepResult { due, outcome, began: Instant::now(), abort: None });
+            }
+        }
+        let (ended, _) = ended(&doubtful);
+        self.advance(ended, Vec::new()).await?;
+        doubtful.into_iter().for_each(|result| self.send_ended(result));
+        Ok(())
+    }
+
+    /// The next step that is open once these have ended, with those behind it that may be done beside it.
+    fn due(&self, ended: &[EndedStep]) -> Result<Vec<ReadyStep>, ExecutionAbort> {
+        // Steps after one whose result is unknown wait with it.
+        if uncertain(self.runs()).is_some() || self.ends_at_a_failure() {
+            return Ok(Vec::new());
+        }
+        let open = self.runs().iter().enumerate().filter(|(_, run)| {
+            let open = matches!(run.status, StepStatus::Pending | StepStatus::InProgress);
+            open && ended.iter().all(|ended| ended.step != run.step)
+        });
+        let mut due: Vec<ReadyStep> = Vec::new();
+        for (index, run) in open {
+            let next = self.look_up(index + 1, run)?;
+            let reads = next.tool.effect() == ToolEffect::ReadsOnly;
+            let beside = reads && due.last().is_none_or(|last| last.position + 1 == next.position);
+            if !due.is_empty() && !beside {
+                break;
+            }
+            due.push(next);
+            if !reads || due.len() == SIDE_BY_SIDE {
+                break;
+            }
+        }
+        Ok(due)
+    }
+
+    fn look_up(&self, position: usize, run: &StepRun) -> Result<ReadyStep, ExecutionAbort> {
+        let gone = |what: &str| ExecutionAbort::Ledger(Refusal::not_found(format!("Step {position}: {what}")).into());
+        let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
+        let call = call.ok_or_else(|| gone("there is no such call."))?;
+        let tool = self.agent.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
+        Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool: Arc::clone(tool) })
+    }
+
+    /// Makes the calls. One that is cut off also has an outcome, and the reason.
+    async fn make(&self, due: Vec<ReadyStep>) -> Vec<StepResult> {
+        for due in &due {
+            self.send_step_started(due.position, &due.run);
+        }
+        join_all(due.into_iter().map(|due| async {
+            let began = Instant::now();
+            let (outcome, abort) = self.call(&due).await;
+            StepResult { due, outcome, began, abort }
+        }))
+        .await
+    }
+
+    async fn call(&self, due: &ReadyStep) -> (Outcome, Option<ExecutionAbort>) {
+        let name = due.call.tool.as_str();
+        let failed = |refusal: &Refusal| (outcome(StepStatus::Failed, &refusal.message), None);
+        match self.judge(due) {
+            GateDecision::Run => {}
+            GateDecision::Deny(refusal) => return failed(&refusal),
+            GateDecision::Record => {
+                return failed(&Refusal::policy_denied(format!("{} is not run here.", quoted(name))));
+            }
+        }
+        let Value::Object(arguments) = due.call.arguments.clone() else {
+            return failed(&Refusal::invalid("The arguments are not an object."));
+        };
+        match catch_panic(name, async { due.tool.check(&arguments) }).await {
+            Some(Ok(())) => {}
+            Some(Err(refusal)) => return failed(&refusal),
+            None => return (outcome(StepStatus::Failed, "checking its arguments broke down; the log says more"), None),
+        }
+        // Nothing was done yet, so the step is open for the process that has the session.
+        if let Err(abort) = self.check_lease().await {
+            return (outcome(StepStatus::Pending, "not begun: the lease of the session was lost"), Some(abort));
+        }
+        let limit = self.agent.engine().policy().turn.tool_time;
+        tokio::select! {
+            biased;
+            ended = timeout(limit, catch_panic(name, due.tool.call(self.tool_context(), arguments))) => match ended {
+                Ok(Some(Ok(value))) => (outcome(StepStatus::Completed, &value.to_string()), None),
+                Ok(Some(Err(refusal))) => failed(&refusal),
+                Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
+                Err(_) => {
+                    let note = format!("it did not end within {} seconds and was given up", limit.as_secs_f32());
+                    (outcome(broken(due.tool.effect()), &note), None)
+                }
+            },
+            abort = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(abort)),
+        }
+    }
+
+    fn tool_context(&self) -> ToolContext<'_> {
+        ToolContext::leased(&self.session, &self.held, self.agent.engine().ledger().as_ref())
+    }
+
+    /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
+    fn judge(&self, due: &ReadyStep) -> GateDecision {
+        let by_rule = self.plan.approval.as_ref().is_some_and(|approval| approval.by.kind == ActorKind::Policy);
+        if by_rule && due.tool.effect() != ToolEffect::ReadsOnly {
+            let message = format!("{} changes things, and only a rule approved it.", quoted(&due.call.tool));
+            return GateDecision::Deny(Refusal::policy_denied(message));
+        }
+        let situation = GateContext {
+            style: Some(self.plan.style()),
+            status: Some(self.plan.status),
+            caller: Caller::Execution,
+            document_tools: self.agent.engine().policy().document_tools,
+            workbook: false,
+        };
+        decide_other_tool(&situation, &due.call.tool, due.tool.effect())
+    }
+
+    /// Writes the results into the workbook, as a conversation does.
+    async fn note_calls(&self, results: &[StepResult]) {
+        let remarks: Vec<_> = results.iter().filter_map(|result| Some((result, self.remark(result)?))).collect();
+        if remarks.is_empty() {
+            return;
+        }
+        let Ok(snapshot) = self.agent.engine().sessions().snapshot(&self.session).await else { return };
+        for (result, remark) in remarks {
+            let call = &result.due.call;
+            let request = SubmitRequest {
+                session: &self.session,
+                by: &self.actor,
+                id: RequestId::of_step_note(&self.id, &call.id, result.due.run.attempts.len()),
+                leasing: Leasing::Held(self.held.lease().clone()),
+                turn: None,
+            };
+            let arguments = call.arguments.to_string();
+            let answer = result.outcome.note.as_deref().unwrap_or_default();
+            self.executions
+                .turns
+                .hooks
+                .note(&snapshot, request, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer })
+                .await;
+        }
+    }
+
+    fn remark(&self, result: &StepResult) -> Option<CallNote> {
+        let looked_up = |run: &StepRun| {
+            let tool = calls_of(&self.plan).iter().find(|call| call.id == run.step).map(|call| call.tool.as_str());
+            run.status == StepStatus::Completed
+                && tool.is_some_and(|tool| self.executions.turns.hooks.is_research(tool))
+        };
+        match result.outcome.status {
+            StepStatus::Completed if result.due.tool.effect() == ToolEffect::ReadsOnly => {
+                let before = self.runs().iter().take(result.due.position).filter(|run| looked_up(run)).count();
+                Some(CallNote::Research(u32::try_from(before).unwrap_or(u32::MAX)))
+            }
+            StepStatus::Failed | StepStatus::Uncertain => Some(CallNote::Error),
+            StepStatus::Completed | StepStatus::Pending | StepStatus::InProgress | StepStatus::Skipped => None,
+        }
+    }
+
+    fn send_ended(&self, result: StepResult) {
+        let StepResult { due, outcome, began, .. } = result;
+        self.send_step_ended(due.position, &due.run.description, outcome.status, outcome.note.as_deref(), began);
+    }
+}
+
+fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
+    let steps =
+        results.iter().map(|result| EndedStep { step: result.due.run.step.clone(), outcome: result.outcome.clone() });
+    let abort = results.iter().find_map(|result| match result.abort {
+        Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),
+        Some(ExecutionAbort::Left) => Some(ExecutionAbort::Left),
+        Some(ExecutionAbort::Elsewhere | ExecutionAbort::Ledger(_)) => Some(ExecutionAbort::Elsewhere),
+        None => None,
+    });
+    (steps.collect(), abort)
+}
+
+/// A call that broke down or was given up may have had its effect, unless it has none.
+const fn broken(effect: ToolEffect) -> StepStatus {
+    match effect {
+        ToolEffect::ReadsOnly | ToolEffect::Repeatable => StepStatus::Failed,
+        ToolEffect::Changes => StepStatus::Uncertain,
+    }
+}
+
+/// A call that a person stopped is simply to be made again, unless it must not be made twice.
+const fn cut_off(effect: ToolEffect) -> StepStatus {
+    match effect {
+        ToolEffect::ReadsOnly | ToolEffect::Repeatable => StepStatus::Pending,
+        ToolEffect::Changes => StepStatus::Uncertain,
+    }
+}
+
+fn outcome(status: StepStatus, note: &str) -> Outcome {
+    let kept = &note[..note.floor_char_boundary(KEPT)];
+    let note = if kept.len() < note.len() { format!("{kept}…") } else { kept.to_owned() };
+    Outcome { status, note: Some(note), evidence: None }
+}

@@ -1,0 +1,179 @@
+//! One execution under way: the steps, the lease, and the end.
+
+use std::sync::Arc;
+
+use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StuckChoice};
+use planwright_core::ids::{ExecutionId, StepId};
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::policy::OnFailure;
+use planwright_core::session::SessionIdentity;
+
+use super::{Executions, named, uncertain};
+use crate::agent::agent_context::AgentContext;
+use crate::agent::leases::is_over_or_taken;
+use crate::ledger::{Lease, Leasing, LedgerError, LedgerResult};
+use crate::session::lease::LeaseGuard;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::InputContext;
+use crate::submitter::SubmitRequest;
+
+/// Carries out one plan.
+#[derive(Debug)]
+pub(super) struct ExecutionRunner<'a> {
+    pub(super) agent: &'a AgentContext,
+    pub(super) executions: &'a Executions,
+    pub(super) actor: Actor,
+    pub(super) session: SessionIdentity,
+    /// The actor that asked for the execution.
+    pub(super) by: Actor,
+    pub(super) id: ExecutionId,
+    /// The plan after the last entry that was written.
+    pub(super) plan: Arc<Plan>,
+    pub(super) held: Arc<LeaseGuard>,
+    pub(super) context: &'a InputContext,
+}
+
+/// Why no further step begins.
+#[derive(Debug)]
+pub(super) enum ExecutionAbort {
+    /// A person said stop.
+    Stopped,
+    /// The plan was cancelled or superseded, or another process took it over. Nothing more is written.
+    Elsewhere,
+    /// The process is shutting down; another one resumes the execution.
+    Left,
+    Ledger(LedgerError),
+}
+
+impl From<LedgerError> for ExecutionAbort {
+    fn from(error: LedgerError) -> Self {
+        if is_over_or_taken(&error) { Self::Elsewhere } else { Self::Ledger(error) }
+    }
+}
+
+impl ExecutionRunner<'_> {
+    pub(super) async fn run(&mut self) -> LedgerResult<Arc<Plan>> {
+        let outcome = match self.steps().await {
+            // A step whose result is unknown waits for a person; the execution stays open.
+            Ok(()) if uncertain(self.runs()).is_some() => self.pause().await,
+            Ok(()) | Err(ExecutionAbort::Stopped) => self.finish().await,
+            Err(abort) => Err(abort),
+        };
+        // The entry that ends or pauses it released the session.
+        let paused = self.plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        if self.plan.status == PlanStatus::Executing && !paused {
+            self.executions.leases.release(&self.held).await;
+        }
+        match outcome {
+            Ok(()) => Ok(Arc::clone(&self.plan)),
+            Err(ExecutionAbort::Elsewhere | ExecutionAbort::Stopped) => {
+                self.agent.engine().plans().get(&self.session, &self.plan.id).await
+            }
+            Err(ExecutionAbort::Left) => Err(shutting_down()),
+            Err(ExecutionAbort::Ledger(error)) => Err(error),
+        }
+    }
+
+    async fn steps(&mut self) -> Result<(), ExecutionAbort> {
+        self.retry_what_may_be().await?;
+        match self.plan.style() {
+            PlanStyle::Collect => self.recorded_calls().await,
+            PlanStyle::Build => self.built_steps().await,
+            PlanStyle::Document => Ok(()),
+        }
+    }
+
+    /// Steps that were interrupted and may be repeated need no decision of a person.
+    async fn retry_what_may_be(&mut self) -> Result<(), ExecutionAbort> {
+        if self.by.kind != ActorKind::Person {
+            return Ok(());
+        }
+        let repeatable =
+            |run: &&StepRun| run.status == StepStatus::Uncertain && self.executions.may_repeat(&self.plan, run);
+        let steps: Vec<_> = self.runs().iter().filter(repeatable).map(|run| run.step.clone()).collect();
+        for step in steps {
+            let choice = StuckChoice::Retry;
+            let settle = Command::Decide(Decision::Settle { plan: self.plan.id.clone(), step, choice });
+            let by = self.by.clone();
+            self.submit(&by, settle).await?;
+        }
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<(), ExecutionAbort> {
+        let finish = RunCommand::Finish { plan: self.plan.id.clone(), execution: self.id.clone() };
+        self.held.stop_renewing();
+        self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(finish)).await
+    }
+
+    /// A step whose result is unknown waits for a person, and the execution with it.
+    async fn pause(&mut self) -> Result<(), ExecutionAbort> {
+        let pause = RunCommand::Pause { plan: self.plan.id.clone(), execution: self.id.clone() };
+        self.held.stop_renewing();
+        self.submit_under(Leasing::LetGo, &self.actor.clone(), Command::Run(pause)).await
+    }
+
+    /// Records outcomes, and the steps that begin next.
+    pub(super) async fn advance(&mut self, ended: Vec<EndedStep>, begun: Vec<StepId>) -> Result<(), ExecutionAbort> {
+        if ended.is_empty() && begun.is_empty() {
+            return Ok(());
+        }
+        let (plan, execution) = (self.plan.id.clone(), self.id.clone());
+        let advance = RunCommand::Advance { plan, execution, ended, begun };
+        self.submit(&self.actor.clone(), Command::Run(advance)).await
+    }
+
+    pub(super) async fn submit(&mut self, by: &Actor, command: Command) -> Result<(), ExecutionAbort> {
+        self.submit_under(Leasing::Held, by, command).await
+    }
+
+    async fn submit_under(
+        &mut self,
+        leasing: fn(Lease) -> Leasing,
+        by: &Actor,
+        command: Command,
+    ) -> Result<(), ExecutionAbort> {
+        let engine = self.agent.engine();
+        let (id, leasing) = (engine.submitter().next_request(), leasing(self.held.lease().clone()));
+        let request = SubmitRequest { session: &self.session, by, id, leasing, turn: None };
+        let committed = engine.submitter().submit_as(request, command).await?;
+        self.plan = named(&committed, &self.plan.id)?;
+        Ok(())
+    }
+
+    /// Whether a step failed after which no other one begins, also if it failed in another process.
+    pub(super) fn ends_at_a_failure(&self) -> bool {
+        let failed = self.runs().iter().any(|run| run.status == StepStatus::Failed);
+        failed && self.agent.engine().policy().on_failure == OnFailure::Stop
+    }
+
+    pub(super) fn runs(&self) -> &[StepRun] {
+        self.plan.execution.as_ref().map(|execution| execution.steps.as_slice()).unwrap_or_default()
+    }
+
+    /// The reason why no further step begins, if there is one.
+    pub(super) fn is_to_end(&self) -> Option<ExecutionAbort> {
+        if self.context.work.stop.is_cancelled() {
+            return Some(ExecutionAbort::Stopped);
+        }
+        self.agent.shutdown.is_requested().then_some(ExecutionAbort::Left)
+    }
+
+    /// Fails unless the session is known to be leased to this process. No tool is called without that.
+    pub(super) async fn check_lease(&self) -> Result<(), ExecutionAbort> {
+        let is_ours = self.held.confirm(self.agent.engine().ledger().as_ref()).await?;
+        if is_ours { Ok(()) } else { Err(ExecutionAbort::Elsewhere) }
+    }
+
+    /// Resolves with the reason when the work has to stop.
+    pub(super) async fn interrupted(&self) -> ExecutionAbort {
+        tokio::select! {
+            biased;
+            () = self.context.work.stop.cancelled() => ExecutionAbort::Stopped,
+            () = self.held.lost() => ExecutionAbort::Elsewhere,
+            () = self.agent.shutdown.immediate() => ExecutionAbort::Left,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The answer of the agent to a message.
+
+use planwright_core::ids::RequestId;
+
+use super::execution::Executions;
+use super::turn::{Begins, Begun, Delivery, Message, Turns};
+use crate::ledger::LedgerResult;
+use crate::session::outcome::TurnOutcome;
+use crate::session::task::InputContext;
+
+#[derive(Debug, Clone)]
+pub(super) struct Replies {
+    turns: Turns,
+    executions: Executions,
+}
+
+impl Replies {
+    pub(super) fn new(turns: Turns, executions: Executions) -> Self {
+        Self { turns, executions }
+    }
+
+    /// Has the agent answer a message, after the work that a process left open in the session.
+    pub(super) async fn answer_message(
+        &self,
+        request: RequestId,
+        text: &str,
+        context: &InputContext,
+    ) -> LedgerResult<TurnOutcome> {
+        Box::pin(self.executions.finish_first(context)).await?;
+        let message = Message { request, text, begins: Begins::Answer };
+        let prepared = self.turns.prepare(context.session(), message).await?;
+        let outcome = match Box::pin(self.executions.begin_turn(context.by(), &prepared, context)).await? {
+            Begun::Now(mut turn) => Box::pin(turn.finish_turn()).await?,
+            Begun::Before { turn, seq } => self.turns.outcome_of(&turn, seq, context).await?,
+        };
+        Box::pin(self.executions.approve_by_rule(outcome, context)).await
+    }
+
+    /// Resumes a turn of the conversation that its process left open, if there is one.
+    pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
+        match self.turns.open_turn(context.session()).await? {
+            Some(open) if open.purpose.is_conversation() => {
+                Box::pin(self.turns.finish_open(&open, Delivery::Answer, context)).await
+            }
+            // A turn for a step is resumed with its execution.
+            Some(_) | None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! One turn under way, from its first entry in this process to its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::conversation::{Conversation, CountTokens as _};
+use planwright_core::event::{Event, TurnEvent};
+use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::Snapshot;
+use planwright_core::turn::{Effect, EndReason, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
+
+use super::Turns;
+use super::abort::TurnAbort;
+use super::conversation_cache::CachedConversation;
+use crate::agent::agent_context::AgentContext;
+use crate::ledger::{Committed, LedgerResult};
+use crate::session::lease::LeaseGuard;
+use crate::session::outcome::TurnOutcome;
+use crate::session::shutdown::shutting_down;
+use crate::session::task::InputContext;
+
+/// Everything one turn works with.
+#[derive(Debug)]
+pub(in crate::agent) struct TurnRunner<'a> {
+    pub(super) agent: &'a AgentContext,
+    pub(super) turns: &'a Turns,
+    pub(super) session: SessionIdentity,
+    pub(super) actor: Actor,
+    /// Shared with the execution or the turn that this turn is a part of.
+    pub(super) held: Option<Arc<LeaseGuard>>,
+    pub(super) turn: Turn,
+    pub(super) limits: TurnLimits,
+    pub(super) conversation: Conversation,
+    /// The last entry of the journal that the conversation knows.
+    pub(super) seq: u64,
+    /// The session and its active plan after the last entry that was written.
+    pub(super) snapshot: Snapshot,
+    /// The active plan when the turn began.
+    pub(super) before: Option<PlanState>,
+    /// The plan that a plan tool settled.
+    pub(super) settled: Option<PlanId>,
+    /// Whether the next call may have been begun before a crash.
+    pub(super) resumed: bool,
+    pub(super) delivery: Delivery,
+    /// The turn was interrupted too often and only ends.
+    given_up: bool,
+    /// The number of times that the model said that the request was too long.
+    pub(super) tightened: u32,
+    started: Timestamp,
+    /// The entry that began the turn, unless another process wrote it.
+    pub(super) begun_seq: Option<u64>,
+    pub(super) context: &'a InputContext,
+}
+
+/// How the outcome reaches the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::agent) enum Delivery {
+    /// As the answer to the person's message.
+    Answer,
+    /// As progress of another input, which may go unread. A plan in it does not count as shown.
+    OnTheWay,
+}
+
+/// How far a plan is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PlanState {
+    plan: PlanId,
+    status: PlanStatus,
+    done: Option<usize>,
+}
+
+impl PlanState {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let done = plan.execution.as_ref().map(|execution| execution.progress().done);
+        Self { plan: plan.id.clone(), status: plan.status, done }
+    }
+}
+
+impl<'a> TurnRunner<'a> {
+    pub(super) fn new(
+        turns: &'a Turns,
+        turn: Turn,
+        conversation: Conversation,
+        committed: Committed,
+        held: Arc<LeaseGuard>,
+        limits: TurnLimits,
+        context: &'a InputContext,
+    ) -> Self {
+        let session = committed.snapshot.identity.clone();
+        let agent = turns.agent.as_ref();
+        TurnRunner {
+            agent,
+            turns,
+            actor: agent.actor_for(&session, &turn.purpose),
+            session,
+            held: Some(held),
+            begun_seq: begun_seq(&committed, &turn.id),
+            turn,
+            limits,
+            conversation,
+            seq: committed.seq,
+            before: committed.snapshot.active().map(PlanState::of),
+            snapshot: committed.snapshot,
+            settled: None,
+            resumed: false,
+            delivery: Delivery::Answer,
+            given_up: false,
+            tightened: 0,
+            started: agent.engine().now(),
+            context,
+        }
+    }
+
+    /// The turn was left open by a process that ended; its next call may have been begun there.
+    pub(in crate::agent) fn resume(&mut self, delivery: Delivery) {
+        self.resumed = true;
+        self.delivery = delivery;
+    }
+
+    pub(in crate::agent) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
+        match Box::pin(self.run()).await {
+            Ok(outcome) => Ok(outcome),
+            Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
+            Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
+            Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
+            Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
+            Err(TurnAbort::Left) => {
+                if let Some(held) = self.held.take().filter(|_| self.turn.purpose.is_conversation()) {
+                    self.turns.leases.release(&held).await;
+                }
+                Err(shutting_down())
+            }
+            Err(TurnAbort::Ledger(error)) => Err(error),
+        }
+    }
+
+    /// Nothing more is tried in the turn; it only ends.
+    pub(in crate::agent) fn give_up(&mut self) {
+        self.given_up = true;
+    }
+
+    async fn run(&mut self) -> Result<TurnOutcome, TurnAbort> {
+        if self.given_up {
+            return Ok(self.end(TurnEnd::Interrupted, Vec::new()).await?);
+        }
+        self.open_workbook().await;
+        loop {
+            if self.plan_is_over() {
+                return Ok(self.end(TurnEnd::Stopped, Vec::new()).await?);
+            }
+            let input = match self.next() {
+                Effect::End(over) => return Ok(self.over(over, Vec::new()).await?),
+                // No call is open here, so another process can resume the turn without a difference.
+                Effect::CallModel if self.agent.shutdown.is_requested() => return Err(TurnAbort::Left),
+                Effect::CallModel => {
+                    // Calls from here on were not begun before a crash.
+                    self.resumed = false;
+                    let Some(input) = self.ask_model().await? else { continue };
+                    input
+                }
+                Effect::RunTool(pending) => {
+                    // No call is begun after a stop.
+                    if self.context.work.stop.is_cancelled() {
+                        let abort = TurnAbort::Stopped { heard: String::new(), under_way: None };
+                        return Err(abort.in_the_middle_of(&pending, self.effect_before(&pending)));
+                    }
+                    let outcome = Box::pin(self.carry_out(&pending)).await?;
+                    let tokens = self.agent.tokens.count(&outcome.text);
+                    TurnInput::ToolEnded { call: pending.number, outcome, tokens }
+                }
+            };
+            self.turn.take_in(&input);
+            match self.next() {
+                Effect::End(over) => return Ok(self.over(over, vec![input]).await?),
+                Effect::CallModel | Effect::RunTool(_) => self.record(vec![input], None).await?,
+            }
+        }
+    }
+
+    /// Whether a person ended or replaced the document that this turn carries out. Its successor is not approved.
+    fn plan_is_over(&self) -> bool {
+        let Purpose::Document { plan } = &self.turn.purpose else { return false };
+        self.snapshot.plan(plan).is_some_and(|plan| match plan.status {
+            PlanStatus::Rejected | PlanStatus::Cancelled | PlanStatus::Superseded => true,
+            PlanStatus::Collecting
+            | PlanStatus::Ready
+            | PlanStatus::Approved
+            | PlanStatus::Executing
+            | PlanStatus::Completed
+            | PlanStatus::PartiallyCompleted => false,
+        })
+    }
+
+    fn next(&self) -> Effect {
+        self.turn.next(&self.limits, self.elapsed())
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        let elapsed = self.agent.engine().now().duration_since(self.started);
+        Duration::try_from(elapsed).unwrap_or_default()
+    }
+
+    async fn over(&mut self, over: EndReason, inputs: Vec<TurnInput>) -> LedgerResult<TurnOutcome> {
+        let end = match over {
+            EndReason::Because(end) => end,
+            EndReason::Planned => self.planned_end().await?,
+        };
+        self.end(end, inputs).await
+    }
+
+    /// Resolves with the reason when the turn has to stop.
+    pub(super) async fn interrupted(&self) -> TurnAbort {
+        let lost = async {
+            match &self.held {
+                Some(held) => held.lost().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.context.work.stop.cancelled() => TurnAbort::Stopped { heard: String::new(), under_way: None },
+            () = lost => TurnAbort::Elsewhere,
+            () = self.agent.shutdown.immediate() => TurnAbort::Left,
+        }
+    }
+
+    /// Fails unless the session is known to be leased to this process. No model and no tool is called without that.
+    pub(super) async fn check_lease(&self) -> Result<(), TurnAbort> {
+        let Some(held) = &self.held else { return Err(TurnAbort::Elsewhere) };
+        if held.confirm(self.agent.engine().ledger().as_ref()).await? { Ok(()) } else { Err(TurnAbort::Elsewhere) }
+    }
+
+    /// Puts the conversation into the cache for the next turn.
+    pub(super) fn cache_conversation(&mut self) {
+        if !self.turn.purpose.is_conversation() {
+            return;
+        }
+        let Some(opened_at) = self.snapshot.session.as_ref().map(|session| session.opened_at) else { return };
+        let conversation = std::mem::take(&mut self.conversation);
+        self.agent.conversations.keep(&self.session, CachedConversation { conversation, seq: self.seq, opened_at });
+    }
+}
+
+/// The entry that began the turn, if it was just written.
+fn begun_seq(committed: &Committed, turn: &TurnId) -> Option<u64> {
+    let first = committed.seq + 1 - committed.events.len() as u64;
+    let begun = |event: &Event| match event {
+        Event::Turn { id, event: TurnEvent::Begun { .. } } => id == turn,
+        _ => false,
+    };
+    committed.events.iter().position(begun).map(|index| first + index as u64)
+}

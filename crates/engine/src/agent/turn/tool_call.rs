@@ -1,0 +1,336 @@
+//! One tool call: the arguments are parsed, the gate decides, and the call runs, is recorded as a step, or is refused.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use planwright_core::conversation::{CountTokens as _, clip};
+use planwright_core::event::{Event, SessionEvent};
+use planwright_core::gate::{
+    ASK_AGENT, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool, decide_other_tool,
+};
+use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::plan::PlanStatus;
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
+use planwright_core::visible::{quoted, visible};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::abort::TurnAbort;
+use super::runner::TurnRunner;
+use crate::catch_panic::catch_panic;
+use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
+use crate::session::progress::Progress;
+use crate::submitter::SubmitRequest;
+use crate::toolbox::ToolContext;
+use crate::tools::{Arguments, AssignedStep};
+
+/// The largest result of one call that the model is sent.
+const MOST_TOKENS: u32 = 16_000;
+
+impl TurnRunner<'_> {
+    /// Carries out a call. It has an outcome unless the store fails or the turn is stopped.
+    pub(super) async fn carry_out(&mut self, pending: &PendingCall) -> Result<ToolOutcome, TurnAbort> {
+        let call = &pending.call;
+        let name = visible(&call.name).into_owned();
+        self.context.progress.send(Progress::ToolStarted { name: name.clone(), detail: detail(&call.arguments) });
+        let began = Instant::now();
+        // Only the first call after a crash may have been begun before it.
+        let interrupted = std::mem::take(&mut self.resumed);
+        let mut outcome = match read_arguments(&call.name, &call.arguments) {
+            Ok(arguments) => self.dispatch(pending, arguments, interrupted).await?,
+            Err(refusal) => refused(&refusal),
+        };
+        outcome = self.readable(&call.name, outcome);
+        self.note_call(pending, &mut outcome).await;
+        let (status, detail) = (outcome.status, said(&outcome));
+        self.context.progress.send(Progress::ToolEnded { name, status, detail, took: began.elapsed() });
+        Ok(outcome)
+    }
+
+    /// The outcome within the tokens that the model can read. The text of a plan or a workbook is not cut: a model that
+    /// reads a part of it might store the part.
+    fn readable(&self, name: &str, mut outcome: ToolOutcome) -> ToolOutcome {
+        let counter = &self.agent.tokens;
+        let context = self.agent.context_tokens();
+        if PlanTool::named(name).is_none() && WorkbookTool::named(name).is_none() {
+            outcome.text = clip(&outcome.text, MOST_TOKENS.min(context / 8), counter);
+            return outcome;
+        }
+        let tokens = counter.count(&outcome.text);
+        if tokens <= context / 3 {
+            return outcome;
+        }
+        refused(&Refusal::limit(format!(
+            "It takes about {tokens} tokens, which is too much for a model with {context}. It is stored whole; \
+             ask the person for a model that reads more at once."
+        )))
+    }
+
+    async fn dispatch(
+        &mut self,
+        pending: &PendingCall,
+        arguments: Arguments,
+        interrupted: bool,
+    ) -> Result<ToolOutcome, TurnAbort> {
+        let name = pending.call.name.as_str();
+        if let Some(tool) = PlanTool::named(name) {
+            return self.call_plan_tool(pending, tool, arguments).await;
+        }
+        if let Some(tool) = WorkbookTool::named(name) {
+            return self.call_workbook_tool(pending, tool, arguments).await;
+        }
+        if name == ASK_AGENT {
+            return self.ask_agent(pending, arguments).await;
+        }
+        let agent = self.agent;
+        let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
+        let verdict = decide_other_tool(&self.situation(), name, tool.effect());
+        // A tool that the gate refuses is refused before its arguments are checked.
+        if let GateDecision::Deny(refusal) = &verdict {
+            return Ok(refused(refusal));
+        }
+        let checked = catch_panic(name, async { tool.check(&arguments) }).await;
+        if let Err(refusal) = checked.unwrap_or_else(|| Err(broke_down(name))) {
+            return Ok(refused(&refusal));
+        }
+        match verdict {
+            GateDecision::Deny(refusal) => Ok(refused(&refusal)),
+            // If collecting began since, the call may have run before the crash. It is not recorded as a step as well.
+            GateDecision::Record
+                if interrupted && tool.effect() == ToolEffect::Changes && self.mode_changed().await? =>
+            {
+                Ok(not_known())
+            }
+            GateDecision::Record => {
+                let answer = agent.engine().tools().record_call(self.call_request(pending)?, name, arguments).await;
+                let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
+                Ok(outcome_of(answer, ToolStatus::Planned))
+            }
+            GateDecision::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
+            GateDecision::Run => {
+                self.check_lease().await?;
+                let limit = agent.engine().policy().turn.tool_time;
+                let outcome = tokio::select! {
+                    biased;
+                    outcome = timeout(limit, catch_panic(name, tool.call(self.tool_context()?, arguments))) => outcome,
+                    abort = self.interrupted() => return Err(abort.in_the_middle_of(pending, tool.effect())),
+                };
+                Ok(match outcome {
+                    Ok(answer) => outcome_of(answer.unwrap_or_else(|| Err(broke_down(name))), ToolStatus::Done),
+                    Err(_) => ToolOutcome {
+                        status: ToolStatus::TimedOut,
+                        text: format!("It did not end within {} seconds and was given up.", limit.as_secs_f32()),
+                    },
+                })
+            }
+        }
+    }
+
+    /// The effect that a call without an outcome may have had. Only a call that a crash interrupted may have begun.
+    pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
+        let name = pending.call.name.as_str();
+        let effect = self.agent.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
+        let runs = |effect: &ToolEffect| decide_other_tool(&self.situation(), name, *effect) == GateDecision::Run;
+        effect.filter(runs).unwrap_or(ToolEffect::ReadsOnly)
+    }
+
+    /// Whether plan work was turned on, off or to another style since the turn began.
+    async fn mode_changed(&self) -> LedgerResult<bool> {
+        self.happened_since_begun(|event| {
+            matches!(
+                event,
+                Event::Session(SessionEvent::PlanModeEnabled { .. } | SessionEvent::PlanModeDisabled { .. })
+            )
+        })
+        .await
+    }
+
+    async fn call_plan_tool(
+        &mut self,
+        pending: &PendingCall,
+        tool: PlanTool,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, TurnAbort> {
+        if let Purpose::Step { plan, execution, step, .. } = self.turn.purpose.clone() {
+            return self
+                .report_on_step(
+                    pending,
+                    tool,
+                    AssignedStep { plan: &plan, execution: &execution, step: &step },
+                    arguments,
+                )
+                .await;
+        }
+        // In the conversation `decide` asks the gate inside the transaction.
+        if !self.turn.purpose.is_conversation()
+            && let Err(refusal) = authorize_plan_tool(&self.situation(), tool)
+        {
+            return Ok(refused(&refusal));
+        }
+        let executing = self.snapshot.active().is_some_and(|plan| plan.status == PlanStatus::Executing);
+        let answer = self.agent.engine().tools().call_plan_tool(self.call_request(pending)?, tool, arguments).await;
+        let answer = self.note(answer)?;
+        // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
+        let rewritten = executing && tool == PlanTool::SetContent;
+        let settles = rewritten || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
+        if settles && let Ok(value) = &answer {
+            self.settled = plan_named_in(value);
+            return Ok(outcome_of(answer, ToolStatus::Settled));
+        }
+        Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    async fn call_workbook_tool(
+        &mut self,
+        pending: &PendingCall,
+        tool: WorkbookTool,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, TurnAbort> {
+        let caller = self.situation().caller;
+        let answer =
+            Box::pin(self.agent.engine().workbook_tools().call(self.call_request(pending)?, caller, tool, arguments))
+                .await;
+        let answer = self.note(answer)?;
+        Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    /// The one plan tool of a specialist that works on a step: its report, which ends the step.
+    async fn report_on_step(
+        &mut self,
+        pending: &PendingCall,
+        tool: PlanTool,
+        given: AssignedStep<'_>,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, TurnAbort> {
+        if let Err(refusal) = authorize_plan_tool(&self.situation(), tool) {
+            return Ok(refused(&refusal));
+        }
+        let answer = self.agent.engine().tools().report_on_step(self.call_request(pending)?, given, arguments).await;
+        let mut ended = false;
+        let answer = answer.map(|(value, status, committed)| {
+            ended = status.is_settled();
+            (value, Some(committed))
+        });
+        let answer = self.note(answer)?;
+        Ok(outcome_of(answer, if ended { ToolStatus::Settled } else { ToolStatus::Done }))
+    }
+
+    fn tool_context(&self) -> Result<ToolContext<'_>, TurnAbort> {
+        let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
+        Ok(ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref()))
+    }
+
+    /// The context in which the gate decides.
+    pub(super) fn situation(&self) -> GateContext {
+        self.turns.requests.situation(&self.snapshot, &self.turn.purpose)
+    }
+
+    /// Takes over the snapshot after a plan tool. A refusal is an outcome; a lost lease or a failing store is not.
+    fn note(&mut self, answer: LedgerResult<(Value, Option<Committed>)>) -> Result<Result<Value, Refusal>, TurnAbort> {
+        match answer {
+            Ok((value, committed)) => {
+                if let Some(committed) = committed {
+                    self.snapshot = committed.snapshot;
+                }
+                Ok(Ok(value))
+            }
+            Err(LedgerError::Fenced(_)) => Err(TurnAbort::Elsewhere),
+            Err(LedgerError::Refused(refusal)) => Ok(Err(refusal)),
+            Err(error) => Err(TurnAbort::Ledger(error)),
+        }
+    }
+
+    pub(super) fn call_request(&self, pending: &PendingCall) -> LedgerResult<SubmitRequest<'_>> {
+        Ok(SubmitRequest {
+            session: &self.session,
+            by: &self.actor,
+            id: RequestId::of_call(&self.turn.id, pending.number),
+            leasing: Leasing::Held(self.lease()?),
+            turn: Some(self.turn.id.clone()),
+        })
+    }
+
+    fn unknown(&self, name: &str) -> Refusal {
+        let tools = self.turns.requests.advertised(&self.situation());
+        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        Refusal::not_found(format!("There is no tool {}; the tools are {}.", quoted(name), names.join(", ")))
+    }
+}
+
+fn read_arguments(name: &str, text: &str) -> Result<Arguments, Refusal> {
+    if text.trim().is_empty() {
+        return Ok(Arguments::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(Value::Null) => Ok(Arguments::new()),
+        Ok(_) => Err(Refusal::invalid(format!("The arguments of {} have to be one JSON object.", quoted(name)))),
+        Err(error) => Err(Refusal::invalid(format!("The arguments of {} are not valid JSON: {error}.", quoted(name)))),
+    }
+}
+
+fn not_known() -> ToolOutcome {
+    let text = "The program ended while this was being done, so it is not known whether it was done. It was not done \
+                again: find out first, or ask the person.";
+    ToolOutcome { status: ToolStatus::Uncertain, text: text.to_owned() }
+}
+
+fn broke_down(name: &str) -> Refusal {
+    let message = format!("{} broke down, and it is not known how far it came. The log says more.", quoted(name));
+    Refusal::new(RefusalCode::Internal, message)
+}
+
+fn plan_named_in(answer: &Value) -> Option<PlanId> {
+    PlanId::new(answer.get("plan_id")?.as_str()?).ok()
+}
+
+pub(super) fn outcome_of(answer: Result<Value, Refusal>, status: ToolStatus) -> ToolOutcome {
+    match answer {
+        Ok(value) => ToolOutcome { status, text: value.to_string() },
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+pub(super) fn refused(refusal: &Refusal) -> ToolOutcome {
+    let status = match refusal.code {
+        RefusalCode::Unavailable | RefusalCode::Internal => ToolStatus::Failed,
+        RefusalCode::PolicyDenied
+        | RefusalCode::InvalidArgument
+        | RefusalCode::NotFound
+        | RefusalCode::WrongStatus
+        | RefusalCode::StaleApproval
+        | RefusalCode::Conflict
+        | RefusalCode::LimitExceeded
+        | RefusalCode::UnknownAgent
+        | RefusalCode::Unauthenticated => ToolStatus::Refused,
+    };
+    // Text, a code and a list of problems: it cannot fail to be written.
+    ToolOutcome { status, text: serde_json::to_string(refusal).unwrap_or_else(|_| refusal.message.clone()) }
+}
+
+/// The subject of a call, for the person: its first argument that is a text.
+fn detail(arguments: &str) -> String {
+    const MOST: usize = 60;
+    let arguments: Result<Arguments, _> = serde_json::from_str(arguments);
+    let first = arguments.ok().and_then(|arguments| {
+        arguments.values().find_map(|value| value.as_str().and_then(|text| text.lines().next()).map(str::to_owned))
+    });
+    let line = first.unwrap_or_default();
+    let shown: String = visible(&line).chars().take(MOST).collect();
+    if shown.chars().count() == MOST { format!("{shown}…") } else { shown }
+}
+
+/// The failure in a few words; empty if the call succeeded.
+fn said(outcome: &ToolOutcome) -> String {
+    if !outcome.status.is_failure() {
+        return String::new();
+    }
+    let message = serde_json::from_str::<Value>(&outcome.text)
+        .ok()
+        .and_then(|answer| answer.get("message")?.as_str().map(str::to_owned));
+    let message = message.unwrap_or_else(|| outcome.text.clone());
+    // Refusals of Planwright have made visible what they quote.
+    let hides = matches!(visible(&message.replace('⟦', "")), Cow::Owned(_));
+    if hides { visible(&message).into_owned() } else { message }
+}

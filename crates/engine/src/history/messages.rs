@@ -1,0 +1,289 @@
+//! The conversation as people read it, from its end: messages of the person, replies and calls of the agent, and notes.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::event::{Event, SessionEvent, TurnEvent};
+use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::journal::Entry;
+use planwright_core::session::SessionIdentity;
+use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding};
+
+use crate::ledger::{Ledger, LedgerResult, Page};
+use crate::lookup;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its number in the journal.
+    pub seq: u64,
+    pub at: Timestamp,
+    pub by: Actor,
+    pub role: MessageRole,
+    /// In Markdown.
+    pub text: String,
+    pub calls: Vec<MessageCall>,
+    /// The plan that it shows or is about.
+    pub plan: Option<PlanId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MessageRole {
+    Person,
+    Agent,
+    /// The result of a call.
+    Tool {
+        name: String,
+        status: ToolStatus,
+    },
+    /// A note of Planwright; for the end of a turn with its outcome.
+    Note {
+        outcome: Option<&'static str>,
+    },
+}
+
+/// A call of the agent. `status` is `None` until it has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageCall {
+    pub name: String,
+    pub status: Option<ToolStatus>,
+}
+
+/// The number of entries of the first read.
+const WINDOW: u64 = 256;
+/// The number of entries after a page that are read as well, for the results of its last calls.
+const BEHIND: u64 = 32;
+/// A page is not longer than this, unless a single message is.
+const PAGE_BYTES: usize = 1024 * 1024;
+
+/// The newest messages before the entry `before`, in order. `next` is the `before` of the page of older ones.
+pub(super) async fn page(
+    ledger: &dyn Ledger,
+    session: &SessionIdentity,
+    before: Option<u64>,
+    limit: u32,
+) -> LedgerResult<Page<Message>> {
+    let head = lookup::stored_session(ledger, session).await?.head.seq;
+    let end = before.map_or(head + 1, |before| before.min(head + 1));
+    let mut window = WINDOW;
+    loop {
+        let from = end.saturating_sub(window).max(1);
+        let entries = u32::try_from(end.saturating_sub(from) + BEHIND).unwrap_or(u32::MAX);
+        let read = Reading::of(&ledger.conversation(session, from, entries).await?);
+        // Entries of a turn that began before `from` cannot be classified yet.
+        let known = if from == 1 { 0 } else { read.known_from };
+        if let Some(page) = read.page(known..end, limit as usize) {
+            return Ok(page);
+        }
+        window = window.saturating_mul(4);
+    }
+}
+
+/// The number of the last messages that fit on a page.
+fn kept(messages: &[Message], limit: usize) -> usize {
+    let mut bytes = 0;
+    let fitting = messages.iter().rev().take(limit).take_while(|message| {
+        bytes += message.text.len();
+        bytes <= PAGE_BYTES
+    });
+    fitting.count().max(messages.len().min(1))
+}
+
+/// Messages made from entries in order.
+#[derive(Debug, Default)]
+struct Reading {
+    messages: Vec<Message>,
+    /// Every entry from here on belongs to a turn that is known, or to none.
+    known_from: u64,
+    turns: HashMap<TurnId, TurnSoFar>,
+}
+
+/// A turn that was read.
+#[derive(Debug, Default)]
+struct TurnSoFar {
+    /// Whether it is apart from the conversation.
+    apart: bool,
+    /// For each of its calls, the message it was made in and its place there.
+    calls: Vec<(usize, usize)>,
+}
+
+impl Reading {
+    fn of(entries: &[Entry]) -> Self {
+        let mut reading = Self::default();
+        entries.iter().for_each(|entry| reading.take_in(entry));
+        reading
+    }
+
+    /// The newest messages in the range; none if there may be more of them further back.
+    fn page(self, range: Range<u64>, limit: usize) -> Option<Page<Message>> {
+        let whole = range.start == 0;
+        let mut messages = self.messages;
+        messages.retain(|message| range.contains(&message.seq));
+        if !whole && messages.len() <= limit {
+            return None;
+        }
+        let kept = kept(&messages, limit);
+        let older = messages.len() > kept;
+        let items = messages.split_off(messages.len() - kept);
+        let next = items.first().filter(|_| older).map(|first| first.seq);
+        Some(Page { items, damaged: Vec::new(), next })
+    }
+
+    fn take_in(&mut self, entry: &Entry) {
+        if let Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } = &entry.event {
+            let apart = !purpose.is_conversation();
+            self.turns.insert(turn.clone(), TurnSoFar { apart, calls: Vec::new() });
+            if !apart {
+                self.begin(entry, text, purpose);
+            }
+            return;
+        }
+        match entry.event.turn().map(|turn| self.turns.get(turn)) {
+            // It began before the first entry that was read.
+            Some(None) => self.known_from = entry.seq + 1,
+            Some(Some(known)) if known.apart => {}
+            Some(Some(_)) | None => self.add(entry),
+        }
+    }
+
+    fn begin(&mut self, entry: &Entry, text: &str, purpose: &Purpose) {
+        let role = match entry.by.kind {
+            ActorKind::Person => MessageRole::Person,
+            // Such as the text that gives an approved document to the agent.
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => MessageRole::Note { outcome: None },
+        };
+        let plan = purpose.plan().cloned();
+        self.messages.push(Message { plan, ..message(entry, role, text) });
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        match &entry.event {
+            Event::Turn { id, event } => self.add_turn(entry, id, event),
+            Event::Session(event) => self.messages.extend(noted(event).map(|text| note(entry, &text))),
+            Event::Workbook(_) | Event::Plan { .. } => {}
+        }
+    }
+
+    fn add_turn(&mut self, entry: &Entry, turn: &TurnId, event: &TurnEvent) {
+        match event {
+            TurnEvent::ModelReplied { reply, .. } if reply.text.trim().is_empty() && reply.calls.is_empty() => {}
+            TurnEvent::ModelReplied { reply, .. } => {
+                let at = self.messages.len();
+                if let Some(known) = self.turns.get_mut(turn) {
+                    known.calls.extend((0..reply.calls.len()).map(|call| (at, call)));
+                }
+                let calls = reply.calls.iter().map(|call| MessageCall { name: call.name.clone(), status: None });
+                let calls = calls.collect();
+                self.messages.push(Message { calls, ..message(entry, MessageRole::Agent, &reply.text) });
+            }
+            TurnEvent::ToolEnded { call, outcome, .. } => {
+                let made = self.turns.get(turn).and_then(|known| known.calls.get(call.checked_sub(1)? as usize));
+                let Some(&(at, place)) = made else { return };
+                let Some(made) = self.messages.get_mut(at).and_then(|message| message.calls.get_mut(place)) else {
+                    return;
+                };
+                made.status = Some(outcome.status);
+                let role = MessageRole::Tool { name: made.name.clone(), status: outcome.status };
+                self.messages.push(message(entry, role, &outcome.text));
+            }
+            TurnEvent::Ended { ending } => self.messages.extend(ended(entry, ending)),
+            TurnEvent::Begun { .. } | TurnEvent::Resumed => {}
+        }
+    }
+}
+
+/// The note about an event of the session, if it has one.
+fn noted(event: &SessionEvent) -> Option<String> {
+    match event {
+        SessionEvent::Compacted { compaction } => {
+            Some(format!("{} messages are summarised for the model.", compaction.messages))
+        }
+        SessionEvent::ConversationReset { .. } => Some("The conversation begins afresh.".to_owned()),
+        SessionEvent::Opened
+        | SessionEvent::PlanModeEnabled { .. }
+        | SessionEvent::PlanModeDisabled { .. }
+        | SessionEvent::PlanShown { .. }
+        | SessionEvent::PlanCreated { .. }
+        | SessionEvent::PlanImported { .. } => None,
+    }
+}
+
+fn note(entry: &Entry, text: &str) -> Message {
+    message(entry, MessageRole::Note { outcome: None }, text)
+}
+
+/// The note about the end of a turn, if it has one.
+fn ended(entry: &Entry, ending: &TurnEnding) -> Option<Message> {
+    let own = if ending.end == TurnEnd::Stopped { "*Stopped.*" } else { "" };
+    let parts = [ending.text.trim(), own].into_iter().filter(|part| !part.is_empty());
+    let text = parts.collect::<Vec<_>>().join("\n\n");
+    let plan = match (&ending.shown, &ending.end) {
+        (Some(shown), _) => Some(shown.plan.clone()),
+        (None, TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan.clone()),
+        (None, _) => None,
+    };
+    let said = !text.is_empty() || plan.is_some();
+    let role = MessageRole::Note { outcome: Some(ending.end.name()) };
+    said.then(|| Message { plan, ..message(entry, role, &text) })
+}
+
+fn message(entry: &Entry, role: MessageRole, text: &str) -> Message {
+    let (seq, at, by) = (entry.seq, entry.at, entry.by.clone());
+    Message { seq, at, by, role, text: text.to_owned(), calls: Vec::new(), plan: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use planwright_core::conversation::{Compaction, Summarizer};
+    use planwright_core::ids::RequestId;
+    use planwright_core::model::ModelReply;
+
+    use super::*;
+
+    fn entry(seq: u64, event: Event) -> Entry {
+        Entry {
+            session: "web:k3yk3y8x".parse().unwrap(),
+            seq,
+            at: Timestamp::UNIX_EPOCH,
+            by: Actor::person("ada", "web"),
+            request: RequestId::new(format!("request-{seq}")).unwrap(),
+            event,
+        }
+    }
+
+    /// A turn that began before what was read was compacted in its middle.
+    #[test]
+    fn what_stands_among_unknown_words_is_not_known_for_the_newest() {
+        let turn = |name: &str| TurnId::new(name).unwrap();
+        let said = |name: &str| {
+            let reply = ModelReply { text: "words".to_owned(), ..ModelReply::default() };
+            Event::Turn { id: turn(name), event: TurnEvent::ModelReplied { reply, tokens: 1 } }
+        };
+        let begun = Event::Turn {
+            id: turn("two"),
+            event: TurnEvent::Begun { text: "hi".to_owned(), tokens: 1, purpose: Purpose::Answer },
+        };
+        let compacted = Compaction {
+            summary: "short".to_owned(),
+            tokens: 1,
+            by: Summarizer::Rules,
+            messages: 3,
+            kept_from: 5,
+            pinned: None,
+        };
+        let events = [
+            said("one"),
+            Event::Session(SessionEvent::Compacted { compaction: compacted }),
+            said("one"),
+            begun,
+            said("two"),
+        ];
+        let entries: Vec<_> = (10..).zip(events).map(|(seq, event)| entry(seq, event)).collect();
+        let read = || Reading::of(&entries);
+        assert_eq!(read().known_from, 13);
+        assert!(read().page(13..15, 2).is_none(), "there is more further back");
+        let page = read().page(13..15, 1).unwrap();
+        assert_eq!((page.items.len(), page.next), (1, Some(14)));
+    }
+}

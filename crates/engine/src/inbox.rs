@@ -1,0 +1,116 @@
+//! Every decision that waits for a person, over all sessions.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
+
+use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
+use crate::lookup;
+use crate::server_ledger::{PlanAnywhere, ServerLedger};
+
+/// A plan that waits for a person's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub session: SessionIdentity,
+    pub plan: Arc<Plan>,
+    pub digest: Digest,
+    pub since: Timestamp,
+    /// Whether the session works on it.
+    pub active: bool,
+    pub wants: WaitingFor,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitingFor {
+    Approval,
+    /// The result of a step is unknown. `position` is its 1-based index within the plan.
+    UncertainStep {
+        position: usize,
+        description: String,
+        note: Option<String>,
+    },
+    /// Whether an execution on which no process works any more continues or ends.
+    Paused,
+}
+
+#[derive(Debug, Clone)]
+pub struct Inbox {
+    ledger: Arc<dyn Ledger>,
+}
+
+impl Inbox {
+    pub(crate) fn new(ledger: Arc<dyn Ledger>) -> Self {
+        Self { ledger }
+    }
+
+    /// The plan that changed last comes first. `after` is the `next` of the page before.
+    pub async fn list(
+        &self,
+        everywhere: &dyn ServerLedger,
+        mut after: Option<u64>,
+        limit: u32,
+    ) -> LedgerResult<Page<Waiting>> {
+        let statuses = [PlanStatus::Ready, PlanStatus::Executing];
+        let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: None };
+        loop {
+            let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
+            let page = everywhere.plans_anywhere(&statuses, after, room).await?;
+            found.damaged.extend(page.damaged);
+            for listed in page.items {
+                match self.waiting(listed).await {
+                    Ok(waiting) => found.items.extend(waiting),
+                    // A plan that cannot be read does not hide the others.
+                    Err(LedgerError::Damaged { what, reason }) => found.damaged.push(DamagedRow { what, reason }),
+                    Err(error) => return Err(error),
+                }
+            }
+            (found.next, after) = (page.next, page.next);
+            // Most executing plans wait for no decision, so the page is filled up with the next ones.
+            if found.next.is_none() || found.items.len() >= limit as usize {
+                return Ok(found);
+            }
+        }
+    }
+
+    async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
+        let PlanAnywhere { session, plan, active } = listed;
+        let plan = match lookup::plan(self.ledger.as_ref(), &session, &plan.id).await {
+            // Its session was deleted meanwhile.
+            Err(error) if error.code() == RefusalCode::NotFound => return Ok(None),
+            plan => plan?,
+        };
+        let Some(wants) = wants(&plan) else { return Ok(None) };
+        let (digest, since) = (plan.digest(), plan.updated_at);
+        Ok(Some(Waiting { session, plan, digest, since, active, wants }))
+    }
+}
+
+fn wants(plan: &Plan) -> Option<WaitingFor> {
+    match plan.status {
+        PlanStatus::Ready => Some(WaitingFor::Approval),
+        PlanStatus::Executing => {
+            let steps = &plan.execution.as_ref()?.steps;
+            let at = |status: StepStatus| (1..).zip(steps).find(move |(_, run)| run.status == status);
+            let Some((position, run)) = at(StepStatus::Uncertain) else {
+                return plan.execution.as_ref()?.paused_since().map(|_| WaitingFor::Paused);
+            };
+            // A process is still at work on another step.
+            if at(StepStatus::InProgress).is_some() {
+                return None;
+            }
+            let (description, note) = (run.description.clone(), run.note.clone());
+            Some(WaitingFor::UncertainStep { position, description, note })
+        }
+        PlanStatus::Collecting
+        | PlanStatus::Approved
+        | PlanStatus::Completed
+        | PlanStatus::PartiallyCompleted
+        | PlanStatus::Rejected
+        | PlanStatus::Cancelled
+        | PlanStatus::Superseded => None,
+    }
+}

@@ -1,0 +1,28 @@
+//! Reads that several services share: a session or a plan, or the refusal that says it does not exist.
+
+use std::sync::Arc;
+
+use planwright_core::ids::PlanId;
+use planwright_core::plan::Plan;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{Session, SessionIdentity};
+
+use crate::ledger::{Ledger, LedgerResult, StoredSession};
+
+pub(crate) async fn session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<Session> {
+    Ok(stored_session(ledger, session).await?.session)
+}
+
+pub(crate) async fn stored_session(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<StoredSession> {
+    let stored = ledger.session(session).await?;
+    stored.ok_or_else(|| Refusal::not_found(format!("There is no session {session}.")).into())
+}
+
+pub(crate) async fn plan(ledger: &dyn Ledger, session: &SessionIdentity, id: &PlanId) -> LedgerResult<Arc<Plan>> {
+    let snapshot = ledger.snapshot(session, Some(id)).await?;
+    snapshot.plans.get(id).cloned().ok_or_else(|| no_plan(session, id).into())
+}
+
+pub(crate) fn no_plan(session: &SessionIdentity, id: &PlanId) -> Refusal {
+    Refusal::not_found(format!("There is no plan {id} in session {session}."))
+}

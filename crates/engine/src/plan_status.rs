@@ -1,0 +1,145 @@
+//! The status of a plan in Markdown: what it does, since when, and what is next. Conversations and the command line show
+//! the same text.
+
+use jiff::Timestamp;
+use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::{Execution, Plan, PlanStatus};
+use planwright_core::visible::visible;
+
+use crate::clock::{ago, between, lasted};
+use crate::plans::Activity;
+use crate::step_counts::StepCounts;
+use crate::who;
+
+/// The number of steps of one kind that are listed.
+const TOLD: usize = 5;
+/// The characters of a step or its note that are shown.
+const ROOM: usize = 240;
+
+/// The line of the plan, and a list about its execution at this moment.
+pub fn plan_status(plan: &Plan, now: Timestamp, activity: Option<&Activity>) -> String {
+    let Some(execution) = &plan.execution else { return plan_line(plan) };
+    let counts = StepCounts::of(execution);
+    let mut text = format!("{} {} of {} steps are done", plan_line(plan), counts.done, counts.total);
+    let others = StepCounts { not_begun: 0, in_progress: 0, ..counts };
+    text.extend(others.not_done().map(|words| format!(", {words}")));
+    text.push('.');
+    if let Some((position, next)) = next(plan, execution) {
+        text.push_str(&format!(" Next: {position}. {}", short(&next.description)));
+    }
+    let begun = ago(execution.started_at, now);
+    text.push_str(&match execution.finished_at {
+        None => format!("\n- execution {}, begun {begun}", execution.number),
+        Some(at) => {
+            let took = lasted(between(execution.started_at, at));
+            format!("\n- execution {} ended {}, after {took}", execution.number, ago(at, now))
+        }
+    });
+    for (status, tell) in KINDS {
+        let with = || (1..).zip(&execution.steps).filter(|(_, run)| run.status == status);
+        text.extend(with().take(TOLD).map(|(position, run)| format!("\n- {}", tell(position, run, now))));
+        let more = with().skip(TOLD).count();
+        if more > 0 {
+            text.push_str(&format!("\n- and {more} more of them"));
+        }
+    }
+    text.push_str(&waiting(plan, execution, activity));
+    text
+}
+
+/// The status in one line.
+pub(crate) fn short_status(plan: &Plan) -> String {
+    let mut text = plan_line(plan);
+    if let Some(execution) = &plan.execution {
+        let progress = execution.progress();
+        text.push_str(&format!(" {} of {} steps are done.", progress.done, progress.total));
+        if let Some(next) = progress.next {
+            text.push_str(&format!(" Next: {}. {}", next.step, one_line(&next.description)));
+        }
+    }
+    text
+}
+
+type Tell = fn(usize, &StepRun, Timestamp) -> String;
+
+/// The steps that are listed, the most urgent first.
+const KINDS: [(StepStatus, Tell); 3] =
+    [(StepStatus::InProgress, in_progress), (StepStatus::Uncertain, uncertain), (StepStatus::Failed, failed)];
+
+fn in_progress(position: usize, run: &StepRun, now: Timestamp) -> String {
+    let since = run.started_at.map_or_else(String::new, |at| format!(" for {}", lasted(between(at, now))));
+    format!("step {position} is in progress{since}: {}{}", short(&run.description), known(run))
+}
+
+fn uncertain(position: usize, run: &StepRun, now: Timestamp) -> String {
+    let begun = run.started_at.map_or_else(String::new, |at| format!(", begun {}", ago(at, now)));
+    format!("step {position} is uncertain{begun}: {}{}", short(&run.description), known(run))
+}
+
+fn failed(position: usize, run: &StepRun, now: Timestamp) -> String {
+    let when = run.finished_at.map_or_else(String::new, |at| format!(" {}", ago(at, now)));
+    format!("step {position} failed{when}: {}{}", short(&run.description), known(run))
+}
+
+/// The note and the evidence of a step.
+fn known(run: &StepRun) -> String {
+    let evidence = run.evidence.as_ref().map(|evidence| format!("evidence: {}", short(evidence)));
+    let said = run.note.as_ref().map(|note| short(note)).into_iter().chain(evidence);
+    said.map(|words| format!("; {words}")).collect()
+}
+
+/// The step that begins next, or when the plan is resumed.
+fn next<'a>(plan: &Plan, execution: &'a Execution) -> Option<(usize, &'a StepRun)> {
+    let to_do = |status: StepStatus| match plan.status {
+        PlanStatus::Executing => status == StepStatus::Pending,
+        PlanStatus::PartiallyCompleted => matches!(status, StepStatus::Pending | StepStatus::Failed),
+        PlanStatus::Collecting
+        | PlanStatus::Ready
+        | PlanStatus::Approved
+        | PlanStatus::Completed
+        | PlanStatus::Rejected
+        | PlanStatus::Cancelled
+        | PlanStatus::Superseded => false,
+    };
+    (1..).zip(&execution.steps).find(|(_, run)| to_do(run.status))
+}
+
+fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> String {
+    let with = |status: StepStatus| (1..).zip(&execution.steps).find(|(_, run)| run.status == status);
+    match (plan.status, with(StepStatus::Uncertain), with(StepStatus::InProgress)) {
+        (PlanStatus::Executing, Some((position, _)), None) => {
+            format!("\n\nIt waits for a person: the result of step {position} is unknown, and no step after it begins.")
+        }
+        _ => match activity {
+            Some(Activity::Paused) => {
+                "\n\nIt is **paused**: no process works on it, and none will until you say so.".to_owned()
+            }
+            Some(Activity::LeftTo(agent)) => format!("\n\nIt is left to {}, which drafted it.", one_line(&who(agent))),
+            Some(Activity::Running) | None => String::new(),
+        },
+    }
+}
+
+pub(crate) fn plan_line(plan: &Plan) -> String {
+    format!("Plan {} is **{}**: {}.", plan.number, plan.status, one_line(&plan.display_title()))
+}
+
+/// The beginning of a text, in one line that no Markdown of its own disturbs.
+fn short(text: &str) -> String {
+    match text.trim().char_indices().nth(ROOM) {
+        Some((end, _)) => format!("{}…", one_line(text.trim()[..end].trim_end())),
+        None => one_line(text.trim()),
+    }
+}
+
+/// A title in one line that no Markdown of its own disturbs.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in visible(text).replace(['\n', '\t'], " ").chars() {
+        if "\\`*_[]<>#|~".contains(c) {
+            line.push('\\');
+        }
+        line.push(c);
+    }
+    line
+}

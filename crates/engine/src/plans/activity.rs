@@ -1,0 +1,47 @@
+//! Whether a plan that is `EXECUTING` is being worked on right now.
+
+use planwright_core::actor::Actor;
+use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::session::SessionIdentity;
+
+use crate::history::History;
+use crate::ledger::{Ledger, LedgerResult};
+use crate::lookup;
+use crate::process::is_gone;
+
+/// What happens with an execution at this moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Activity {
+    /// A process works on it.
+    Running,
+    /// No process works on it; it waits for a person.
+    Paused,
+    /// The agent that drafted it over another program carries it out and reports.
+    LeftTo(Actor),
+}
+
+impl Activity {
+    /// `None` unless the plan is `EXECUTING`.
+    pub(super) async fn of(
+        ledger: &dyn Ledger,
+        history: &History,
+        session: &SessionIdentity,
+        plan: &Plan,
+    ) -> LedgerResult<Option<Self>> {
+        if plan.status != PlanStatus::Executing {
+            return Ok(None);
+        }
+        // Planwright carries out recorded and built plans itself, also those that an external agent drafted.
+        if plan.style() == PlanStyle::Document
+            && let Some(agent) = history.external_author(plan).await?
+        {
+            return Ok(Some(Self::LeftTo(agent)));
+        }
+        let lease = ledger.lease(session).await?;
+        let live = lease.is_some_and(|lease| !is_gone(&lease.owner));
+        let turn = lookup::session(ledger, session).await?.turn;
+        let worked_on = turn.is_some_and(|turn| turn.purpose.plan() == Some(&plan.id));
+        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        Ok(Some(if live && (worked_on || !paused) { Self::Running } else { Self::Paused }))
+    }
+}

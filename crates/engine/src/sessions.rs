@@ -1,0 +1,95 @@
+//! Sessions: opening them, plan mode, the reset of a conversation, and lists of them.
+
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, SessionCommand};
+use planwright_core::plan::PlanStyle;
+use planwright_core::session::{Channel, ConversationKey, Session, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
+
+use crate::ledger::{Committed, LedgerResult, Page, StoredSession};
+use crate::lookup;
+use crate::submitter::Submitter;
+
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    submitter: Submitter,
+}
+
+impl Sessions {
+    pub(crate) fn new(submitter: Submitter) -> Self {
+        Self { submitter }
+    }
+
+    /// An identity that no session has yet.
+    pub fn new_identity(&self, channel: Channel) -> SessionIdentity {
+        let id = self.submitter.next_request();
+        // Time-ordered ids differ at their end; twelve hexadecimal digits are easy to type and hard to guess twice.
+        let tail: String = id.as_str().chars().rev().filter(char::is_ascii_alphanumeric).take(12).collect();
+        let key = ConversationKey::new(tail).unwrap_or_else(|_| unreachable!("twelve letters and digits are a key"));
+        SessionIdentity::new(channel, key)
+    }
+
+    /// Opens the session unless it exists already.
+    pub async fn open(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::Open).await
+    }
+
+    pub async fn enable_plan_mode(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        style: PlanStyle,
+    ) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::EnablePlanMode { style }).await
+    }
+
+    pub async fn ensure_plan_mode(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        style: Option<PlanStyle>,
+    ) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::EnsurePlanMode { style }).await
+    }
+
+    pub async fn disable_plan_mode(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::DisablePlanMode).await
+    }
+
+    pub async fn finish_plan_work(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::FinishPlanWork).await
+    }
+
+    pub async fn reset(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
+        // Entries that are written between this read and the reset also come before the reset.
+        let head = self.submitter.ledger().session(session).await?.map_or(0, |stored| stored.head.seq);
+        self.submit(session, by, SessionCommand::Reset { history_from: head + 1 }).await
+    }
+
+    pub async fn get(&self, session: &SessionIdentity) -> LedgerResult<Session> {
+        lookup::session(self.submitter.ledger().as_ref(), session).await
+    }
+
+    /// The session with the head of its journal and the time of its last activity.
+    pub async fn get_stored(&self, session: &SessionIdentity) -> LedgerResult<StoredSession> {
+        lookup::stored_session(self.submitter.ledger().as_ref(), session).await
+    }
+
+    /// The session and its active plan, without a change.
+    pub async fn snapshot(&self, session: &SessionIdentity) -> LedgerResult<Snapshot> {
+        self.submitter.ledger().snapshot(session, None).await
+    }
+
+    pub async fn list(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        self.submitter.ledger().sessions(after, limit).await
+    }
+
+    /// The sessions that have this key, one per channel at most.
+    pub async fn with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
+        self.submitter.ledger().sessions_with_key(key).await
+    }
+
+    async fn submit(&self, session: &SessionIdentity, by: &Actor, command: SessionCommand) -> LedgerResult<Committed> {
+        self.submitter.submit(session, by, Command::Session(command)).await
+    }
+}

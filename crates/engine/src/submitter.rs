@@ -1,0 +1,145 @@
+//! The one way a command reaches the ledger: with the time, the actor and the name of its request.
+
+mod audit_log;
+mod observers;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::command::{Command, TurnCommand};
+use planwright_core::ids::{RequestId, TurnId};
+use planwright_core::policy::Policy;
+use planwright_core::session::SessionIdentity;
+use planwright_core::snapshot::CommandContext;
+
+use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
+use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
+
+use observers::CommitObservers;
+
+pub use observers::Observer;
+
+/// Submits commands to the ledger. Clones are cheap and share everything.
+#[derive(Debug, Clone)]
+pub(crate) struct Submitter {
+    ledger: Arc<dyn Ledger>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    policy: Arc<Policy>,
+    observers: CommitObservers,
+}
+
+/// Where a command comes from, and under which conditions the ledger takes it.
+#[derive(Debug, Clone)]
+pub(crate) struct SubmitRequest<'a> {
+    pub(crate) session: &'a SessionIdentity,
+    pub(crate) by: &'a Actor,
+    /// The name of the request in the store.
+    pub(crate) id: RequestId,
+    pub(crate) leasing: Leasing,
+    /// Refused unless this turn is open.
+    pub(crate) turn: Option<TurnId>,
+}
+
+impl Submitter {
+    pub(crate) fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
+        let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
+        Self { ledger, clock, ids, policy: Arc::new(policy), observers: CommitObservers::default() }
+    }
+
+    pub(crate) fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
+        Self { clock: Arc::new(clock), ids: Arc::new(ids), ..self }
+    }
+
+    /// The same submitter for a request that may arrive twice: the first command gets this name.
+    pub(crate) fn as_request(&self, request: RequestId) -> Self {
+        Self { ids: Arc::new(NamedFirst::new(request, Arc::clone(&self.ids))), ..self.clone() }
+    }
+
+    pub(crate) fn ledger(&self) -> &Arc<dyn Ledger> {
+        &self.ledger
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn next_request(&self) -> RequestId {
+        self.ids.next()
+    }
+
+    /// Calls the observer after every commit of this submitter and its clones.
+    pub(crate) fn observe(&self, observer: Arc<dyn Observer>) {
+        self.observers.add(observer);
+    }
+
+    /// A request with a new name, outside of any lease and turn.
+    pub(crate) fn request<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> SubmitRequest<'a> {
+        SubmitRequest { session, by, id: self.next_request(), leasing: Leasing::None, turn: None }
+    }
+
+    /// Carries out a command in a session. It returns after the outcome is on disk.
+    pub(crate) async fn submit(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: Command,
+    ) -> LedgerResult<Committed> {
+        self.submit_as(self.request(session, by), command).await
+    }
+
+    /// The same for a request that has a name already, or that holds the lease of the session.
+    pub(crate) async fn submit_as(&self, request: SubmitRequest<'_>, command: Command) -> LedgerResult<Committed> {
+        let SubmitRequest { session, by, id, leasing, turn } = request;
+        let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
+        let name = command_name(&command);
+        let (session, policy) = (session.clone(), Arc::clone(&self.policy));
+        let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
+        let outcome = self.ledger.submit(submission).await;
+        match &outcome {
+            Ok(committed) => {
+                tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
+                self.observers.notify(&session, committed);
+                audit_log::log_committed(&session, committed);
+            }
+            Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
+        }
+        outcome
+    }
+
+    /// What a request wrote in the session, if it was carried out before.
+    pub(crate) async fn find_request(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        id: &RequestId,
+    ) -> LedgerResult<Option<Committed>> {
+        // The store answers a request that it knows with its first outcome. A request that it does not know asks for
+        // a turn that does not exist, which is refused and changes nothing.
+        let unknown = TurnId::new("unknown").unwrap_or_else(|_| unreachable!("seven letters are an id"));
+        let resume = Command::Turn(TurnCommand::Resume { turn: unknown });
+        let request = SubmitRequest { session, by, id: id.clone(), leasing: Leasing::None, turn: None };
+        match self.submit_as(request, resume).await {
+            Ok(committed) => Ok(Some(committed)),
+            Err(LedgerError::Refused(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn command_name(command: &Command) -> &'static str {
+    match command {
+        Command::Session(_) => "session_command",
+        Command::Draft(_) => "draft_command",
+        Command::Decide(_) => "decision",
+        Command::Run(_) => "run_command",
+        Command::Turn(_) => "turn_command",
+        Command::Workbook(_) => "workbook_command",
+        Command::Import(_) => "import",
+    }
+}

@@ -1,0 +1,169 @@
+//! A request that has a name and comes twice is carried out once, and comes to the same both times.
+
+use crate::talk::{Talk as _, Watcher};
+use planwright_core::command::{Command, TurnCommand};
+use planwright_core::ids::RequestId;
+use planwright_core::plan::PlanStatus;
+use planwright_core::plan::approval::Selection;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::turn::TurnEnd;
+use planwright_engine::agent::Agent;
+use planwright_engine::ledger::{LedgerResult, Submission};
+use planwright_engine::session::input::{Input, Request};
+use planwright_engine::session::outcome::{Answer, TurnOutcome};
+use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+use crate::process::Process;
+use crate::world::{World, person, turns};
+
+fn named(name: &str) -> RequestId {
+    RequestId::new(name).unwrap()
+}
+
+async fn send(world: &World, name: &str, text: &str) -> TurnOutcome {
+    world.agent.send_as(Some(named(name)), &world.session, &person(), text, &Watcher::none()).await.unwrap()
+}
+
+fn hello(agent: &Agent, world: &World) -> JoinHandle<LedgerResult<TurnOutcome>> {
+    let (agent, session, id) = (agent.clone(), world.session.clone(), Some(named("request-1")));
+    tokio::spawn(async move { agent.send_as(id, &session, &person(), "Hello", &Watcher::none()).await })
+}
+
+#[tokio::test]
+async fn a_message_that_comes_twice_is_answered_once_with_the_same_words() {
+    let world = World::new([Reply::text("One."), Reply::text("Two.")]).await;
+    let first = send(&world, "request-1", "Count").await;
+    assert_eq!(send(&world, "request-1", "Count").await, first);
+    assert_eq!((first.reply.as_str(), world.model.requests().len()), ("One.", 1));
+    assert_eq!(send(&world, "request-2", "Count").await.reply, "Two.");
+    assert_eq!(turns(&world.events().await).len(), 2);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn the_plan_that_the_answer_showed_is_shown_again() {
+    let call = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
+    let world = World::new([call, Reply::text("There it is.")]).await;
+    world.hear("/plan on").await;
+    let first = send(&world, "request-1", "Plan it").await;
+    assert!(first.plan.is_some());
+    let again = send(&world, "request-1", "Plan it").await;
+    assert_eq!((&again.plan, &again.end), (&first.plan, &TurnEnd::Answered));
+    assert_eq!((again.usage, again.model_calls, again.tool_calls), (first.usage, first.model_calls, first.tool_calls));
+}
+
+#[tokio::test]
+async fn one_that_comes_again_while_it_is_answered_waits_for_that_answer() {
+    let gate = Gate::closed();
+    let world = World::new([Reply::text("Here.").behind(&gate)]).await;
+    let elsewhere = world.another(&ScriptedModel::new([]), "another").await;
+    let first = hello(&world.agent, &world);
+    world.model.asked(1).await;
+    let second = hello(&elsewhere, &world);
+    gate.open();
+    let (first, second) = (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
+    assert_eq!((first.reply, second.reply), ("Here.".to_owned(), "Here.".to_owned()));
+    assert_eq!(turns(&world.events().await).len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_comes_again_after_a_crash_goes_on_with_what_was_begun() {
+    let world = World::new([Reply::text("Here.")]).await;
+    let model = ScriptedModel::new([Reply::hang()]);
+    let process = Process::start(&world, &model).await;
+    process.send_as(named("request-1"), &world.session, "Hello");
+    model.asked(1).await;
+    process.die().await;
+    assert_eq!(send(&world, "request-1", "Hello").await.reply, "Here.");
+    assert_eq!(turns(&world.events().await).len(), 1);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn an_approval_that_comes_twice_is_one() {
+    let call = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
+    let world = World::new([call, Reply::text("There."), Reply::text("Done.")]).await;
+    world.hear("/plan on").await;
+    world.say("Plan it").await;
+    let plan = world.plan(1).await;
+    for _ in 0..2 {
+        let engine = world.engine().as_request(named("request-1"));
+        let approved = engine
+            .plans()
+            .approve(&world.session, &person(), &plan.id, plan.digest(), Selection::All, None)
+            .await
+            .unwrap();
+        assert_eq!(approved.status, PlanStatus::Approved);
+    }
+    assert_eq!(world.event_names().await.iter().filter(|name| **name == "plan_approved").count(), 1);
+}
+
+#[tokio::test]
+async fn one_that_another_process_begins_in_the_last_moment_gets_its_outcome() {
+    let gate = Gate::closed();
+    let world = World::new([Reply::text("Here.").behind(&gate)]).await;
+    let begins = |submission: &Submission| matches!(submission.command, Command::Turn(TurnCommand::Begin { .. }));
+    let process = Process::hanging(&world, &ScriptedModel::new([]), begins).await;
+    // Both find an idle session, and the other one is a moment later with its first entry.
+    let second = hello(&process.agent, &world);
+    process.hangs().await;
+    let first = hello(&world.agent, &world);
+    world.model.asked(1).await;
+    process.wake();
+    gate.open();
+    let (first, second) = (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
+    assert_eq!((first.reply, second.reply), ("Here.".to_owned(), "Here.".to_owned()));
+    assert_eq!(turns(&world.events().await).len(), 1);
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn a_name_that_was_used_for_another_text_is_refused() {
+    let world = World::new([Reply::text("One."), Reply::text("Two.")]).await;
+    send(&world, "request-1", "Count").await;
+    let before = world.events().await;
+    let id = Some(named("request-1"));
+    let other = world.agent.send_as(id, &world.session, &person(), "Sing", &Watcher::none()).await.unwrap_err();
+    assert_eq!(other.code(), RefusalCode::Conflict, "{other}");
+    assert_eq!(world.events().await, before);
+    assert_eq!(world.say("Go on").await.reply, "Two.", "the session is free");
+}
+
+/// Types it under a name.
+async fn hear(world: &World, name: &str, text: &str) -> Answer {
+    let request = Request::new(world.place(), person()).named(Some(named(name)));
+    world.agent.submit(Input::typed(text), request).outcome().await.unwrap().answer().unwrap()
+}
+
+#[tokio::test]
+async fn commands_that_come_twice_are_carried_out_once_with_the_same_outcome() {
+    let drafted = Reply::call("plan_set_content", json!({ "plan_markdown": "- [ ] one" }));
+    let done = Reply::call("plan_progress", json!({ "step": 1, "status": "done" }));
+    let replies = [drafted, Reply::text("There."), done, Reply::text("Done."), Reply::text("Revised.")];
+    let world = World::new(replies).await;
+    let texts = [
+        "/plan move the blog",
+        "/plan approve 1",
+        "/plan done",
+        "/plan on collect",
+        "/plan cancel 2",
+        "/plan files on",
+        "/plan revise #2 shorter",
+        "/reset",
+        "/new",
+    ];
+    for (number, text) in texts.into_iter().enumerate() {
+        let name = format!("request-{number}");
+        let first = hear(&world, &name, text).await;
+        let before = world.events().await;
+        let again = hear(&world, &name, text).await;
+        assert_eq!((again.session, again.refusal), (first.session, first.refusal), "{text}");
+        // The plan that plan work was on is not known any more; the rest is the same, word for word.
+        let known = if text == "/plan done" { "Plan work is off." } else { &first.reply };
+        assert!(again.reply.starts_with(known) && first.reply.starts_with(known), "{text}: {}", again.reply);
+        assert_eq!(world.events().await, before, "{text}");
+    }
+    world.is_sound().await;
+}

@@ -1,0 +1,37 @@
+//! A store behind which a process stands still right after a chosen write.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use planwright_engine::ledger::{Committed, Lease, Ledger, LedgerResult, Submission};
+use planwright_test_support::forwarding::ForwardingLedger;
+
+use super::fate::Fates;
+
+#[derive(Debug)]
+pub(super) struct StoppingLedger {
+    pub(super) inner: Arc<dyn Ledger>,
+    pub(super) fates: Arc<Fates>,
+}
+
+#[async_trait]
+impl ForwardingLedger for StoppingLedger {
+    fn inner(&self) -> LedgerResult<&dyn Ledger> {
+        Ok(self.inner.as_ref())
+    }
+
+    async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
+        let session = submission.session.clone();
+        let committed = self.inner.submit(submission).await?;
+        if !committed.events.is_empty() || committed.lease.is_some() {
+            self.fates.wrote(&session).await;
+        }
+        Ok(committed)
+    }
+
+    async fn release_lease(&self, lease: &Lease) -> LedgerResult<()> {
+        self.inner.release_lease(lease).await?;
+        self.fates.wrote(&lease.session).await;
+        Ok(())
+    }
+}

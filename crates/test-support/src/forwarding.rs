@@ -1,0 +1,146 @@
+//! Ledgers that pass every call on to another ledger, except for the methods that a test overrides.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use async_trait::async_trait;
+//! use planwright_engine::ledger::{Ledger, LedgerError, LedgerResult};
+//! use planwright_test_support::forwarding::{Forwarding, ForwardingLedger};
+//!
+//! #[derive(Debug)]
+//! struct Uncountable {
+//!     inner: Arc<dyn Ledger>,
+//! }
+//!
+//! #[async_trait]
+//! impl ForwardingLedger for Uncountable {
+//!     fn inner(&self) -> LedgerResult<&dyn Ledger> {
+//!         Ok(self.inner.as_ref())
+//!     }
+//!
+//!     async fn count_sessions(&self) -> LedgerResult<u64> {
+//!         Err(LedgerError::Unavailable("the test says so".to_owned()))
+//!     }
+//! }
+//!
+//! fn wrapped(inner: Arc<dyn Ledger>) -> Arc<dyn Ledger> {
+//!     Arc::new(Forwarding(Uncountable { inner }))
+//! }
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::plan::reference::{PlanCandidate, PlanReference};
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
+use planwright_core::snapshot::Snapshot;
+use planwright_engine::ledger::{
+    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+};
+use planwright_engine::server_ledger::{
+    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
+};
+use planwright_engine::version_index::VersionIndexEntry;
+use tokio::sync::broadcast;
+
+/// Makes a [`ForwardingLedger`] a [`Ledger`], and a [`ForwardingServerLedger`] a [`ServerLedger`].
+#[derive(Debug)]
+pub struct Forwarding<L>(pub L);
+
+/// Each method is named once here; the macro writes the default that forwards it and the implementation that calls it.
+macro_rules! forwarding_ledger {
+    ($(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+        /// The methods of [`Ledger`], each of which calls the same method of [`Self::inner`] unless it is overridden.
+        #[async_trait]
+        pub trait ForwardingLedger: Send + Sync + Debug + 'static {
+            /// The ledger that is called. An error is the answer of every method that is not overridden.
+            fn inner(&self) -> LedgerResult<&dyn Ledger>;
+
+            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
+                self.inner()?.$method($($argument),*).await
+            })*
+        }
+
+        #[async_trait]
+        impl<L: ForwardingLedger> Ledger for Forwarding<L> {
+            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
+                self.0.$method($($argument),*).await
+            })*
+        }
+    };
+}
+
+forwarding_ledger! {
+    async fn submit(submission: Submission) -> Committed;
+    async fn session(session: &SessionIdentity) -> Option<StoredSession>;
+    async fn sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+    async fn walk_sessions(after: Option<u64>, limit: u32) -> Page<StoredSession>;
+    async fn count_sessions() -> u64;
+    async fn sessions_with_key(key: &ConversationKey) -> Vec<SessionIdentity>;
+    async fn snapshot(session: &SessionIdentity, plan: Option<&PlanId>) -> Snapshot;
+    async fn candidates(session: &SessionIdentity, reference: &PlanReference) -> Vec<PlanCandidate>;
+    async fn session_of(plan: &PlanId) -> Option<SessionIdentity>;
+    async fn plans(session: &SessionIdentity, before: Option<u64>, limit: u32) -> Page<PlanSummary>;
+    async fn journal(session: &SessionIdentity, after: u64, limit: u32) -> Vec<SealedEntry>;
+    async fn conversation(session: &SessionIdentity, from: u64, limit: u32) -> Vec<Entry>;
+    async fn plan_journal(session: &SessionIdentity, plan: &PlanId) -> Vec<Result<Entry, DamagedRow>>;
+    async fn version_entry(session: &SessionIdentity, plan: &PlanId, version: u32) -> Option<Entry>;
+    async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
+    async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
+    async fn orphans() -> Vec<DamagedRow>;
+    async fn acquire_lease(session: &SessionIdentity, owner: &str, ttl: Duration) -> Option<Lease>;
+    async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
+    async fn lease(session: &SessionIdentity) -> Option<Lease>;
+    async fn release_lease(lease: &Lease) -> ();
+    async fn delete_session(lease: &Lease) -> ();
+    async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
+    async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();
+}
+
+macro_rules! forwarding_server_ledger {
+    ($(async fn $method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+        /// The methods of [`ServerLedger`], each of which calls the same method of [`Self::inner_server`] unless it is
+        /// overridden.
+        #[async_trait]
+        pub trait ForwardingServerLedger: ForwardingLedger {
+            fn inner_server(&self) -> &dyn ServerLedger;
+
+            fn changes(&self) -> broadcast::Receiver<Change> {
+                self.inner_server().changes()
+            }
+
+            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
+                self.inner_server().$method($($argument),*).await
+            })*
+        }
+
+        #[async_trait]
+        impl<L: ForwardingServerLedger> ServerLedger for Forwarding<L> {
+            fn changes(&self) -> broadcast::Receiver<Change> {
+                self.0.changes()
+            }
+
+            $(async fn $method(&self, $($argument: $type),*) -> LedgerResult<$answer> {
+                self.0.$method($($argument),*).await
+            })*
+        }
+    };
+}
+
+forwarding_server_ledger! {
+    async fn plans_anywhere(statuses: &[PlanStatus], after: Option<u64>, limit: u32) -> Page<PlanAnywhere>;
+    async fn unfinished(after: Option<u64>, limit: u32) -> Page<Unfinished>;
+    async fn counts() -> StoreCounts;
+    async fn check() -> StoreFacts;
+    async fn check_writable() -> ();
+    async fn claim(request: &ClaimedRequest, now: Timestamp, keep: Duration) -> Claim;
+    async fn keep_answer(key: &str, answer: &StoredAnswer) -> ();
+    async fn forget_claim(key: &str) -> ();
+    async fn restore(session: &SessionIdentity, entries: &[SealedEntry]) -> ();
+    async fn pointers() -> Vec<(TransportChat, SessionIdentity)>;
+}

@@ -1,0 +1,14 @@
+//! What the tests of several crates share. No crate depends on it except for its tests.
+//!
+//! - [`agent`]: an agent on a store in a temporary folder; [`talk`]: calls to it that wait for their outcome
+//! - [`stores`]: a fresh store for each test, on SQLite or PostgreSQL
+//! - [`forwarding`]: ledgers that change a few methods of another ledger
+//! - [`clock`]: the time and the ids of a test
+
+#![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
+
+pub mod agent;
+pub mod clock;
+pub mod forwarding;
+pub mod stores;
+pub mod talk;
