@@ -1435,9 +1435,9 @@ export interface paths {
         put?: never;
         /**
          * Say something
-         * @description Waits until the turn is over. With `Accept: text/event-stream` it is told what happens meanwhile, and the last event is
-         *     `answer` or `problem`. Whoever hangs up does not stop the turn. Commands go the same way; `/new` and `/switch` answer
-         *     with the session one is in then.
+         * @description Waits until the turn is over. With `Accept: text/event-stream` the client is sent what happens meanwhile, and the last
+         *     event is `answer` or `problem`. Closing the connection does not stop the turn. Commands are sent in the same way; `/new`
+         *     and `/switch` answer with the session that is active then.
          */
         post: {
             parameters: {
