@@ -21,7 +21,7 @@ export function MessageList({ conversation, state, empty }: { conversation: Conv
     count: list.length,
     getScrollElement: () => box.current,
     estimateSize: (index) => estimate(list[index]),
-    overscan: 6,
+    overscan: 3,
     getItemKey: (index) => list[index]?.key ?? index,
     paddingStart: 16,
   });

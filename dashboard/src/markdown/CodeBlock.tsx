@@ -61,24 +61,44 @@ function Token({ node }: { node: ElementContent }): ReactNode {
 }
 
 type Highlight = (code: string, language: string) => Root | undefined;
-let loaded: Highlight | undefined;
 let loading: Promise<Highlight> | undefined;
 
-/** The colours come later than the text: the first code on a page loads what makes them. */
-export function useHighlight(code: string, language: string | undefined): Root | undefined {
-  const [highlight, setHighlight] = useState<{ use: Highlight } | undefined>(loaded && { use: loaded });
+/** Code that was coloured before keeps its colours when it is shown again. */
+const KEPT = 200;
+const coloured = new Map<string, Root>();
+
+/** The colours come later than the text, when the browser has time: text that is scrolled into view is there at once. */
+function useHighlight(code: string, language: string | undefined): Root | undefined {
+  const key = `${language}\n${code}`;
+  const [, redraw] = useState(0);
+  const known = coloured.get(key);
   useEffect(() => {
-    if (language === undefined || highlight) return;
+    if (language === undefined || known || code.length > 60_000) return;
     let current = true;
-    loading ??= import("./highlight").then((module) => (loaded = module.highlight));
+    loading ??= import("./highlight").then((module) => module.highlight);
     loading.then(
-      (use) => current && setHighlight({ use }),
+      (highlight) =>
+        whenIdle(() => {
+          if (!current) return;
+          const root = highlight(code, language);
+          if (!root) return;
+          coloured.set(key, root);
+          for (const oldest of coloured.keys()) {
+            if (coloured.size <= KEPT) break;
+            coloured.delete(oldest);
+          }
+          redraw((n) => n + 1);
+        }),
       () => (loading = undefined),
     );
     return () => {
       current = false;
     };
-  }, [language, highlight]);
-  if (language === undefined || !highlight || code.length > 60_000) return undefined;
-  return highlight.use(code, language);
+  }, [code, key, known, language]);
+  return known;
+}
+
+function whenIdle(act: () => void): void {
+  if (typeof requestIdleCallback === "function") requestIdleCallback(act, { timeout: 1_000 });
+  else setTimeout(act, 50);
 }

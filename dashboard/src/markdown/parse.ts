@@ -3,8 +3,23 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 
+const extensions = [gfm()];
+const mdastExtensions = [gfmFromMarkdown()];
+
+/** How many texts are kept parsed: a message that is scrolled into view again is not parsed again. */
+const KEPT = 300;
+const parsed = new Map<string, Root>();
+
 export function parse(text: string): Root {
-  return fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const known = parsed.get(text);
+  if (known) return known;
+  const root = fromMarkdown(text, { extensions, mdastExtensions });
+  parsed.set(text, root);
+  for (const oldest of parsed.keys()) {
+    if (parsed.size <= KEPT) break;
+    parsed.delete(oldest);
+  }
+  return root;
 }
 
 export interface OutlineItem {

@@ -29,6 +29,10 @@ export function InboxPage(): ReactNode {
   const list = useRef<HTMLUListElement>(null);
   const open = items.find((item) => item.planId === chosen);
 
+  const chosenAt = items.findIndex((item) => item.planId === chosen);
+  useEffect(() => {
+    if (chosenAt >= 0) setAt(chosenAt);
+  }, [chosenAt]);
   useEffect(() => setAt((before) => Math.min(before, Math.max(0, items.length - 1))), [items.length]);
   useEffect(() => list.current?.children[at]?.scrollIntoView({ block: "nearest" }), [at]);
   const choose = (item: InboxItem | undefined) => {

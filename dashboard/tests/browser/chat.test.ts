@@ -104,6 +104,7 @@ describe("two sessions", () => {
     visitor = await visit(browser, stack, "/s/session-a");
     const { page } = visitor;
     await page.getByText("You said: alpha says hello").waitFor();
+    await page.getByRole("complementary", { name: "Plan of this session" }).getByText("a step of alpha").waitFor();
     // Every change of the page is looked at: it says which session it is, and nothing of the other may be there.
     await page.evaluate(() => {
       const seen: string[] = [];

@@ -24,6 +24,12 @@ const SCENES: [RegExp, Scene][] = [
     if (results < 7) return { calls: [["plan_progress", { step: results + 1, status: "done", note: "As planned." }]] };
     return { text: "Everything is done." };
   }],
+  // A plan with the name of its session in it.
+  [/^(\w+) says hello/, (results, said) => {
+    const word = said.split(" ")[0] ?? "";
+    return results === 0 ? { calls: [["plan_set_content", { plan_markdown: `# The ${word} plan\n\n- [ ] a step of ${word}\n` }]] } : { text: `You said: ${said}` };
+  }],
+  [/five hundred steps/, (results) => (results === 0 ? { calls: [["plan_set_content", { plan_markdown: `# Five hundred steps\n\n${Array.from({ length: 500 }, (_, i) => `- [ ] step ${i + 1}: check host-${i + 1}.example.org and write down what it answers\n`).join("")}` }]] } : { text: "That is a lot." })],
   [/slowly/, () => ({ text: LONG_TEXT, slow: 15 })],
   [/long answer/, () => ({ text: LONG_TEXT })],
   [/hostile/, () => ({ text: HOSTILE })],
