@@ -64,7 +64,7 @@ export function InboxPage(): ReactNode {
             {items.map((item, index) => (
               <li key={inboxItemKey(item)}>
                 <button type="button" className="inbox-row" data-at={index === at || undefined} aria-current={item.planId === chosen || undefined} onFocus={() => setAt(index)} onClick={() => choose(item)}>
-                  <StateDot state={STATES[item.kind]} />
+                  <StateDot state={STATES[item.kind] ?? "READY"} />
                   <span className="inbox-what">
                     <span className="inbox-kind">{inboxTitle(item)}</span>
                     <span className="inbox-name">

@@ -16,6 +16,10 @@ export function inboxAsk(item: InboxItem): string {
 /** What stops work comes before what has not begun; within that the oldest comes first. */
 const URGENCY: Record<InboxItem["kind"], number> = { uncertain_step: 0, run: 1, approval: 2 };
 
+function urgency(item: InboxItem): number {
+  return (URGENCY as Partial<Record<string, number>>)[item.kind] ?? 0;
+}
+
 export function byUrgency(items: readonly InboxItem[]): InboxItem[] {
-  return [...items].sort((a, b) => URGENCY[a.kind] - URGENCY[b.kind] || a.since.localeCompare(b.since));
+  return [...items].sort((a, b) => urgency(a) - urgency(b) || a.since.localeCompare(b.since));
 }

@@ -148,7 +148,7 @@ function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
 }
 
 function SessionRow({ session, id, item, current }: { session: Session; id: SessionId; item: InboxItem | undefined; current: boolean }): ReactNode {
-  const state: PlanState | "IDLE" = item ? ITEM_STATES[item.kind] : session.working ? "EXECUTING" : "IDLE";
+  const state: PlanState | "IDLE" = item ? (ITEM_STATES[item.kind] ?? "READY") : session.working ? "EXECUTING" : "IDLE";
   const words = item ? t(`session.waits.${item.kind}`) : session.working ? t("session.working") : undefined;
   return (
     <Link to="/s/$session" params={{ session: id }} className="session-row" aria-current={current ? "page" : undefined}>

@@ -9,7 +9,9 @@ const language = "en";
 const plurals = new Intl.PluralRules(language);
 
 export function t(key: TextKey, values: Values = {}): string {
-  const entry: Entry = en[key];
+  const entry: Entry | undefined = en[key];
+  // A server that is newer than this page may name states that the page does not know.
+  if (entry === undefined) return key.split(".").at(-1) ?? key;
   const text = typeof entry === "string" ? entry : plurals.select(Number(values.count)) === "one" ? entry.one : entry.other;
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole));
 }
