@@ -11,14 +11,19 @@ fn main() -> io::Result<()> {
     let dist = manifest.join("../../dashboard/dist");
     println!("cargo::rerun-if-changed={}", dist.display());
 
+    // The compiler reads a copy, so that building the dashboard again does not take files away from under it.
+    let copy = out.join("dashboard");
     let mut paths = Vec::new();
+    if copy.exists() {
+        fs::remove_dir_all(&copy)?;
+    }
     if dist.join("index.html").is_file() {
-        collect(&dist, &mut paths)?;
+        copy_folder(&dist, &copy, &mut paths)?;
     }
     paths.sort();
     let mut list = String::from("[\n");
     for path in paths.iter().filter(|path| media_type(path).is_some()) {
-        let name = path.strip_prefix(&dist).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        let name = path.strip_prefix(&copy).unwrap_or(path).to_string_lossy().replace('\\', "/");
         let bytes = |path: &Path| format!("include_bytes!({:?})", path.display().to_string());
         let compressed = |suffix: &str| {
             let beside = PathBuf::from(format!("{}.{suffix}", path.display()));
@@ -38,13 +43,16 @@ fn main() -> io::Result<()> {
     fs::write(out.join("dashboard_files.rs"), list)
 }
 
-fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, paths)?;
+fn copy_folder(from: &Path, to: &Path, copied: &mut Vec<PathBuf>) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target, copied)?;
         } else {
-            paths.push(path);
+            fs::copy(entry.path(), &target)?;
+            copied.push(target);
         }
     }
     Ok(())

@@ -382,7 +382,7 @@ export const en = {
   "diff.gap": { one: "{count} line unchanged", other: "{count} lines unchanged" },
   "diff.plus": "+{n}",
   "diff.size": "{added} added, {removed} removed",
-  "raw.words": "Exactly the text that the digest is made of. Hidden characters are written out.",
+  "raw.words": "The plan as one text: what an approval is about. Hidden characters are written out.",
 
   "change.styleChanged": "Style changed:",
   "change.titleChanged": "Title changed:",

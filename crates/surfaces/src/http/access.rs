@@ -211,7 +211,9 @@ pub(super) const OPEN_TO_POST: [&str; 1] = ["/api/login"];
 
 fn is_open(method: &Method, path: &str) -> bool {
     match *method {
-        Method::GET | Method::HEAD => OPEN_TO_READ.contains(&path) || OPEN_BELOW.iter().any(|route| is_below(path, route)),
+        Method::GET | Method::HEAD => {
+            OPEN_TO_READ.contains(&path) || OPEN_BELOW.iter().any(|route| is_below(path, route))
+        }
         Method::POST => OPEN_TO_POST.contains(&path),
         _ => false,
     }

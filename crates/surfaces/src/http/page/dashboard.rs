@@ -105,7 +105,9 @@ mod tests {
 
     #[test]
     fn a_coding_is_accepted_unless_it_is_refused() {
-        for (coding, expected) in [("br", true), ("BR", true), ("br;q=0.5", true), ("br;q=0", false), ("gzip", false), ("", false)] {
+        for (coding, expected) in
+            [("br", true), ("BR", true), ("br;q=0.5", true), ("br;q=0", false), ("gzip", false), ("", false)]
+        {
             assert_eq!(is_accepted(coding, "br"), expected, "{coding}");
         }
     }
