@@ -31,10 +31,11 @@ pub enum Command {
 pub enum SessionCommand {
     /// Begins the session if it does not exist yet.
     Open,
-    /// `/plan on`: a new plan, unless the active one is empty and of this style.
-    EnablePlanMode { style: PlanStyle },
+    /// `/plan on`: a new plan, unless the active one is empty and of this style. `parked` is an earlier plan that is used
+    /// again if it is empty.
+    EnablePlanMode { style: PlanStyle, parked: Option<PlanId> },
     /// Plan work is on afterwards, on the plan it was on if that one is still alive.
-    EnsurePlanMode { style: Option<PlanStyle> },
+    EnsurePlanMode { style: Option<PlanStyle>, parked: Option<PlanId> },
     /// `/plan off`
     DisablePlanMode,
     /// `/plan done`
@@ -229,6 +230,9 @@ impl Command {
             Self::Turn(TurnCommand::Show(shown)) => Some(&shown.plan),
             Self::Turn(TurnCommand::Begin { purpose, .. }) => purpose.plan(),
             Self::Turn(TurnCommand::BeginDocument { plan, .. }) => Some(plan),
+            Self::Session(
+                SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
+            ) => parked.as_ref(),
             Self::Session(_) | Self::Draft(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),

@@ -7,14 +7,16 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::event::{Event, PlanEvent, SessionEvent};
 use planwright_core::ids::PlanId;
+use planwright_core::journal::Entry;
 use planwright_core::plan::content::Document;
 use planwright_core::plan::diff::{PlanDiff, Version, diff};
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Approval, Digest, Execution, Plan, PlanContent, PlanStatus, PlanStyle};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, SessionIdentity};
+use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
+use crate::ledger::{Committed, DamagedRow, Ledger, LedgerError, LedgerResult, Page};
 use crate::lookup;
 use crate::submitter::Submitter;
 
@@ -185,6 +187,37 @@ impl History {
         Ok(replay.finish())
     }
 
+    /// The session as it was before a request was carried out and right after it, from its journal.
+    pub(crate) async fn session_around(
+        &self,
+        session: &SessionIdentity,
+        carried_out: &Committed,
+    ) -> LedgerResult<(Snapshot, Snapshot)> {
+        const PAGE: u32 = 1_000;
+        let first = carried_out.seq + 1 - carried_out.events.len() as u64;
+        let mut snapshot = Snapshot::new(session.clone());
+        let (mut before, mut read) = (snapshot.clone(), 0);
+        loop {
+            let page = self.ledger().journal(session, read, PAGE).await?;
+            for sealed in &page {
+                if sealed.seq == first {
+                    before = snapshot.clone();
+                }
+                if sealed.seq > carried_out.seq {
+                    return Ok((before, snapshot));
+                }
+                let what = || format!("journal entry {}", sealed.seq);
+                let entry = serde_json::from_str::<Entry>(&sealed.body);
+                let entry = entry.map_err(|error| LedgerError::damaged(what(), error))?;
+                snapshot.apply(&entry.event, &entry.context(), entry.seq);
+            }
+            match page.last() {
+                Some(last) => read = last.seq,
+                None => return Ok((before, snapshot)),
+            }
+        }
+    }
+
     /// The difference between two versions of one plan; by default the last two. A plan with one version is
     /// compared with the plan that it superseded.
     pub async fn diff_versions(&self, plan: &Plan, from: Option<u32>, to: Option<u32>) -> LedgerResult<PlanDiff> {
@@ -205,16 +238,22 @@ impl History {
         Ok(diff(self.version_content(plan, from).await?.as_version(), newer.as_version()))
     }
 
-    /// A version of a document is one entry of the journal. In the other styles many entries lead to a version, so it is
-    /// replayed.
+    /// A version of a document is one entry of the journal. In the other styles many entries lead to a version, which is
+    /// frozen then: it is what the plan says, or what an imported plan said. Nothing is replayed unless the index of
+    /// versions is incomplete.
     async fn version_content(&self, plan: &Plan, number: u32) -> LedgerResult<VersionContent> {
         if !(1..=plan.version).contains(&number) {
             return Err(no_version(plan, number).into());
         }
-        let entry = match plan.style() {
-            PlanStyle::Document => self.ledger().version_entry(&plan.session, &plan.id, number).await?,
-            PlanStyle::Collect | PlanStyle::Build => None,
-        };
+        match plan.style() {
+            PlanStyle::Collect | PlanStyle::Build
+                if number == plan.version && plan.status != PlanStatus::Collecting =>
+            {
+                return Ok(VersionContent { title: plan.title.clone(), content: plan.content.clone() });
+            }
+            PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => {}
+        }
+        let entry = self.ledger().version_entry(&plan.session, &plan.id, number).await?;
         match entry.map(|entry| entry.event) {
             Some(Event::Plan { event: PlanEvent::ContentSet { markdown, title }, .. }) => {
                 Ok(VersionContent { title, content: PlanContent::Document(Document { markdown }) })

@@ -1,6 +1,7 @@
 //! The port to the store for long-running processes: changes by other processes, unfinished work, plans that wait for
 //! people, and requests that clients may send twice.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -90,6 +91,19 @@ pub struct StoredAnswer {
     pub body: String,
 }
 
+/// The entries of a journal, from wherever they are kept. They are read more than once, each time from the beginning.
+pub trait JournalSource: Send + Sync {
+    fn read(&self) -> LedgerResult<JournalEntries<'_>>;
+}
+
+pub type JournalEntries<'a> = Box<dyn Iterator<Item = LedgerResult<SealedEntry>> + Send + 'a>;
+
+impl JournalSource for Vec<SealedEntry> {
+    fn read(&self) -> LedgerResult<JournalEntries<'_>> {
+        Ok(Box::new(self.iter().cloned().map(Ok)))
+    }
+}
+
 /// The ledger as one of several processes that share it.
 #[async_trait]
 pub trait ServerLedger: Ledger {
@@ -129,8 +143,8 @@ pub trait ServerLedger: Ledger {
     async fn forget_claim(&self, key: &str) -> LedgerResult<()>;
 
     /// Writes a whole session back from its journal, exactly as it was sealed. Refused if the session exists, or if the
-    /// entries are not an unbroken journal from its beginning.
-    async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()>;
+    /// entries are not an unbroken journal from its beginning. The journal is read entry by entry and never held in memory.
+    async fn restore(&self, session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> LedgerResult<()>;
 
     /// Every choice of a session on a transport, in the order they were made.
     async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>>;

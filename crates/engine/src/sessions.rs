@@ -2,11 +2,12 @@
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, SessionCommand};
-use planwright_core::plan::PlanStyle;
+use planwright_core::ids::PlanId;
+use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{Channel, ConversationKey, Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 
-use crate::ledger::{Committed, LedgerResult, Page, StoredSession};
+use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
 use crate::submitter::Submitter;
 
@@ -40,7 +41,8 @@ impl Sessions {
         by: &Actor,
         style: PlanStyle,
     ) -> LedgerResult<Committed> {
-        self.submit(session, by, SessionCommand::EnablePlanMode { style }).await
+        let parked = self.parked_draft(session).await?;
+        self.submit(session, by, SessionCommand::EnablePlanMode { style, parked }).await
     }
 
     pub async fn ensure_plan_mode(
@@ -49,7 +51,8 @@ impl Sessions {
         by: &Actor,
         style: Option<PlanStyle>,
     ) -> LedgerResult<Committed> {
-        self.submit(session, by, SessionCommand::EnsurePlanMode { style }).await
+        let parked = self.parked_draft(session).await?;
+        self.submit(session, by, SessionCommand::EnsurePlanMode { style, parked }).await
     }
 
     pub async fn disable_plan_mode(&self, session: &SessionIdentity, by: &Actor) -> LedgerResult<Committed> {
@@ -87,6 +90,19 @@ impl Sessions {
     /// The sessions that have this key, one per channel at most.
     pub async fn with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         self.submitter.ledger().sessions_with_key(key).await
+    }
+
+    /// The newest plan of a session, if it is a draft. Whether it is empty is decided with the command.
+    async fn parked_draft(&self, session: &SessionIdentity) -> LedgerResult<Option<PlanId>> {
+        let ledger = self.submitter.ledger();
+        let newest = ledger.plans(session, None, 1).await?.items.pop();
+        let Some(draft) = newest.filter(|plan| plan.status == PlanStatus::Collecting) else { return Ok(None) };
+        match ledger.snapshot(session, Some(&draft.id)).await {
+            Ok(_) => Ok(Some(draft.id)),
+            // A plan that cannot be read is not used again.
+            Err(LedgerError::Damaged { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     async fn submit(&self, session: &SessionIdentity, by: &Actor, command: SessionCommand) -> LedgerResult<Committed> {

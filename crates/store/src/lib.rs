@@ -7,6 +7,7 @@
 //! - `changes`: announces which sessions were written to
 //! - `plan_rows`: a plan as it is stored, with the outcomes of its steps in rows of their own
 //! - `leasing`: which process may write to a session
+//! - `paging`: pages of lists in the order of time
 //! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
 //! - `version_backfill`, `write_health`: versions of older journals, and whether writes succeed
 //! - `transport`: valid names of transports
@@ -21,6 +22,7 @@ mod inspect;
 mod leasing;
 mod location;
 mod overview;
+mod paging;
 mod plan_rows;
 mod postgres;
 mod restore;

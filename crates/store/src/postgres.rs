@@ -49,7 +49,8 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
+    Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
@@ -248,8 +249,9 @@ impl ServerLedger for PostgresLedger {
         claims::forget(&self.readers, key).await
     }
 
-    async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
-        self.restoring.restore(&self.readers, &replay_journal(session, entries)?).await
+    async fn restore(&self, session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> LedgerResult<()> {
+        let restored = replay_journal(session, journal.as_ref())?;
+        self.restoring.restore(&self.readers, &restored, journal.as_ref()).await
     }
 
     async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {

@@ -8,9 +8,10 @@ use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::server_ledger::{JournalEntries, JournalSource};
 use planwright_engine::version_index::apply_and_index;
 
-/// What is to be written of a session that comes back.
+/// What is to be written of a session that comes back, besides its entries.
 #[derive(Debug)]
 pub(crate) struct RestoredSession {
     pub(crate) identity: SessionIdentity,
@@ -19,7 +20,6 @@ pub(crate) struct RestoredSession {
     pub(crate) snapshot: Snapshot,
     pub(crate) head: Head,
     pub(crate) last_active: Timestamp,
-    pub(crate) entries: Vec<RestoredEntry>,
     /// The last entry about each plan.
     pub(crate) last_about: BTreeMap<PlanId, u64>,
 }
@@ -37,29 +37,81 @@ pub(crate) struct RestoredEntry {
 }
 
 /// Goes through a journal from its beginning, checking and replaying.
-pub(crate) fn replay_journal(session: &SessionIdentity, sealed: &[SealedEntry]) -> LedgerResult<RestoredSession> {
-    let what = || format!("the journal of session {session}");
-    let (mut head, mut snapshot) = (Head::START, Snapshot::new(session.clone()));
-    let (mut entries, mut last_about) = (Vec::with_capacity(sealed.len()), BTreeMap::new());
-    let (mut request_before, mut last_active) = (None, None);
-    for sealed in sealed {
-        let entry = head.check(session, sealed).map_err(|damage| LedgerError::damaged(what(), damage))?;
-        let made = apply_and_index(&mut snapshot, &entry.event, &entry.context(), entry.seq);
+pub(crate) fn replay_journal(session: &SessionIdentity, journal: &dyn JournalSource) -> LedgerResult<RestoredSession> {
+    let mut replay = JournalReplay::new(session, journal)?;
+    replay.by_ref().try_for_each(|entry| entry.map(drop))?;
+    replay.finish()
+}
+
+/// The entries of a journal as they are to be written, one after the other.
+pub(crate) struct JournalReplay<'a> {
+    session: &'a SessionIdentity,
+    sealed: JournalEntries<'a>,
+    head: Head,
+    snapshot: Snapshot,
+    request_before: Option<RequestId>,
+    last_active: Option<Timestamp>,
+    last_about: BTreeMap<PlanId, u64>,
+}
+
+impl<'a> JournalReplay<'a> {
+    pub(crate) fn new(session: &'a SessionIdentity, journal: &'a dyn JournalSource) -> LedgerResult<Self> {
+        Ok(Self {
+            session,
+            sealed: journal.read()?,
+            head: Head::START,
+            snapshot: Snapshot::new(session.clone()),
+            request_before: None,
+            last_active: None,
+            last_about: BTreeMap::new(),
+        })
+    }
+
+    fn what(&self) -> String {
+        format!("the journal of session {}", self.session)
+    }
+
+    fn restored(&mut self, sealed: SealedEntry) -> LedgerResult<RestoredEntry> {
+        let checked = self.head.check(self.session, &sealed);
+        let entry = checked.map_err(|damage| LedgerError::damaged(self.what(), damage))?;
+        let made = apply_and_index(&mut self.snapshot, &entry.event, &entry.context(), entry.seq);
         let plan = entry.event.plan().cloned();
         if let Some(plan) = &plan {
-            last_about.insert(plan.clone(), entry.seq);
+            self.last_about.insert(plan.clone(), entry.seq);
         }
-        let request = (request_before.as_ref() != Some(&entry.request)).then(|| entry.request.clone());
-        request_before = Some(entry.request);
-        last_active = Some(entry.at);
-        let (version, body) = (made.map(|made| made.version), sealed.body.clone());
-        entries.push(RestoredEntry { seq: sealed.seq, plan, request, version, body, hash: sealed.hash });
+        let request = (self.request_before.as_ref() != Some(&entry.request)).then(|| entry.request.clone());
+        self.request_before = Some(entry.request);
+        self.last_active = Some(entry.at);
+        let SealedEntry { seq, body, hash } = sealed;
+        Ok(RestoredEntry { seq, plan, request, version: made.map(|made| made.version), body, hash })
     }
-    match (snapshot.session.clone(), last_active) {
-        (Some(opened), Some(last_active)) => {
-            let identity = session.clone();
-            Ok(RestoredSession { identity, session: opened, snapshot, head, last_active, entries, last_about })
+
+    /// Whether the entries led to this very journal.
+    pub(crate) fn check_end(&self, end: &Head) -> LedgerResult<()> {
+        if self.head == *end {
+            return Ok(());
         }
-        (None, _) | (_, None) => Err(LedgerError::damaged(what(), "it does not begin with the opening of a session")),
+        Err(LedgerError::damaged(self.what(), "it changed while it was read"))
+    }
+
+    fn finish(self) -> LedgerResult<RestoredSession> {
+        let what = self.what();
+        let Self { session, head, snapshot, last_active, last_about, .. } = self;
+        match (snapshot.session.clone(), last_active) {
+            (Some(opened), Some(last_active)) => {
+                let identity = session.clone();
+                Ok(RestoredSession { identity, session: opened, snapshot, head, last_active, last_about })
+            }
+            (None, _) | (_, None) => Err(LedgerError::damaged(what, "it does not begin with the opening of a session")),
+        }
+    }
+}
+
+impl Iterator for JournalReplay<'_> {
+    type Item = LedgerResult<RestoredEntry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let sealed = self.sealed.next()?;
+        Some(sealed.and_then(|sealed| self.restored(sealed)))
     }
 }

@@ -31,6 +31,7 @@ mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -47,7 +48,8 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
+    Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
@@ -311,9 +313,9 @@ impl ServerLedger for SqliteLedger {
         self.writer.ask(move |state| claims::forget(&state.connection, &key)).await
     }
 
-    async fn restore(&self, session: &SessionIdentity, entries: &[SealedEntry]) -> LedgerResult<()> {
-        let restored = replay_journal(session, entries)?;
-        self.writer.ask(move |state| state.restore(&restored)).await
+    async fn restore(&self, session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> LedgerResult<()> {
+        let restored = replay_journal(session, journal.as_ref())?;
+        self.writer.ask(move |state| state.restore(&restored, journal.as_ref())).await
     }
 
     async fn pointers(&self) -> LedgerResult<Vec<(TransportChat, SessionIdentity)>> {

@@ -29,6 +29,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -43,7 +44,8 @@ use planwright_engine::ledger::{
     Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
-    Change, Claim, ClaimedRequest, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer, Unfinished,
+    Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
+    Unfinished,
 };
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
@@ -141,6 +143,6 @@ forwarding_server_ledger! {
     async fn claim(request: &ClaimedRequest, now: Timestamp, keep: Duration) -> Claim;
     async fn keep_answer(key: &str, answer: &StoredAnswer) -> ();
     async fn forget_claim(key: &str) -> ();
-    async fn restore(session: &SessionIdentity, entries: &[SealedEntry]) -> ();
+    async fn restore(session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> ();
     async fn pointers() -> Vec<(TransportChat, SessionIdentity)>;
 }

@@ -3,6 +3,7 @@
 use crate::command::SessionCommand;
 use crate::decide::Decider;
 use crate::event::{Event, PlanEvent, SessionEvent};
+use crate::ids::PlanId;
 use crate::mode::ModeEnd;
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
@@ -13,8 +14,8 @@ impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
         match command {
             SessionCommand::Open => self.open(),
-            SessionCommand::EnablePlanMode { style } => self.enable(*style),
-            SessionCommand::EnsurePlanMode { style } => self.ensure(*style),
+            SessionCommand::EnablePlanMode { style, parked } => self.enable(*style, parked.as_ref()),
+            SessionCommand::EnsurePlanMode { style, parked } => self.ensure(*style, parked.as_ref()),
             SessionCommand::DisablePlanMode => self.leave(ModeEnd::Off),
             SessionCommand::FinishPlanWork => self.finish_plan_work(),
             SessionCommand::Reset { history_from } => self.reset(*history_from),
@@ -35,11 +36,14 @@ impl Decider<'_> {
         Ok(vec![Event::Session(SessionEvent::Opened)])
     }
 
-    fn enable(&self, style: PlanStyle) -> Result<Vec<Event>, Refusal> {
+    fn enable(&self, style: PlanStyle, parked: Option<&PlanId>) -> Result<Vec<Event>, Refusal> {
         let mode = &self.snapshot.opened()?.plan_mode;
-        let waiting = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Collecting && plan.is_empty());
+        let is_empty = |plan: &&Plan| plan.status == PlanStatus::Collecting && plan.is_empty();
+        let parked = parked.and_then(|parked| self.snapshot.plan(parked)).filter(is_empty);
+        // An empty plan that was parked is used again, so that turning plan work off and on leaves nothing behind.
+        let waiting = self.snapshot.active().filter(is_empty).or(parked);
         if let Some(plan) = waiting.filter(|plan| plan.style() == style) {
-            let unchanged = mode.enabled && mode.style == style;
+            let unchanged = mode.enabled && mode.style == style && mode.active_plan.as_ref() == Some(&plan.id);
             return Ok(if unchanged {
                 Vec::new()
             } else {
@@ -55,11 +59,11 @@ impl Decider<'_> {
         Ok(events)
     }
 
-    fn ensure(&self, style: Option<PlanStyle>) -> Result<Vec<Event>, Refusal> {
+    fn ensure(&self, style: Option<PlanStyle>, parked: Option<&PlanId>) -> Result<Vec<Event>, Refusal> {
         let mode = &self.snapshot.opened()?.plan_mode;
         let style = style.unwrap_or(mode.style);
         let alive = self.snapshot.active().is_some_and(|plan| !plan.status.is_final());
-        if mode.enabled && mode.style == style && alive { Ok(Vec::new()) } else { self.enable(style) }
+        if mode.enabled && mode.style == style && alive { Ok(Vec::new()) } else { self.enable(style, parked) }
     }
 
     fn leave(&self, end: ModeEnd) -> Result<Vec<Event>, Refusal> {

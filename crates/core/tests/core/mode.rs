@@ -1,5 +1,7 @@
 //! Plan mode: on, off, done and reset, and what each makes of the plan.
 
+use planwright_core::command::{Command, SessionCommand};
+use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::refusal::RefusalCode;
@@ -48,6 +50,33 @@ fn an_empty_plan_of_another_style_is_cancelled() {
     let events = world.person(on(PlanStyle::Collect)).unwrap();
     assert_eq!(names(&events), ["plan_cancelled", "plan_created", "plan_mode_enabled"]);
     assert_eq!(world.statuses(), [PlanStatus::Cancelled, PlanStatus::Collecting]);
+}
+
+#[test]
+fn an_empty_plan_that_was_parked_is_used_again_or_cancelled() {
+    let on_again = |style, parked: &PlanId| {
+        Command::Session(SessionCommand::EnablePlanMode { style, parked: Some(parked.clone()) })
+    };
+    for style in PlanStyle::ALL {
+        let mut world = World::planning(style);
+        let first = world.active().id.clone();
+        for _ in 0..5 {
+            world.person(off()).unwrap();
+            assert_eq!(names(&world.person(on_again(style, &first)).unwrap()), ["plan_mode_enabled"]);
+            assert_eq!((world.active().id.clone(), world.snapshot.plans.len()), (first.clone(), 1));
+        }
+    }
+    let mut world = World::planning(PlanStyle::Document);
+    let first = world.active().id.clone();
+    world.person(off()).unwrap();
+    let events = world.person(on_again(PlanStyle::Build, &first)).unwrap();
+    assert_eq!(names(&events), ["plan_cancelled", "plan_created", "plan_mode_enabled"]);
+    // One with something in it stays parked, whatever the command says.
+    let mut world = World::ready_document("x");
+    let first = world.active().id.clone();
+    world.person(off()).unwrap();
+    let events = world.person(on_again(PlanStyle::Document, &first)).unwrap();
+    assert_eq!(names(&events), ["plan_created", "plan_mode_enabled"]);
 }
 
 #[test]

@@ -184,11 +184,11 @@ pub(crate) fn open() -> Command {
 }
 
 pub(crate) fn on(style: PlanStyle) -> Command {
-    Command::Session(SessionCommand::EnablePlanMode { style })
+    Command::Session(SessionCommand::EnablePlanMode { style, parked: None })
 }
 
 pub(crate) fn ensure(style: Option<PlanStyle>) -> Command {
-    Command::Session(SessionCommand::EnsurePlanMode { style })
+    Command::Session(SessionCommand::EnsurePlanMode { style, parked: None })
 }
 
 pub(crate) fn off() -> Command {

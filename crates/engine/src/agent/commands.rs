@@ -111,7 +111,7 @@ impl Commands {
 
     pub(super) async fn stop(&self, context: &InputContext, running: &Running) -> LedgerResult<Answer> {
         let session = context.session();
-        let stopped = self.executions.stop_session(session, context.by(), running).await?;
+        let stopped = self.executions.stop_once(context, running).await?;
         Ok(Answer::words(session, if stopped { "Stopped." } else { "There is nothing to stop." }))
     }
 

@@ -130,6 +130,11 @@ impl Executions {
         interrupted::stop_session(self.agent.engine(), session, by, running).await
     }
 
+    /// The same for a request that may arrive twice: it stops what runs when it arrives first, and nothing later.
+    pub(super) async fn stop_once(&self, context: &InputContext, running: &Running) -> LedgerResult<bool> {
+        interrupted::stop_once(self.agent.engine(), context, running).await
+    }
+
     /// Approves a plan that is ready after a turn if a rule says so, and carries it out.
     pub(super) async fn approve_by_rule(
         &self,
@@ -142,6 +147,15 @@ impl Executions {
     /// The outcome of the turn in which this request had a document carried out before.
     pub(super) async fn document_turn_before(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
         document::turn_before(self, context).await
+    }
+
+    /// The answer to this request, if it had the document carried out before.
+    pub(super) async fn document_answer_before(
+        &self,
+        plan: &PlanId,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
+        DocumentWork::new(self, plan, context).answer_before().await
     }
 
     /// Refuses a plan that the rehearsal must not carry out.

@@ -15,7 +15,7 @@ use super::leases::Leases;
 use super::replies::Replies;
 use super::turn::Turns;
 use crate::ledger::LedgerResult;
-use crate::session::input::Input;
+use crate::session::input::{BeginWork, Input};
 use crate::session::outcome::{Answer, Outcome};
 use crate::session::task::{InputContext, InputHandler, Interruption, Running};
 
@@ -45,14 +45,14 @@ impl InputHandler for InputDispatcher {
                 Box::pin(self.commands.decisions.approve(&plan, digest, approving, begin, context)).await?.into()
             }
             Input::Reject { plan, reason } => self.commands.decisions.reject(&plan, reason, context).await?.into(),
-            Input::Revise { plan, feedback } => {
-                Box::pin(self.commands.decisions.revise(&plan, feedback, context)).await?.into()
+            Input::Revise { plan, feedback, begin } => {
+                Box::pin(self.commands.decisions.revise(&plan, feedback, begin, context)).await?.into()
             }
             Input::Cancel { plan, reason } => {
                 self.commands.decisions.cancel(&plan, reason, context, &Running::NOTHING).await?.into()
             }
-            Input::ResumePlan { plan, choice } => {
-                Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, context)).await?.into()
+            Input::ResumePlan { plan, choice, worker } => {
+                Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, worker, context)).await?.into()
             }
             Input::CarryOut { plan } => Box::pin(self.executions.carry_out(&plan, context)).await?.into(),
             Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
@@ -84,12 +84,15 @@ impl InputHandler for InputDispatcher {
                 true => Ok(finished(self.commands.decisions.cancel(&plan, reason, context, running).await?)),
                 false => waits(Input::Cancel { plan, reason }),
             },
-            Input::Revise { plan, feedback } => match self.runs(&plan, context, running).await {
-                true => {
+            Input::Revise { plan, feedback, begin } => match (self.runs(&plan, context, running).await, begin) {
+                (true, BeginWork::Now) => {
                     let message = self.commands.decisions.ask_for_changes(&plan, feedback, context, running).await?;
                     Ok(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
                 }
-                false => waits(Input::Revise { plan, feedback }),
+                (true, BeginWork::Later) => {
+                    Ok(finished(self.commands.decisions.note_changes(&plan, feedback, context, running).await?))
+                }
+                (false, _) => waits(Input::Revise { plan, feedback, begin }),
             },
             Input::Command(SlashCommand::Plan(command)) => {
                 match self.interrupt_plan(&command, context, running).await {
@@ -172,7 +175,7 @@ impl InputDispatcher {
 
     async fn stop_running(&self, context: &InputContext, running: &Running) -> LedgerResult<Outcome> {
         let session = context.session();
-        let stopped = self.executions.stop_session(session, context.by(), running).await?;
+        let stopped = self.executions.stop_once(context, running).await?;
         Ok(stopped.then(|| Answer::words(session, "Stopped.")).into())
     }
 

@@ -11,7 +11,7 @@ use planwright_core::journal::Entry;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding};
 
-use crate::ledger::{Ledger, LedgerResult, Page};
+use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
 use crate::lookup;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub struct MessageCall {
 
 /// The number of entries of the first read.
 const WINDOW: u64 = 256;
+/// The number of entries of one read that looks for the last entry.
+const PAGE: u32 = 1_000;
 /// The number of entries after a page that are read as well, for the results of its last calls.
 const BEHIND: u64 = 32;
 /// A page is not longer than this, unless a single message is.
@@ -64,13 +66,20 @@ pub(super) async fn page(
     before: Option<u64>,
     limit: u32,
 ) -> LedgerResult<Page<Message>> {
-    let head = lookup::stored_session(ledger, session).await?.head.seq;
+    let head = head(ledger, session).await?;
     let end = before.map_or(head + 1, |before| before.min(head + 1));
     let mut window = WINDOW;
     loop {
         let from = end.saturating_sub(window).max(1);
         let entries = u32::try_from(end.saturating_sub(from) + BEHIND).unwrap_or(u32::MAX);
-        let read = Reading::of(&ledger.conversation(session, from, entries).await?);
+        let extent = if from == 1 { Extent::FromTheBeginning } else { Extent::Window };
+        let read = match ledger.conversation(session, from, entries).await {
+            Ok(entries) => Reading::of(entries.into_iter().map(|entry| (entry.seq, Ok(entry))), extent),
+            Err(LedgerError::Damaged { .. }) => {
+                Reading::of(around_damage(ledger, session, from, entries).await?, extent)
+            }
+            Err(error) => return Err(error),
+        };
         // Entries of a turn that began before `from` cannot be classified yet.
         let known = if from == 1 { 0 } else { read.known_from };
         if let Some(page) = read.page(known..end, limit as usize) {
@@ -78,6 +87,50 @@ pub(super) async fn page(
         }
         window = window.saturating_mul(4);
     }
+}
+
+/// The number of the last entry.
+async fn head(ledger: &dyn Ledger, session: &SessionIdentity) -> LedgerResult<u64> {
+    match lookup::stored_session(ledger, session).await {
+        Ok(stored) => Ok(stored.head.seq),
+        // The last entry cannot be read; it still has a number.
+        Err(LedgerError::Damaged { .. }) => {
+            let mut head = 0;
+            loop {
+                let entries = ledger.journal(session, head, PAGE).await?;
+                let Some(last) = entries.last() else { return Ok(head) };
+                head = last.seq;
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The entries of the conversation as far as they can be read, and the others by name.
+async fn around_damage(
+    ledger: &dyn Ledger,
+    session: &SessionIdentity,
+    from: u64,
+    limit: u32,
+) -> LedgerResult<Vec<(u64, Result<Entry, DamagedRow>)>> {
+    let sealed = ledger.journal(session, from.saturating_sub(1), limit).await?;
+    let read = sealed.into_iter().map(|sealed| {
+        let entry = serde_json::from_str::<Entry>(&sealed.body).map_err(|error| DamagedRow {
+            what: format!("entry {} of the journal of {session}", sealed.seq),
+            reason: error.to_string(),
+        });
+        (sealed.seq, entry)
+    });
+    let is_said = |entry: &Entry| entry.event.plan().is_none();
+    Ok(read.filter(|(_, entry)| entry.as_ref().map_or(true, is_said)).collect())
+}
+
+/// Which entries were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    FromTheBeginning,
+    /// Turns may have begun before the first of them.
+    Window,
 }
 
 /// The number of the last messages that fit on a page.
@@ -94,6 +147,7 @@ fn kept(messages: &[Message], limit: usize) -> usize {
 #[derive(Debug, Default)]
 struct Reading {
     messages: Vec<Message>,
+    damaged: Vec<(u64, DamagedRow)>,
     /// Every entry from here on belongs to a turn that is known, or to none.
     known_from: u64,
     turns: HashMap<TurnId, TurnSoFar>,
@@ -109,9 +163,14 @@ struct TurnSoFar {
 }
 
 impl Reading {
-    fn of(entries: &[Entry]) -> Self {
+    fn of(entries: impl IntoIterator<Item = (u64, Result<Entry, DamagedRow>)>, extent: Extent) -> Self {
         let mut reading = Self::default();
-        entries.iter().for_each(|entry| reading.take_in(entry));
+        for (seq, entry) in entries {
+            match entry {
+                Ok(entry) => reading.take_in(&entry, extent),
+                Err(damaged) => reading.damaged.push((seq, damaged)),
+            }
+        }
         reading
     }
 
@@ -127,10 +186,13 @@ impl Reading {
         let older = messages.len() > kept;
         let items = messages.split_off(messages.len() - kept);
         let next = items.first().filter(|_| older).map(|first| first.seq);
-        Some(Page { items, damaged: Vec::new(), next })
+        // Each damaged entry is named on the page that it would be on.
+        let on_page = next.unwrap_or(0)..range.end;
+        let damaged = self.damaged.into_iter().filter(|(seq, _)| on_page.contains(seq)).map(|(_, row)| row).collect();
+        Some(Page { items, damaged, next })
     }
 
-    fn take_in(&mut self, entry: &Entry) {
+    fn take_in(&mut self, entry: &Entry, extent: Extent) {
         if let Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } = &entry.event {
             let apart = !purpose.is_conversation();
             self.turns.insert(turn.clone(), TurnSoFar { apart, calls: Vec::new() });
@@ -141,7 +203,14 @@ impl Reading {
         }
         match entry.event.turn().map(|turn| self.turns.get(turn)) {
             // It began before the first entry that was read.
-            Some(None) => self.known_from = entry.seq + 1,
+            Some(None) if extent == Extent::Window => self.known_from = entry.seq + 1,
+            // The entry that began it is damaged. What was said in it is whole.
+            Some(None) => {
+                if let Some(turn) = entry.event.turn() {
+                    self.turns.insert(turn.clone(), TurnSoFar::default());
+                }
+                self.add(entry);
+            }
             Some(Some(known)) if known.apart => {}
             Some(Some(_)) | None => self.add(entry),
         }
@@ -280,7 +349,10 @@ mod tests {
             said("two"),
         ];
         let entries: Vec<_> = (10..).zip(events).map(|(seq, event)| entry(seq, event)).collect();
-        let read = || Reading::of(&entries);
+        let read = || {
+            let entries = entries.iter().cloned().map(|entry| (entry.seq, Ok(entry)));
+            Reading::of(entries, Extent::Window)
+        };
         assert_eq!(read().known_from, 13);
         assert!(read().page(13..15, 2).is_none(), "there is more further back");
         let page = read().page(13..15, 1).unwrap();

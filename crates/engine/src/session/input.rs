@@ -28,10 +28,11 @@ pub enum Input {
         plan: PlanId,
         reason: Option<String>,
     },
-    /// Asks for changes and gives them to the agent.
+    /// Asks for changes and, unless the work begins later, gives them to the agent.
     Revise {
         plan: PlanId,
         feedback: String,
+        begin: BeginWork,
     },
     Cancel {
         plan: PlanId,
@@ -41,6 +42,7 @@ pub enum Input {
     ResumePlan {
         plan: PlanId,
         choice: Option<StuckChoice>,
+        worker: Worker,
     },
     /// Carries out a plan that is approved, or continues it from the first step not done.
     CarryOut {
@@ -192,7 +194,16 @@ pub struct Approving {
     pub note: Option<String>,
 }
 
-/// Whether the work on a plan begins with its approval.
+/// Which agent continues a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Worker {
+    #[default]
+    ThisProcess,
+    /// The agent of another program, if that drafted the document; otherwise this process.
+    Drafter,
+}
+
+/// Whether the work begins with the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BeginWork {
     #[default]

@@ -4,6 +4,7 @@
 //! A holder trusts its own monotonic clock. A process that slept past the end of its lease calls no model and no tool
 //! before the store has confirmed the lease.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub(crate) struct LeaseGuard {
 #[derive(Debug)]
 struct HeldLease {
     lease: Lease,
+    /// The number of the guard in this process.
+    number: u64,
     purpose: LeasePurpose,
     ttl: Duration,
     lost: CancellationToken,
@@ -57,9 +60,10 @@ impl LeaseGuard {
         Ok(!self.held.lost.is_cancelled() && self.held.renew(ledger).await?)
     }
 
-    /// A name for this lease that no other lease has.
+    /// A name that no other guard has. The fence alone is not enough: it begins anew when a session is deleted and begun
+    /// again.
     pub(crate) fn name(&self) -> String {
-        format!("{} {}", self.held.lease.owner, self.held.lease.fence)
+        format!("{} {} {}", self.held.lease.owner, self.held.lease.fence, self.held.number)
     }
 
     /// The lease is about to be released with an entry, so it is not renewed behind that.
@@ -149,8 +153,9 @@ impl Default for LeaseKeeper {
 impl LeaseKeeper {
     /// Renews a lease from now on that the store was asked for at `asked`.
     pub(crate) fn keep(&self, lease: Lease, purpose: LeasePurpose, asked: Instant, ttl: Duration) -> LeaseGuard {
-        let valid_until = Mutex::new(asked + ttl);
-        let held = Arc::new(HeldLease { lease, purpose, ttl, lost: CancellationToken::new(), valid_until });
+        static GUARDS: AtomicU64 = AtomicU64::new(0);
+        let (number, valid_until) = (GUARDS.fetch_add(1, Ordering::Relaxed), Mutex::new(asked + ttl));
+        let held = Arc::new(HeldLease { lease, number, purpose, ttl, lost: CancellationToken::new(), valid_until });
         self.held.send_replace(Some(Arc::clone(&held)));
         LeaseGuard { held, keeper: self.clone() }
     }
@@ -234,5 +239,18 @@ async fn ended_elsewhere(ledger: &dyn Ledger, session: &SessionIdentity, purpose
         if purpose.is_over(ledger, session).await.unwrap_or(false) {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session that is deleted and begun again gives the same process the same fence again.
+    #[tokio::test]
+    async fn two_guards_never_have_the_same_name() {
+        let lease = Lease { session: "cli:k3yk3y8x".parse().unwrap(), owner: "one".to_owned(), fence: 1 };
+        let keep = || LeaseKeeper::default().keep(lease.clone(), LeasePurpose::Short, Instant::now(), LOOK);
+        assert_ne!(keep().name(), keep().name());
     }
 }

@@ -97,6 +97,8 @@ impl InputContext {
 pub(crate) struct Work {
     /// Cancelled to stop it.
     pub(crate) stop: CancellationToken,
+    /// The request that stops it, if that has a name. The entry with which the work ends is written under it.
+    stopped_by: Arc<Mutex<Option<RequestId>>>,
     /// Cancelled when it holds the lease of the session and does not only wait for it.
     pub(crate) holds_lease: CancellationToken,
     /// Cancelled when it is over.
@@ -108,8 +110,13 @@ pub(crate) struct Work {
 
 impl Work {
     fn new(leases: LeaseKeeper) -> Self {
-        let (stop, holds_lease, over, plan) = Default::default();
-        Self { stop, holds_lease, over, plan, leases }
+        let (stop, stopped_by, holds_lease, over, plan) = Default::default();
+        Self { stop, stopped_by, holds_lease, over, plan, leases }
+    }
+
+    /// The name of the request that stopped it, for the first entry that is written because of that.
+    pub(crate) fn take_stopped_by(&self) -> Option<RequestId> {
+        self.stopped_by.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub(crate) fn carries_out(&self, plan: Option<&PlanId>) {
@@ -139,7 +146,15 @@ impl Running {
 
     /// Stops it and waits until it is over.
     pub(crate) async fn stop(&self) {
+        self.stop_for(None).await;
+    }
+
+    /// The same for a request that may have a name.
+    pub(crate) async fn stop_for(&self, request: Option<&RequestId>) {
         if let Some(work) = &self.0 {
+            if let Some(request) = request {
+                *work.stopped_by.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.clone());
+            }
             work.stop.cancel();
             work.over.cancelled().await;
         }

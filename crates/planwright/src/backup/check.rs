@@ -2,6 +2,7 @@
 //! trusted, so reading it never needs more memory than its longest valid line.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
 
 use hex::FromHex;
@@ -10,6 +11,8 @@ use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::visible::quoted;
+use planwright_engine::ledger::{LedgerError, LedgerResult};
+use planwright_engine::server_ledger::{JournalEntries, JournalSource};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FORMAT, Manifest, Part};
@@ -159,19 +162,33 @@ fn each_part<R: Read + Seek>(
 }
 
 /// Calls `entry` for each entry of a journal, before it is checked.
-pub(super) fn read_journal(
+fn read_journal(
     session: &SessionIdentity,
     content: &mut dyn Read,
     mut entry: impl FnMut(SealedEntry) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut lines = BufReader::new(content);
-    let mut text = Vec::new();
-    loop {
-        text.clear();
-        let mut line = lines.by_ref().take(LINE_BYTES + 1);
-        let read = line.read_until(b'\n', &mut text).map_err(|error| unreadable(&error))?;
+    JournalLines::new(session, content).try_for_each(|read| entry(read?))
+}
+
+/// The entries of a journal in an archive, unchecked. At most one line is in memory.
+struct JournalLines<'a, R> {
+    session: &'a SessionIdentity,
+    lines: BufReader<R>,
+    text: Vec<u8>,
+}
+
+impl<'a, R: Read> JournalLines<'a, R> {
+    fn new(session: &'a SessionIdentity, content: R) -> Self {
+        Self { session, lines: BufReader::new(content), text: Vec::new() }
+    }
+
+    fn next_entry(&mut self) -> Result<Option<SealedEntry>, Failure> {
+        let session = self.session;
+        self.text.clear();
+        let mut line = self.lines.by_ref().take(LINE_BYTES + 1);
+        let read = line.read_until(b'\n', &mut self.text).map_err(|error| unreadable(&error))?;
         if read == 0 {
-            return Ok(());
+            return Ok(None);
         }
         if read as u64 > LINE_BYTES {
             return Err(damaged(format!(
@@ -179,9 +196,34 @@ pub(super) fn read_journal(
             )));
         }
         let broken = || damaged(format!("the journal of session {session} cannot be read"));
-        let JournalLine { seq, hash, body } = serde_json::from_slice(&text).map_err(|_| broken())?;
+        let JournalLine { seq, hash, body } = serde_json::from_slice(&self.text).map_err(|_| broken())?;
         let hash = EntryHash(FromHex::from_hex(&hash).map_err(|_| broken())?);
-        entry(SealedEntry { seq, body, hash })?;
+        Ok(Some(SealedEntry { seq, body, hash }))
+    }
+}
+
+impl<R: Read> Iterator for JournalLines<'_, R> {
+    type Item = Result<SealedEntry, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_entry().transpose()
+    }
+}
+
+/// A journal that stays in the archive while it is restored.
+pub(super) struct ArchivedJournal {
+    pub(super) archive: File,
+    pub(super) session: SessionIdentity,
+    pub(super) content: ByteRange,
+}
+
+impl JournalSource for ArchivedJournal {
+    fn read(&self) -> LedgerResult<JournalEntries<'_>> {
+        let failed = |failure: Failure| LedgerError::Unavailable(failure.message().to_owned());
+        let mut archive = &self.archive;
+        archive.seek(SeekFrom::Start(self.content.from)).map_err(|error| failed(unreadable(&error)))?;
+        let lines = JournalLines::new(&self.session, archive.take(self.content.bytes));
+        Ok(Box::new(lines.map(move |entry| entry.map_err(failed))))
     }
 }
 

@@ -9,7 +9,15 @@ use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 pub(super) const UNFINISHED: &str = "unfinished";
 /// The file that notes which versions of a workbook were last written to its files. It is not backed up: it is made again
 /// from the files.
-pub(super) const WORKBOOK_NOTE: &str = "plan.json";
+const WORKBOOK_NOTE: &str = "plan.json";
+/// The file that names the lease under which the session's files are written. It is not backed up: a lease ends with the
+/// process that holds it.
+const LEASE: &str = "lease";
+
+/// Whether Planwright keeps this name in a session's folder for itself.
+pub(super) fn is_reserved(first: &str) -> bool {
+    [UNFINISHED, WORKBOOK_NOTE, LEASE].contains(&first)
+}
 
 /// The longest name of a file or folder that common file systems can store.
 const NAME_BYTES: usize = 255;
@@ -34,7 +42,7 @@ impl FileName {
     /// `None` unless every step is a valid name in a folder. Files lie in a folder of the session's folder, such as
     /// `files`, and never in the folders and files that Planwright keeps there for itself.
     pub(super) fn new(session: SessionIdentity, mut steps: Vec<String>) -> Option<Self> {
-        let reserved = |first: &String| first == UNFINISHED || first == WORKBOOK_NOTE;
+        let reserved = |first: &String| is_reserved(first);
         if steps.len() < 2 || steps.first().is_some_and(reserved) || !steps.iter().all(|step| is_file_name(step)) {
             return None;
         }
@@ -147,6 +155,8 @@ mod tests {
             "users/web-k3yk3y8x/files/a\\..\\b",
             "users/web-k3yk3y8x/unfinished/a",
             "users/web-k3yk3y8x/plan.json/a",
+            "users/web-k3yk3y8x/lease",
+            "users/web-k3yk3y8x/lease/a",
             &format!("users/web-k3yk3y8x/files/{}", "x".repeat(256)),
             &format!("users/web-k3yk3y8x/files/{}/a", "é".repeat(128)),
             "users/web-AB/files/a",

@@ -2,8 +2,9 @@
 //! same content is skipped, so that the same command continues after an interruption.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Seek};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use planwright_core::journal::Head;
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -11,7 +12,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::server_ledger::ServerLedger;
 
-use super::check::{CheckedArchive, CheckedJournal, read_journal};
+use super::check::{ArchivedJournal, CheckedArchive, CheckedJournal};
 use super::manifest::Omitted;
 use super::part_name::FileName;
 use super::session_files::{self, TargetState};
@@ -166,9 +167,9 @@ impl<'a> Restore<'a> {
     }
 
     /// Adds what does not exist. `progress` is called after every part.
-    pub(crate) async fn write<R: Read + Seek>(
+    pub(crate) async fn write(
         mut self,
-        file: &mut R,
+        file: &mut File,
         mut progress: impl FnMut(&RestoreReport),
     ) -> Result<RestoreReport, Failure> {
         // The files come first: if one of them cannot be written, the store is unchanged.
@@ -178,11 +179,7 @@ impl<'a> Restore<'a> {
         Ok(self.report)
     }
 
-    fn write_files<R: Read + Seek>(
-        &mut self,
-        file: &mut R,
-        progress: &mut impl FnMut(&RestoreReport),
-    ) -> Result<(), Failure> {
+    fn write_files(&mut self, file: &mut File, progress: &mut impl FnMut(&RestoreReport)) -> Result<(), Failure> {
         let archive = self.archive;
         for (name, part) in archive.files.iter().filter(|(name, _)| !self.skipped_files.contains(name)) {
             if self.report.files == 0 {
@@ -199,24 +196,18 @@ impl<'a> Restore<'a> {
         Ok(())
     }
 
-    async fn write_sessions<R: Read + Seek>(
-        &mut self,
-        file: &mut R,
-        progress: &mut impl FnMut(&RestoreReport),
-    ) -> Result<(), Failure> {
+    async fn write_sessions(&mut self, file: &File, progress: &mut impl FnMut(&RestoreReport)) -> Result<(), Failure> {
         let archive = self.archive;
         // Lists begin with the session that was written last.
         let mut sessions: Vec<_> =
             archive.sessions.iter().filter(|(session, _)| !self.existing.contains(session)).collect();
         sessions.sort_by_key(|(_, journal)| journal.last_active);
         for (session, journal) in sessions {
-            let mut entries = Vec::new();
-            let mut content = journal.content.read(file)?;
-            read_journal(session, &mut content, |entry| {
-                entries.push(entry);
-                Ok(())
-            })?;
-            self.ledger.restore(session, &entries).await?;
+            let archive = file
+                .try_clone()
+                .map_err(|error| Failure::unavailable(format!("the archive cannot be opened once more: {error}")))?;
+            let journal = ArchivedJournal { archive, session: session.clone(), content: journal.content };
+            self.ledger.restore(session, Arc::new(journal)).await?;
             self.report.sessions += 1;
             progress(&self.report);
         }

@@ -10,7 +10,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::temp_file::TempFile;
 use sha2::{Digest as _, Sha256};
 
-use super::part_name::{FileName, UNFINISHED, WORKBOOK_NOTE, is_file_name};
+use super::part_name::{FileName, UNFINISHED, is_file_name, is_reserved};
 
 /// Something in a session's folder.
 pub(super) enum FolderItem {
@@ -30,7 +30,7 @@ pub(super) fn walk(users: &Path, found: &mut impl FnMut(FolderItem) -> io::Resul
         // Other folders do not belong to Planwright.
         let Some(session) = name.as_deref().and_then(SessionIdentity::from_folder_name) else { continue };
         let Ok(own) = root.open_dir_nofollow(session.folder_name()) else { continue };
-        let taken = |first: &String| first != UNFINISHED && first != WORKBOOK_NOTE;
+        let taken = |first: &String| !is_reserved(first);
         for first in sorted(&own)?.into_iter().flatten().filter(taken) {
             visit(&own, &session, vec![first], found)?;
         }

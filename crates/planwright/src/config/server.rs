@@ -75,6 +75,8 @@ section! {
         requests_per_second: Positive<u32> = limits().requests_per_second,
         "How many requests with the token may come at once after a quiet time."
         burst: Positive<u32> = limits().burst,
+        "The most requests per second from one address that are refused for lack of a valid token. Four times as many may come at once after a quiet time."
+        refused_per_second: Positive<u32> = limits().refused_per_second,
         "The most wrong tokens per minute from one address."
         wrong_tokens_per_minute: Positive<u32> = limits().wrong_tokens_per_minute,
     }
@@ -102,6 +104,7 @@ impl ServerSection {
                 write_time: self.write_seconds(),
                 requests_per_second: self.requests_per_second(),
                 burst: self.burst(),
+                refused_per_second: self.refused_per_second(),
                 wrong_tokens_per_minute: self.wrong_tokens_per_minute(),
                 ..limits()
             },

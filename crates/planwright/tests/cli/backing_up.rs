@@ -4,6 +4,7 @@ mod hostile;
 
 use std::path::{Path, PathBuf};
 
+use planwright_core::actor::Actor;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -97,6 +98,61 @@ fn a_workbook_goes_along_with_its_files() {
         let file = format!("users/cli-session-one/plan/{document}.md");
         assert_eq!(std::fs::read(other.path(&file)).unwrap(), std::fs::read(world.path(&file)).unwrap());
     }
+}
+
+/// The file beside the session's files that names the lease under which they are written.
+const LEASE: &str = "users/cli-session-one/lease";
+
+#[test]
+fn a_lease_stays_where_it_is_and_the_restored_session_is_written_to_under_a_new_one() {
+    let world = World::new();
+    let write = ["/plan on collect", "send the report", "/plan approve", ""].join("\n");
+    world.run_with_input("chat --session cli:session-one", &write).done();
+    let before = std::fs::read_to_string(world.path(LEASE)).unwrap();
+    let words = world.run("backup all.tar").done();
+    assert!(!words.stdout.contains("left out"), "{}", words.stdout);
+    assert!(!names(&world.path("all.tar")).iter().any(|name| name.ends_with("lease")));
+    let bytes = std::fs::read(world.path("all.tar")).unwrap();
+    assert!(!String::from_utf8_lossy(&bytes).contains(&before), "the name of the lease is in the archive");
+
+    let other = World::new();
+    // Something of an earlier session of this name.
+    put(&other, LEASE, "a process of long ago 7");
+    ran(other.command().arg("restore").arg(world.path("all.tar"))).done();
+    let again = ["/plan on collect", "send the report", "/plan approve", ""].join("\n");
+    other.run_with_input("chat --session cli:session-one", &again).done().says("Plan 2");
+    assert_eq!(other.json("plan show 2 --session cli:session-one")["status"], "COMPLETED");
+    let now = std::fs::read_to_string(other.path(LEASE)).unwrap();
+    assert!(now != before && !now.contains("long ago"), "{now}");
+}
+
+/// What a restore may allocate. Its longest line takes a small part of that.
+#[cfg(target_os = "linux")]
+const MEMORY: usize = 96 << 20;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_is_restored_with_less_memory_than_its_journal_takes() {
+    let world = World::new();
+    let line = "words ".repeat(150_000);
+    world.agent_drafts(SESSION, "# Version 0\n");
+    world.with_engine(async |engine| {
+        let (session, by) = (SESSION.parse().unwrap(), Actor::agent("claude", "mcp"));
+        for version in 0..150 {
+            let arguments = json!({ "plan_markdown": format!("# Version {version}\n\n{line}\n") });
+            let arguments = arguments.as_object().cloned().unwrap();
+            engine.tools().call(&session, &by, "plan_set_content", arguments).await.unwrap();
+        }
+    });
+    let archive = backup(&world);
+    assert!(std::fs::metadata(&archive).unwrap().len() > MEMORY as u64 + (16 << 20));
+    let other = World::new();
+    let program = other.command();
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", &format!("ulimit -d {} && exec \"$0\" \"$@\"", MEMORY >> 10)]).arg(program.get_program());
+    limited.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    ran(limited.arg("restore").arg(&archive)).done().says("Added: 1 session");
+    other.run("verify").done().says("Every journal is whole");
 }
 
 #[test]

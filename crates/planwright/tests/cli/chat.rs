@@ -175,3 +175,28 @@ fn a_reset_says_what_became_of_the_plan() {
     done.says("Plan work is off.").never_says("cancelled");
     assert_eq!(world.json("plan show 2")["status"], "COMPLETED");
 }
+
+#[test]
+fn the_lines_of_a_pipe_take_effect_in_their_order() {
+    const PAIRS: usize = 100;
+    let world = World::new();
+    let command = |pair: usize| if pair.is_multiple_of(2) { "/plan on collect" } else { "/plan off" };
+    let input: String = (0..PAIRS).map(|pair| format!("message {pair}\n{}\n", command(pair))).collect();
+    world.run_with_input("chat --session pipe-one", &input).done();
+    let journal = world.with_engine(async |engine| {
+        engine.ledger().journal(&"cli:pipe-one".parse().unwrap(), 0, 100_000).await.unwrap()
+    });
+    let effect = |body: &str| {
+        let event = serde_json::from_str::<Value>(body).unwrap()["event"].clone();
+        match event["type"].as_str().unwrap() {
+            "turn_begun" => event["text"].as_str().map(str::to_owned),
+            name @ ("turn_ended" | "plan_mode_enabled" | "plan_mode_disabled") => Some(name.to_owned()),
+            _ => None,
+        }
+    };
+    let effects: Vec<_> = journal.iter().filter_map(|entry| effect(&entry.body)).collect();
+    let mode = |pair: usize| if pair.is_multiple_of(2) { "plan_mode_enabled" } else { "plan_mode_disabled" };
+    let expected: Vec<_> =
+        (0..PAIRS).flat_map(|n| [format!("message {n}"), "turn_ended".to_owned(), mode(n).to_owned()]).collect();
+    assert_eq!(effects, expected);
+}

@@ -142,3 +142,28 @@ fn a_program_that_is_asked_to_end_stops_the_turn() {
         ran(world.command().args(["chat", "/status"])).done().says("idle");
     }
 }
+
+/// The rehearsal works from what it said itself, and nothing in a session that a real model answered in is that.
+#[test]
+fn without_a_model_nothing_is_carried_out_in_a_session_that_a_model_answered_in() {
+    for style in ["document", "build"] {
+        let world = World::new();
+        let provider = Provider::start(&[Reply::Text("Which blog?".to_owned())]);
+        ran(&mut chat(&world, &provider, &["--session", "mixed-one", "move the blog"])).done();
+        let lines = [&format!("/plan on {style}"), "add a health endpoint", "/plan approve", ""].join("\n");
+        let approved = world.run_with_input("chat --session mixed-one", &lines).done();
+        approved
+            .tells("Plan 1 is approved")
+            .tells("No model is configured")
+            .tells("openai:tester")
+            .tells("has answered in this session");
+        let plan = || world.json("plan show 1 --session cli:mixed-one");
+        assert_eq!(plan()["status"], "APPROVED", "{style}");
+        let refused = world.run("plan resume 1 --session cli:mixed-one --json");
+        assert_eq!(refused.error_json()["code"], "UNAVAILABLE");
+        assert_eq!(plan()["status"], "APPROVED", "{style}");
+        // In a session of its own it does.
+        let own = world.run_with_input("chat --session of-its-own", &lines).done();
+        own.tells("Plan 1 is COMPLETED");
+    }
+}

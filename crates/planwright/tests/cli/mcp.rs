@@ -89,7 +89,8 @@ fn without_a_model_nothing_carries_out_what_another_agent_drafted() {
         let chat = |words: &str| world.run(&format!("chat --session {SESSION} {words}"));
         let refused = chat("/plan resume 1");
         for words in ["No model is configured", "PLANWRIGHT_MODEL", "claude (agent) through mcp"] {
-            let said = format!("{}{}", refused.stdout, refused.stderr).replace('\n', " ").replace("  ", " ");
+            let said = format!("{}{}", refused.stdout, refused.stderr);
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(said.contains(words), "{words:?} is not in {said}");
         }
         chat("yes, go ahead");
@@ -100,5 +101,21 @@ fn without_a_model_nothing_carries_out_what_another_agent_drafted() {
     world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
     let refused = world.run("plan resume 1 --json");
     assert_eq!(refused.error_json()["code"], "UNAVAILABLE");
+    assert_eq!(world.status(), "APPROVED");
+}
+
+/// Clients name themselves.
+#[test]
+fn an_agent_of_another_program_that_is_called_rehearsal_is_not_ours() {
+    let world = World::new();
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"rehearsal","version":"1"}}}"#;
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let draft = r##"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"plan_set_content","arguments":{"plan_markdown":"# Move\n\n- [ ] copy the rows\n"}}}"##;
+    let lines = [hello, ready, draft, ""].join("\n");
+    world.run_with_input("mcp --session session-one", &lines).done();
+    world.run(&format!("plan approve 1 --session {SESSION} --digest {}", world.digest())).done();
+    let refused = world.run(&format!("chat --session {SESSION} /plan resume 1"));
+    let said = format!("{}{}", refused.stdout, refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("No model is configured") && said.contains("rehearsal (agent) through mcp"), "{said}");
     assert_eq!(world.status(), "APPROVED");
 }

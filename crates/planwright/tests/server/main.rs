@@ -8,6 +8,7 @@ mod broken_log;
 mod logs;
 mod openapi;
 mod portable;
+mod refusing;
 mod running;
 mod schemathesis;
 mod serving;

@@ -13,6 +13,7 @@ mod memory;
 mod program;
 mod provider;
 mod rehearsed;
+mod silent;
 mod stopped;
 mod together;
 mod world;

@@ -16,6 +16,26 @@ pub(crate) struct Asked {
     pub(crate) results: usize,
 }
 
+impl Asked {
+    /// Whether a document is to be carried out, for the first time or again.
+    pub(crate) fn carries_out(&self) -> bool {
+        self.words.starts_with("[Plan") || self.words.starts_with("[Go on with plan")
+    }
+}
+
+/// What the model does when it is asked to carry out an approved document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// It reports every step.
+    Reports,
+    /// It asks a question and reports nothing.
+    Asks,
+    /// It writes a file and reports nothing.
+    WritesAFile,
+    /// The provider refuses the request with 400.
+    IsRefused,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
     address: String,
@@ -24,6 +44,7 @@ pub(crate) struct Provider {
 
 #[derive(Debug)]
 struct Stage {
+    work: Work,
     open: watch::Sender<bool>,
     asked: watch::Sender<Vec<Asked>>,
 }
@@ -31,9 +52,14 @@ struct Stage {
 impl Provider {
     /// Serves until the test ends.
     pub(crate) async fn start() -> Self {
+        Self::working(Work::Reports).await
+    }
+
+    pub(crate) async fn working(work: Work) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/v1/", listener.local_addr().unwrap());
-        let stage = Arc::new(Stage { open: watch::Sender::new(true), asked: watch::Sender::new(Vec::new()) });
+        let stage = Stage { work, open: watch::Sender::new(true), asked: watch::Sender::new(Vec::new()) };
+        let stage = Arc::new(stage);
         let serving = Arc::clone(&stage);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -75,9 +101,14 @@ impl Provider {
 async fn answer(mut stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
     let Some(request) = read(&mut stream).await? else { return Ok(()) };
     let asked = note(&request);
-    let delta = reply(&asked);
+    let delta = reply(&asked, stage.work);
     stage.asked.send_modify(|all| all.push(asked));
     let _ = stage.open.subscribe().wait_for(|open| *open).await;
+    let Some(delta) = delta else {
+        let body = r#"{"error":{"message":"no","type":"invalid_request_error"}}"#;
+        let head = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n";
+        return stream.write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes()).await;
+    };
     let reason = if delta.get("content").is_some() { "stop" } else { "tool_calls" };
     let chunk = |delta: Value, reason: Value| {
         let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
@@ -114,20 +145,25 @@ fn note(request: &Value) -> Asked {
 }
 
 /// `draft …` leads to a plan of three steps, an approval to its work, `look …` to a look, and anything else to an answer.
-fn reply(asked: &Asked) -> Value {
+/// `None` is a refusal.
+fn reply(asked: &Asked, work: Work) -> Option<Value> {
     let call = |name: &str, arguments: Value| {
         let function = json!({ "name": name, "arguments": arguments.to_string() });
         json!({ "tool_calls": [{ "index": 0, "id": "call_x", "type": "function", "function": function }] })
     };
     let words = asked.words.as_str();
-    match asked.results {
-        0 if words.starts_with("draft") => {
+    Some(match (asked.results, work) {
+        (0, _) if words.starts_with("draft") => {
             call("plan_set_content", json!({ "plan_markdown": "# Work\n\n- [ ] one\n- [ ] two\n- [ ] three\n" }))
         }
-        0 if words.starts_with("look") => call("list_files", json!({})),
-        done if words.starts_with("[Plan") && done < 3 => {
+        (0, _) if words.starts_with("look") => call("list_files", json!({})),
+        (done @ 0..3, Work::Reports) if asked.carries_out() => {
             call("plan_progress", json!({ "step": done + 1, "status": "done" }))
         }
+        (0, Work::WritesAFile) if asked.carries_out() => {
+            call("write_file", json!({ "path": "again.txt", "content": "again" }))
+        }
+        (_, Work::IsRefused) if asked.carries_out() => return None,
         _ => json!({ "content": format!("done: {}", words.lines().next().unwrap_or_default()) }),
-    }
+    })
 }

@@ -9,7 +9,8 @@ use tokio_postgres::{Error, Row};
 use super::readers::{Readers, get, select_sessions, small, sound};
 use super::rows::{self, Read};
 use crate::encode;
-use crate::overview::{in_hand, in_one_of, not_paused};
+use crate::overview::{below, in_hand, in_one_of, key_of, not_paused};
+use crate::paging::{self, PageEnd, page_end};
 
 pub(super) async fn plans_anywhere(
     readers: &Readers,
@@ -17,28 +18,41 @@ pub(super) async fn plans_anywhere(
     after: Option<u64>,
     limit: u32,
 ) -> LedgerResult<Page<PlanAnywhere>> {
-    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
-    let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
-    let offset = after.unwrap_or(0);
+    let Some(wanted) = in_one_of(statuses) else {
+        return Ok(Page { items: Vec::new(), damaged: Vec::new(), next: None });
+    };
     // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
-    // damaged time is brought into the range of what the database can print, so that it does not fail the whole list.
+    // damaged time is last, or brought into the range of what the database can print, so that it does not fail the list.
+    let changed = r#"coalesce(CASE WHEN execution.updated_at IS NULL
+               THEN to_char(to_timestamp(least(greatest(plan.updated_at, 0), 253402300799000000) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
+                   || '.' || lpad((least(greatest(plan.updated_at, 0), 253402300799000000) % 1000000)::text, 6, '0')
+               WHEN execution.updated_at ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.*Z$'
+               THEN rtrim(execution.updated_at, 'Z') END, '') COLLATE "C""#;
     let sql = format!(
-        r#"SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
+        "SELECT plan.id, plan.number, plan.status, plan.style, plan.title, plan.updated_at,
                execution.steps, execution.updated_at AS changed_at, execution.pause,
-               session.channel, session.conversation, session.state
+               session.channel, session.conversation, session.state, {changed} AS key
            FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
-           WHERE {wanted}
-           ORDER BY coalesce(rtrim(execution.updated_at, 'Z'),
-               to_char(to_timestamp(least(greatest(plan.updated_at, 0), 253402300799000000) / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
-               || '.' || lpad((least(greatest(plan.updated_at, 0), 253402300799000000) % 1000000)::text, 6, '0')) COLLATE "C" DESC, plan.id DESC
-           LIMIT $1 OFFSET $2"#
+           WHERE {wanted} AND {changed} < $1
+           ORDER BY {changed} DESC, plan.id DESC
+           LIMIT $2"
     );
-    let found = readers.query(&sql, &[&i64::from(limit), &small(offset)]).await?;
-    for row in &found {
-        encode::note(&mut page, sound(plan_anywhere(row)))?;
+    let (below, mut read) = (below(after)?, paging::first_read(limit));
+    loop {
+        let found = readers.query(&sql, &[&below, &i64::from(read)]).await?;
+        let mut keys = Vec::with_capacity(found.len());
+        for row in &found {
+            keys.push(key_of(&get::<String>(row, 12)?));
+        }
+        match page_end(&keys, limit, read) {
+            PageEnd::After { rows, next } => {
+                let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
+                found.iter().take(rows).try_for_each(|row| encode::note(&mut page, sound(plan_anywhere(row))))?;
+                return Ok(page);
+            }
+            PageEnd::ReadMore(more) => read = more,
+        }
     }
-    page.next = (found.len() == limit as usize).then_some(offset.saturating_add(u64::from(limit)));
-    Ok(page)
 }
 
 fn plan_anywhere(row: &Row) -> Read<PlanAnywhere> {

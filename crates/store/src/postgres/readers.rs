@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use deadpool_postgres::{Object, Pool, PoolError};
 use futures::join;
@@ -22,6 +22,7 @@ use super::statement::{Parameter, PooledClient as _, StatementMode};
 use super::target::Target;
 use super::{rows, schema};
 use crate::encode;
+use crate::paging::{self, PageEnd, page_end};
 use crate::write_health::WriteHealth;
 
 const READ: Duration = Duration::from_secs(30);
@@ -35,6 +36,8 @@ pub(super) const WRITE_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit', true) = 'off'";
 /// A pooled connection may have died unnoticed; a read can simply be done again.
 pub(super) const ATTEMPTS: u32 = 3;
+/// The last moment that a position names exactly, in microseconds: in the year 2255.
+const LATEST: i64 = (1 << 53) - 1;
 /// How many rows without a session are named, of each kind.
 const ORPHANS: i64 = 10;
 
@@ -149,15 +152,31 @@ impl Readers {
 
     /// The most recently active first.
     pub(super) async fn sessions(&self, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
-        let sql = select_sessions!("ORDER BY session.written_at DESC, session.id DESC LIMIT $1 OFFSET $2");
-        let offset = after.unwrap_or(0);
-        let found = self.query(sql, &[&i64::from(limit), &small(offset)]).await?;
-        let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
-        for row in &found {
-            encode::note(&mut page, sound(rows::stored_session(row)))?;
+        let sql = select_sessions!(
+            "WHERE session.written_at < to_timestamp(0) + interval '1 microsecond' * $1::float8
+             ORDER BY session.written_at DESC, session.id DESC LIMIT $2"
+        );
+        let below = paging::below(after)?.min(LATEST) as f64;
+        let mut read = paging::first_read(limit);
+        loop {
+            let found = self.query(sql, &[&below, &i64::from(read)]).await?;
+            let mut keys = Vec::with_capacity(found.len());
+            for row in &found {
+                let since = get::<SystemTime>(row, 7)?.duration_since(UNIX_EPOCH).unwrap_or_default();
+                keys.push(u64::try_from(since.as_micros()).unwrap_or(0));
+            }
+            match page_end(&keys, limit, read) {
+                PageEnd::After { rows, next } => {
+                    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
+                    found
+                        .iter()
+                        .take(rows)
+                        .try_for_each(|row| encode::note(&mut page, sound(rows::stored_session(row))))?;
+                    return Ok(page);
+                }
+                PageEnd::ReadMore(more) => read = more,
+            }
         }
-        page.next = (found.len() == limit as usize).then_some(offset + u64::from(limit));
-        Ok(page)
     }
 
     /// In the order of their row ids, which never change.

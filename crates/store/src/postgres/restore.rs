@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::LedgerResult;
+use planwright_engine::server_ledger::JournalSource;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
@@ -38,12 +39,17 @@ impl RestoreConnection {
         Self { target: target.clone(), changes: changes.clone(), connection: Mutex::new(None) }
     }
 
-    pub(super) async fn restore(&self, readers: &Readers, restored: &RestoredSession) -> LedgerResult<()> {
+    pub(super) async fn restore(
+        &self,
+        readers: &Readers,
+        restored: &RestoredSession,
+        journal: &dyn JournalSource,
+    ) -> LedgerResult<()> {
         let mut connection = self.connection.lock().await;
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match self.attempt(&mut connection, restored).await {
+            match self.attempt(&mut connection, restored, journal).await {
                 Ok(true) => return Ok(()),
                 Ok(false) if attempts > 1 && is_there(readers, restored).await? => {
                     // The attempt before came through, and only its answer was lost.
@@ -73,12 +79,13 @@ impl RestoreConnection {
         &self,
         kept: &mut Option<WriterConnection>,
         restored: &RestoredSession,
+        journal: &dyn JournalSource,
     ) -> Result<bool, DatabaseError> {
         let connection = match kept.take() {
             Some(connection) => connection,
             None => WriterConnection::open(&self.target).await?,
         };
-        let work = batch::restore(&connection, &self.changes, restored);
+        let work = batch::restore(&connection, &self.changes, restored, journal);
         let outcome = timeout(RESTORATION, work).await.unwrap_or(Err(DatabaseError::TimedOut));
         // A connection is only kept if it is known to be out of the transaction.
         if outcome.is_ok() {

@@ -230,6 +230,8 @@ impl fmt::Debug for Target {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 mod tests {
+    use tokio_postgres::config::TargetSessionAttrs;
+
     use super::*;
 
     #[test]
@@ -246,5 +248,20 @@ mod tests {
         assert!(Target::parse("postgres://host/plans?sslmode=disable").unwrap().direct.is_none());
         let port_only = Target::parse("postgres://host:6432/plans?listen_port=5432").unwrap().direct.unwrap();
         assert_eq!((port_only.get_hosts(), port_only.get_ports()), (&[Host::Tcp("host".to_owned())][..], &[5432][..]));
+    }
+    #[test]
+    fn two_hosts_are_named_in_either_form() {
+        let two = [Host::Tcp("db-a".to_owned()), Host::Tcp("db-b".to_owned())];
+        for url in [
+            "postgres:///plans?user=ada&host=db-a&host=db-b&target_session_attrs=read-write",
+            "postgres://ada@db-a,db-b/plans?target_session_attrs=read-write",
+        ] {
+            let target = Target::parse(url).unwrap();
+            assert_eq!(target.config.get_hosts(), two, "{url}");
+            assert_eq!(target.config.get_user(), Some("ada"), "{url}");
+            assert_eq!(target.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite, "{url}");
+        }
+        let ports = Target::parse("postgres:///plans?host=db-a&host=db-b&port=5432&port=5433").unwrap();
+        assert_eq!((ports.config.get_hosts(), ports.config.get_ports()), (&two[..], &[5432, 5433][..]));
     }
 }

@@ -11,7 +11,8 @@ use super::leases::{self, now};
 use super::queries::summary;
 use super::rows::{number, read_session, select_sessions, text};
 use crate::encode;
-use crate::overview::{in_hand, in_one_of, not_paused};
+use crate::overview::{below, in_hand, in_one_of, key_of, not_paused};
+use crate::paging::{self, PageEnd, page_end};
 
 pub(super) fn plans_anywhere(
     connection: &Connection,
@@ -19,30 +20,43 @@ pub(super) fn plans_anywhere(
     after: Option<u64>,
     limit: u32,
 ) -> Result<Page<PlanAnywhere>, TransactionError> {
-    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
-    let Some(wanted) = in_one_of(statuses) else { return Ok(page) };
-    let offset = after.unwrap_or(0);
-    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time.
+    let Some(wanted) = in_one_of(statuses) else {
+        return Ok(Page { items: Vec::new(), damaged: Vec::new(), next: None });
+    };
+    // An execution says to the nanosecond when its plan changed; without its last letter that is in the order of time. A
+    // time that cannot be read is last.
+    let changed = "CASE WHEN execution.updated_at IS NULL
+             THEN strftime('%Y-%m-%dT%H:%M:%S', plan.updated_at / 1000000, 'unixepoch')
+                 || printf('.%06d', plan.updated_at % 1000000)
+             WHEN execution.updated_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*Z'
+             THEN rtrim(execution.updated_at, 'Z') END";
     let sql = format!(
         "SELECT plan.number, plan.id, plan.status, plan.style, plan.title, plan.updated_at,
              execution.steps, execution.seq, execution.updated_at, execution.pause,
-             session.channel || ':' || session.conversation, session.state
+             session.channel || ':' || session.conversation, session.state, coalesce({changed}, '')
          FROM plan JOIN session ON session.id = plan.session_id LEFT JOIN execution ON execution.plan_id = plan.id
-         WHERE {wanted}
-         ORDER BY coalesce(rtrim(execution.updated_at, 'Z'),
-             strftime('%Y-%m-%dT%H:%M:%S', plan.updated_at / 1000000, 'unixepoch')
-             || printf('.%06d', plan.updated_at % 1000000)) DESC, plan.row_id DESC
-         LIMIT ?1 OFFSET ?2"
+         WHERE {wanted} AND coalesce({changed}, '') < ?1
+         ORDER BY coalesce({changed}, '') DESC, plan.row_id DESC
+         LIMIT ?2"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![limit, i64::try_from(offset).unwrap_or(i64::MAX)])?;
-    let mut count = 0;
-    while let Some(row) = rows.next()? {
-        count += 1;
-        encode::note(&mut page, plan_anywhere(row))?;
+    let (below, mut read) = (below(after)?, paging::first_read(limit));
+    loop {
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![below, read])?;
+        let (mut keys, mut found) = (Vec::new(), Vec::new());
+        while let Some(row) = rows.next()? {
+            keys.push(key_of(&row.get::<_, String>(12)?));
+            found.push(plan_anywhere(row));
+        }
+        match page_end(&keys, limit, read) {
+            PageEnd::After { rows, next } => {
+                let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
+                found.into_iter().take(rows).try_for_each(|read| encode::note(&mut page, read))?;
+                return Ok(page);
+            }
+            PageEnd::ReadMore(more) => read = more,
+        }
     }
-    page.next = (count == limit).then_some(offset.saturating_add(u64::from(limit)));
-    Ok(page)
 }
 
 fn plan_anywhere(row: &Row<'_>) -> LedgerResult<PlanAnywhere> {

@@ -18,6 +18,7 @@ use super::rows::{
     SessionRow, find_session, load, number, read_plan, read_session, select_plans, select_sessions, text,
 };
 use crate::encode;
+use crate::paging::{self, PageEnd, page_end};
 
 pub(super) fn session(
     connection: &Connection,
@@ -38,18 +39,29 @@ pub(super) fn sessions(
     after: Option<u64>,
     limit: u32,
 ) -> Result<Page<StoredSession>, TransactionError> {
-    let offset = after.unwrap_or(0);
-    // Entries are numbered over all sessions in the order they were written.
-    let mut statement = connection.prepare_cached(select_sessions!("ORDER BY j.id DESC LIMIT ?1 OFFSET ?2"))?;
-    let mut rows = statement.query(params![limit, i64::try_from(offset).unwrap_or(i64::MAX)])?;
-    let mut page = Page { items: Vec::new(), damaged: Vec::new(), next: None };
-    let mut count = 0;
-    while let Some(row) = rows.next()? {
-        count += 1;
-        encode::note(&mut page, read_session(row).and_then(stored))?;
+    // Entries are numbered over all sessions in the order they were written. Sessions without any are last.
+    let sql = select_sessions!(
+        "WHERE coalesce(j.id, 0) < ?1 ORDER BY coalesce(j.id, 0) DESC, s.id DESC LIMIT ?2",
+        ", coalesce(j.id, 0)"
+    );
+    let (below, mut read) = (paging::below(after)?, paging::first_read(limit));
+    loop {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params![below, read])?;
+        let (mut keys, mut found) = (Vec::new(), Vec::new());
+        while let Some(row) = rows.next()? {
+            keys.push(row.get::<_, i64>(7)?.unsigned_abs());
+            found.push(read_session(row).and_then(stored));
+        }
+        match page_end(&keys, limit, read) {
+            PageEnd::After { rows, next } => {
+                let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
+                found.into_iter().take(rows).try_for_each(|read| encode::note(&mut page, read))?;
+                return Ok(page);
+            }
+            PageEnd::ReadMore(more) => read = more,
+        }
     }
-    page.next = (count == limit).then_some(offset.saturating_add(u64::from(limit)));
-    Ok(page)
 }
 
 /// In the order of their row ids, which never change.

@@ -3,6 +3,7 @@
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::LedgerError;
+use planwright_engine::server_ledger::JournalSource;
 
 use super::TransactionError;
 use super::executions::write_runs;
@@ -11,17 +12,25 @@ use super::submit::EntryRow;
 use super::writer::WriterState;
 use crate::encode::SessionState;
 use crate::plan_rows::PlanRows;
-use crate::restore::{RestoredEntry, RestoredSession};
+use crate::restore::{JournalReplay, RestoredEntry, RestoredSession};
 
 impl WriterState {
-    pub(super) fn restore(&mut self, restored: &RestoredSession) -> Result<(), TransactionError> {
+    pub(super) fn restore(
+        &mut self,
+        restored: &RestoredSession,
+        journal: &dyn JournalSource,
+    ) -> Result<(), TransactionError> {
         let session = &restored.identity;
         if session_id(&self.connection, session)?.is_some() {
             return Err(Refusal::conflict(format!("There is a session {session} already.")).into());
         }
         let state = SessionState::of(&restored.session)?;
         let id = self.write_session(None, Some(&state), restored.head.seq as i64, session)?;
-        self.write_entries(id, restored.entries.iter().map(row))?;
+        let mut replay = JournalReplay::new(session, journal)?;
+        for entry in replay.by_ref() {
+            self.write_entries(id, std::iter::once(row(&entry?)))?;
+        }
+        replay.check_end(&restored.head)?;
         for plan in restored.snapshot.plans.values() {
             let rows = PlanRows::all(plan)?;
             let seq = restored.last_about.get(&plan.id).map_or(0, |seq| *seq as i64);

@@ -29,13 +29,18 @@ pub(super) struct SessionRow {
 /// entry, and the last entry of its journal.
 macro_rules! select_sessions {
     ($rest:literal) => {
+        select_sessions!($rest, "")
+    };
+    // With more columns behind those.
+    ($rest:literal, $more:literal) => {
         concat!(
             "SELECT s.id, s.channel || ':' || s.conversation, s.state,
                 max(s.seq, coalesce((SELECT max(p.seq, coalesce(e.seq, 0))
                     FROM plan p LEFT JOIN execution e ON e.plan_id = p.id WHERE p.session_id = s.id AND p.id =
                     CASE WHEN json_valid(s.state) THEN s.state ->> '$.plan_mode.active_plan' END), 0)),
-                j.seq, j.hash, j.body
-             FROM session s LEFT JOIN journal j
+                j.seq, j.hash, j.body",
+            $more,
+            " FROM session s LEFT JOIN journal j
                 ON j.id = (SELECT id FROM journal WHERE session_id = s.id ORDER BY seq DESC LIMIT 1) ",
             $rest
         )

@@ -98,7 +98,7 @@ pub(crate) fn open() -> Command {
 }
 
 pub(crate) fn on(style: PlanStyle) -> Command {
-    Command::Session(SessionCommand::EnablePlanMode { style })
+    Command::Session(SessionCommand::EnablePlanMode { style, parked: None })
 }
 
 pub(crate) fn off() -> Command {

@@ -86,6 +86,7 @@ promises! {
     }
     overview {
         plans_anywhere_are_paged,
+        a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         work_that_no_process_does_is_found,
         everything_is_counted,
     }
@@ -148,6 +149,7 @@ contract! {
     reading {
         a_session_that_is_not_there_is_empty_everywhere,
         sessions_are_paged_the_most_recently_active_first,
+        a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else,
         sessions_active_at_the_same_moment_are_all_listed,
         sessions_with_one_key_are_found_on_every_channel,
         plans_are_paged_the_newest_first,
@@ -159,6 +161,8 @@ contract! {
         a_check_under_writes_leaves_no_session_out,
         the_author_and_the_last_change_are_found_without_the_earlier_versions,
         a_changed_index_of_versions_is_found,
+        a_built_or_collected_plan_is_compared_without_the_entries_that_led_to_it,
+        an_empty_plan_that_was_parked_is_used_again,
     }
     leases {
         a_lease_is_held_by_one_owner,
@@ -225,6 +229,7 @@ contract! {
     overview {
         plans_are_found_in_every_session_the_latest_first,
         plans_anywhere_are_paged,
+        a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else,
         damage_hides_no_plan_of_others,
         work_that_no_process_does_is_found,
         work_that_a_process_does_is_not_listed,

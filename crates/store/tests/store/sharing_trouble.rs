@@ -1,5 +1,6 @@
 //! What processes that share a store still know of each other when files and servers fail them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::session::SessionIdentity;
@@ -189,7 +190,7 @@ async fn restore_through(cut: Cut) {
     let ledger = PostgresLedger::open(&proxy.url(&url)).await.unwrap();
     let mut changes = follow(&ledger).await;
     proxy.cut_next(1);
-    ledger.restore(&here(), &entries).await.unwrap();
+    ledger.restore(&here(), Arc::new(entries.clone())).await.unwrap();
     assert_eq!(proxy.cuts_left(), 0);
     wait_for(&mut changes, &here()).await;
     assert_same(&origin, &store, &here()).await;

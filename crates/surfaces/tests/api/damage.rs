@@ -1,5 +1,6 @@
 //! Damage in the store never hides what is whole.
 
+use planwright_llm::scripted::Reply;
 use serde_json::{Value, json};
 
 use crate::world::{OTHER, SESSION, World, drafting};
@@ -57,4 +58,53 @@ async fn a_damaged_entry_does_not_hide_the_rest_of_the_journal() {
     // A page with nothing but the damaged entry leads to the next one.
     let page = world.get(&format!("/api/sessions/{SESSION}/journal?after=1&limit=1")).await.with(200);
     assert_eq!((&page["entries"], &page["next"]), (&json!([]), &json!(2)), "{page}");
+}
+
+#[tokio::test]
+async fn a_damaged_entry_does_not_hide_the_rest_of_the_conversation() {
+    for (event, texts) in [
+        // The words that began the turn, in its middle, and its end, which is the last entry of the journal.
+        ("turn_begun", &["hello", "Good morning.", "Fine.", "Bye."][..]),
+        ("model_replied", &["hello", "how are you?", "Good morning.", "Bye."][..]),
+        ("turn_ended", &["hello", "how are you?", "Good morning.", "Fine.", "Bye."][..]),
+    ] {
+        let world = World::new(["Good morning.", "Fine.", "Bye."].map(Reply::text)).await;
+        for text in ["hello", "how are you?", "see you"] {
+            world.say(text).await.with(200);
+        }
+        let path = format!("/api/sessions/{SESSION}/messages");
+        let nth = |offset: u32| {
+            format!(
+                "UPDATE journal SET body = 'rubbish' WHERE id = (SELECT id FROM journal
+                 WHERE body LIKE '%\"type\":\"{event}\"%' ORDER BY id LIMIT 1 OFFSET {offset})"
+            )
+        };
+        let which = if event == "turn_ended" { 2 } else { 1 };
+        assert_eq!(world.tamper(&nth(which)), 1, "{event}");
+        let page = world.get(&path).await.with(200);
+        let said: Vec<_> =
+            page["messages"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
+        let expected: Vec<_> = texts.iter().copied().collect();
+        for text in &expected {
+            assert!(said.contains(text), "{event}: {text:?} is not in {said:?}");
+        }
+        assert_eq!(names(&page).len(), 1, "{page}");
+        assert!(
+            names(&page)[0].starts_with("entry ") && names(&page)[0].ends_with(&format!("of web:{SESSION}")),
+            "{page}"
+        );
+        // Page by page the same is said, and the damage is named once.
+        let (mut paged, mut named, mut before) = (Vec::new(), 0, String::new());
+        loop {
+            let page = world.get(&format!("{path}?limit=1{before}")).await.with(200);
+            let texts = page["messages"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap().to_owned());
+            paged.splice(0..0, texts);
+            named += page.get("damaged").map_or(0, |rows| rows.as_array().unwrap().len());
+            match page["next"].as_u64() {
+                Some(next) => before = format!("&before={next}"),
+                None => break,
+            }
+        }
+        assert_eq!((paged.iter().map(String::as_str).collect::<Vec<_>>(), named), (said, 1), "{event}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Inputs take effect in the order they were sent, messages and commands alike, and frames come in the order of `seq`.
 
+mod rest;
+
 use std::collections::HashMap;
 use std::time::Duration;
 

@@ -19,8 +19,8 @@ use crate::agent::execution::{Executions, summary};
 use crate::agent::replies::Replies;
 use crate::agent::turn::RequestBuilder;
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::plan_status::{one_line, plan_line};
-use crate::session::input::{Approving, BeginWork, SeenPlan};
+use crate::plan_status::{one_line, plan_line, short_status};
+use crate::session::input::{Approving, BeginWork, SeenPlan, Worker};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::progress::{Decided, Progress};
 use crate::session::task::{InputContext, Running};
@@ -178,16 +178,35 @@ impl Decisions {
         Ok(Answer::words(session, format!("{} `/plan on` begins a new one.", plan_line(&plan))))
     }
 
-    /// Asks for changes, and has the agent make them.
+    /// Asks for changes, and has the agent make them now or when it works on the plan next.
     pub(in crate::agent) async fn revise(
         &self,
         plan: &PlanId,
         feedback: String,
+        begin: BeginWork,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
+        if begin == BeginWork::Later {
+            return self.note_changes(plan, feedback, context, &Running::NOTHING).await;
+        }
         let message = self.ask_for_changes(plan, feedback, context, &Running::NOTHING).await?;
         let request = context.part(self.agent.engine(), REVISION).submitter().next_request();
         Ok(Box::pin(self.replies.answer_message(request, &message, context)).await?.into())
+    }
+
+    /// Asks for changes and stops the work on the plan. The agent reads them when it works on the plan next.
+    pub(in crate::agent) async fn note_changes(
+        &self,
+        plan: &PlanId,
+        feedback: String,
+        context: &InputContext,
+        running: &Running,
+    ) -> LedgerResult<Answer> {
+        let (session, engine) = (context.session(), context.engine(self.agent.engine()));
+        let revised = engine.plans().revise(session, context.by(), plan, feedback).await?;
+        running.stop_work_on(plan).await;
+        context.progress.send(Progress::decided(&revised));
+        Ok(Answer::words(session, plan_line(&revised)))
     }
 
     /// Asks for changes and stops the work on the plan. Returns the message to the agent that asks for them.
@@ -227,9 +246,18 @@ impl Decisions {
         &self,
         plan: &PlanId,
         choice: Option<StuckChoice>,
+        worker: Worker,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
+        if let Some(left) = self.resume_for_drafter(plan, choice, worker, context).await? {
+            return Ok(left);
+        }
+        // The request was carried out before; what it resumed is not resumed again.
+        if let Some(answer) = Box::pin(self.executions.document_answer_before(plan, context)).await? {
+            context.progress.send(Progress::decided(&self.agent.engine().plans().get(session, plan).await?));
+            return Ok(answer);
+        }
         let settled = match context.find_committed(self.agent.engine()).await? {
             // The step was settled when the request was sent before.
             Some(_) => Settled::of(self.agent.engine().plans().get(session, plan).await?),
@@ -250,6 +278,28 @@ impl Decisions {
         }
         // Another process was faster and is done, or the request was sent again after the work.
         Ok(Answer::words(session, summary(&plan)))
+    }
+
+    /// Continues a document for the agent of another program that drafted it; `None` if this process continues it.
+    async fn resume_for_drafter(
+        &self,
+        plan: &PlanId,
+        choice: Option<StuckChoice>,
+        worker: Worker,
+        context: &InputContext,
+    ) -> LedgerResult<Option<Answer>> {
+        let (session, engine) = (context.session(), self.agent.engine());
+        if worker == Worker::ThisProcess || choice.is_some() {
+            return Ok(None);
+        }
+        let found = engine.plans().get(session, plan).await?;
+        let drafter = engine.history().external_author(&found).await?;
+        let Some(drafter) = drafter.filter(|_| found.style() == PlanStyle::Document) else { return Ok(None) };
+        let plan = context.engine(engine).plans().resume(session, context.by(), plan).await?;
+        let left = format!("The agent that drafted it, {drafter}, carries it out.");
+        let words = format!("{} {left}", short_status(&plan));
+        context.progress.send(Progress::Decided(Decided { plan, left: Some(left) }));
+        Ok(Some(Answer::words(session, words)))
     }
 
     /// The plan as it is carried out. One that is not under way, or a document that is parked, is begun again now.

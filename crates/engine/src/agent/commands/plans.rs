@@ -17,7 +17,7 @@ use crate::agent::turn::RequestBuilder;
 use crate::ledger::LedgerResult;
 use crate::plan_status::{one_line, plan_line, plan_status, short_status};
 use crate::plans::Activity;
-use crate::session::input::Approving;
+use crate::session::input::{Approving, BeginWork, Worker};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
@@ -81,7 +81,7 @@ impl PlanCommands {
             }
             PlanCommand::Revise { plan, feedback } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
-                Box::pin(self.decisions.revise(&plan.id, feedback, context)).await
+                Box::pin(self.decisions.revise(&plan.id, feedback, BeginWork::Now, context)).await
             }
             PlanCommand::Cancel { plan, reason } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
@@ -89,7 +89,7 @@ impl PlanCommands {
             }
             PlanCommand::Resume { plan, choice } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
-                Box::pin(self.decisions.resume_or_settle(&plan.id, choice, context)).await
+                Box::pin(self.decisions.resume_or_settle(&plan.id, choice, Worker::ThisProcess, context)).await
             }
         }
     }
@@ -102,6 +102,11 @@ impl PlanCommands {
         running: &Running,
     ) -> LedgerResult<Answer> {
         let (session, by) = (context.session(), context.by());
+        if let Some(carried_out) = context.find_committed(self.agent.engine()).await? {
+            let (before, after) = self.agent.engine().history().session_around(session, &carried_out).await?;
+            let left = before.active().and_then(|plan| after.plan(&plan.id));
+            return Ok(Answer::words(session, left_words(left)));
+        }
         let before = self.agent.engine().sessions().snapshot(session).await?;
         let engine = context.engine(self.agent.engine());
         match how {
@@ -111,11 +116,11 @@ impl PlanCommands {
         if let (Leave::Done, Some(plan)) = (how, before.active()) {
             running.stop_work_on(&plan.id).await;
         }
-        let left = match before.active().filter(|plan| !plan.is_empty()) {
-            Some(plan) => format!(" {}", plan_line(self.agent.engine().plans().get(session, &plan.id).await?.as_ref())),
-            None => String::new(),
+        let left = match before.active() {
+            Some(plan) => Some(self.agent.engine().plans().get(session, &plan.id).await?),
+            None => None,
         };
-        Ok(Answer::words(session, format!("Plan work is off.{left}")))
+        Ok(Answer::words(session, left_words(left.as_deref())))
     }
 
     async fn status(&self, session: &SessionIdentity) -> LedgerResult<Answer> {
@@ -187,6 +192,12 @@ impl PlanCommands {
         };
         Ok(Answer::words(session, diff_text(&diff)))
     }
+}
+
+/// That plan work is off, and the status of the plan that it was on.
+fn left_words(left: Option<&Plan>) -> String {
+    let left = left.filter(|plan| !plan.is_empty()).map_or_else(String::new, |plan| format!(" {}", plan_line(plan)));
+    format!("Plan work is off.{left}")
 }
 
 /// How plan mode is left.

@@ -20,8 +20,10 @@ use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
 
-/// The name of the part of a request that begins the document's turn.
-const TURN: &str = "turn";
+/// The name of the part of a request that begins the nth turn on a document.
+fn turn_part(number: u32) -> String {
+    if number == 1 { "turn".to_owned() } else { format!("turn-{number}") }
+}
 
 /// The work on one document for one input.
 pub(super) struct DocumentWork<'a> {
@@ -74,14 +76,14 @@ impl<'a> DocumentWork<'a> {
         let mut found = self.start().await?;
         if is_paused(&found) {
             // Another process carried out this request, and its turn left steps open. Only a person resumes that.
-            let answer = match Box::pin(turn_before(self.executions, context)).await? {
-                Some(outcome) => outcome.into(),
-                None => Answer::words(session, String::new()),
+            return match self.answer_before().await? {
+                Some(answer) => Ok(answer),
+                None => self.with_pause(Answer::words(session, String::new())).await,
             };
-            return self.with_pause(answer).await;
         }
-        // The first turn belongs to the request, so that sent again it finds the turn.
-        let mut request = context.part(self.engine(), TURN).submitter().next_request();
+        // The turns belong to the request, so that sent again it finds them.
+        let mut turns = 1;
+        let mut request = context.part(self.engine(), &turn_part(turns)).submitter().next_request();
         loop {
             let text = match &found.execution {
                 Some(execution) if execution.number == 1 && !execution.is_touched() && execution.idle_turns() == 0 => {
@@ -104,10 +106,19 @@ impl<'a> DocumentWork<'a> {
                 Some(open) => {
                     context.progress.send(Progress::Finished(Box::new(outcome)));
                     found = open;
-                    request = self.engine().submitter().next_request();
+                    turns += 1;
+                    request = context.part(self.engine(), &turn_part(turns)).submitter().next_request();
                 }
                 None => return self.with_pause(outcome.into()).await,
             }
+        }
+    }
+
+    /// The answer to this request, if it had the document carried out before.
+    pub(super) async fn answer_before(&self) -> LedgerResult<Option<Answer>> {
+        match Box::pin(turn_before(self.executions, self.context)).await? {
+            Some(outcome) => self.with_pause(outcome.into()).await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -164,14 +175,15 @@ impl<'a> DocumentWork<'a> {
     }
 }
 
-/// The outcome of the turn in which this request had the document carried out before.
+/// The outcome of the last turn in which this request had the document carried out before.
 pub(super) async fn turn_before(executions: &Executions, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
-    let Some(id) = context.request.part(TURN) else { return Ok(None) };
-    let Some(committed) =
-        executions.agent.engine().submitter().find_request(context.session(), context.by(), &id).await?
-    else {
-        return Ok(None);
-    };
+    let (submitter, mut last) = (executions.agent.engine().submitter(), None);
+    for number in 1.. {
+        let Some(id) = context.request.part(&turn_part(number)) else { break };
+        let Some(committed) = submitter.find_request(context.session(), context.by(), &id).await? else { break };
+        last = Some(committed);
+    }
+    let Some(committed) = last else { return Ok(None) };
     let turn = committed.events.iter().find_map(|event| match event {
         Event::Turn { id, event: TurnEvent::Begun { .. } } => Some(id),
         _ => None,

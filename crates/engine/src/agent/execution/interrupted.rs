@@ -55,6 +55,26 @@ pub(super) async fn stop_session(
     Ok(stopped)
 }
 
+/// The same for a request that may arrive twice: it stops what runs when it arrives first, and nothing later.
+pub(super) async fn stop_once(engine: &Engine, context: &InputContext, running: &Running) -> LedgerResult<bool> {
+    if context.find_committed(engine).await?.is_some() {
+        return Ok(true);
+    }
+    let (session, by) = (context.session(), context.by());
+    let mut stopped = !running.is_nothing();
+    if running.holds_lease() {
+        running.stop_for(context.request.id.as_ref()).await;
+        return Ok(stopped);
+    }
+    let committed = context.engine(engine).submit(session, by, Command::Turn(TurnCommand::Stop)).await?;
+    let is_written = !committed.events.is_empty();
+    // One entry has the name of the request.
+    let named = if is_written { engine.clone() } else { context.engine(engine) };
+    stopped |= is_written | stop_executions(&named, session, by).await?;
+    running.stop().await;
+    Ok(stopped)
+}
+
 /// Ends the executions of other processes. A step that is in progress there becomes uncertain.
 async fn stop_executions(engine: &Engine, session: &SessionIdentity, by: &Actor) -> LedgerResult<bool> {
     let mut stopped = false;

@@ -136,7 +136,9 @@ impl ExecutionRunner<'_> {
         command: Command,
     ) -> Result<(), ExecutionAbort> {
         let engine = self.agent.engine();
-        let (id, leasing) = (engine.submitter().next_request(), leasing(self.held.lease().clone()));
+        let stopped_by = if self.context.work.stop.is_cancelled() { self.context.work.take_stopped_by() } else { None };
+        let id = stopped_by.unwrap_or_else(|| engine.submitter().next_request());
+        let leasing = leasing(self.held.lease().clone());
         let request = SubmitRequest { session: &self.session, by, id, leasing, turn: None };
         let committed = engine.submitter().submit_as(request, command).await?;
         self.plan = named(&committed, &self.plan.id)?;

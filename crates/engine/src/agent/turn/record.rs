@@ -2,7 +2,8 @@
 
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::conversation::Compaction;
-use planwright_core::turn::{TurnEnding, TurnInput};
+use planwright_core::ids::RequestId;
+use planwright_core::turn::{TurnEnd, TurnEnding, TurnInput};
 
 use super::TurnRunner;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
@@ -16,9 +17,11 @@ impl TurnRunner<'_> {
         if let Some(held) = self.held.as_ref().filter(|_| last) {
             held.stop_renewing();
         }
+        let is_stopped = ending.as_ref().is_some_and(|ending| ending.end == TurnEnd::Stopped);
+        let stopped_by = if is_stopped { self.context.work.take_stopped_by() } else { None };
         let command = TurnCommand::Record { turn: self.turn.id.clone(), inputs, ending };
         let leasing = if last { Leasing::LetGo } else { Leasing::Held };
-        let committed = self.submit(command, leasing).await?;
+        let committed = self.submit(stopped_by, command, leasing).await?;
         if last {
             self.held = None;
         }
@@ -27,19 +30,21 @@ impl TurnRunner<'_> {
     }
 
     pub(super) async fn compact(&mut self, compaction: Compaction) -> LedgerResult<()> {
-        let committed = self.submit(TurnCommand::Compact(compaction), Leasing::Held).await?;
+        let committed = self.submit(None, TurnCommand::Compact(compaction), Leasing::Held).await?;
         self.take_in(committed);
         Ok(())
     }
 
     async fn submit(
         &self,
+        request: Option<RequestId>,
         command: TurnCommand,
         leasing: fn(crate::ledger::Lease) -> Leasing,
     ) -> LedgerResult<Committed> {
         let engine = self.agent.engine();
         let leasing = leasing(self.lease()?);
-        let (session, by, request) = (&self.session, &self.actor, engine.submitter().next_request());
+        let request = request.unwrap_or_else(|| engine.submitter().next_request());
+        let (session, by) = (&self.session, &self.actor);
         engine
             .submitter()
             .submit_as(SubmitRequest { session, by, id: request, leasing, turn: None }, Command::Turn(command))

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::TransportChat;
 use planwright_engine::agent::Agent;
@@ -19,15 +20,42 @@ use crate::terminal::markdown;
 /// The agent that carries the plan out. Recorded calls need no model, and neither does work that begins later.
 pub(super) fn agent(context: &Context, plan: &Plan, begin: BeginWork) -> Result<Agent, Failure> {
     match (plan.style(), begin) {
-        (PlanStyle::Collect, _) | (_, BeginWork::Later) => Ok(context.agent(Arc::new(RehearsalModel::default()))),
+        (PlanStyle::Collect, _) | (_, BeginWork::Later) => Ok(agent_without_model(context)),
         (PlanStyle::Document | PlanStyle::Build, BeginWork::Now) => chat::agent(context, None),
     }
 }
 
+/// The agent that continues the plan. A document of another program's agent is continued by that one, so it needs no
+/// model here; the engine decides which agent it is.
+pub(super) async fn resuming_agent(
+    context: &Context,
+    plan: &Plan,
+    choice: Option<StuckChoice>,
+) -> Result<Agent, Failure> {
+    let elsewhere = context.engine.history().external_author(plan).await?.is_some();
+    let begin = if elsewhere && plan.style() == PlanStyle::Document && choice.is_none() {
+        BeginWork::Later
+    } else {
+        BeginWork::Now
+    };
+    agent(context, plan, begin)
+}
+
+/// For decisions that no model has a part in.
+pub(super) fn agent_without_model(context: &Context) -> Agent {
+    context.agent(Arc::new(RehearsalModel::default()))
+}
+
+/// A request of the person at the terminal in the plan's session.
+pub(super) fn request(context: &Context, plan: &Plan) -> Request {
+    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
+    Request::new(place, context.person.clone())
+}
+
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
 pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
-    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
-    let request = Request::new(place, context.person.clone());
+    let request = request(context, plan);
+    let is_approval = matches!(input, Input::Approve { .. });
     let mut stream = agent.submit(input, request.clone());
     let (mut stopping, mut left) = (false, false);
     let outcome = loop {
@@ -51,8 +79,10 @@ pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input
     if let Some(answer) = answer.as_ref().filter(|answer| answer.refused()) {
         return Err(Failure::declined(answer.reply.clone()));
     }
-    if left {
-        return super::approve::said(context, &found).await;
+    match (left, is_approval) {
+        (true, true) => return super::approve::said(context, &found).await,
+        (true, false) => return super::decide::said(context, &found).await,
+        (false, _) => {}
     }
     if let Some(answer) = answer.filter(|_| !context.screen.json && found.style() == PlanStyle::Document) {
         context.screen.print(&markdown::render(&answer.reply, context.screen.width))?;

@@ -1,68 +1,66 @@
 //! `plan reject`, `revise`, `cancel` and `resume`
 
-use planwright_core::plan::{Plan, PlanStyle};
+use planwright_core::plan::Plan;
 use planwright_core::session::SessionIdentity;
-use planwright_engine::session::input::{BeginWork, Input};
+use planwright_engine::session::input::{BeginWork, Input, Worker};
+use planwright_engine::session::progress::{Progress, Update};
 use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use super::carry_out;
 use crate::cli::{ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::context::{Context, read_stdin};
-use crate::failure::{Exit, Outcome};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::card;
 
 pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
-    let rejected = context
-        .engine
-        .plans()
-        .reject(session, &context.person, &plan.id, reason)
-        .await
-        .map_err(super::refused(context, &plan))?;
-    said(context, &rejected).await
+    decided(context, &plan, Input::Reject { plan: plan.id.clone(), reason }).await
 }
 
 pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let reason = one_text(arguments.reason, &arguments.words);
-    let cancelled = context
-        .engine
-        .plans()
-        .cancel(session, &context.person, &plan.id, reason)
-        .await
-        .map_err(super::refused(context, &plan))?;
-    said(context, &cancelled).await
+    decided(context, &plan, Input::Cancel { plan: plan.id.clone(), reason }).await
 }
 
+/// The agent reads the feedback when it works on the plan next.
 pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let feedback = match one_text(arguments.feedback, &arguments.words).unwrap_or_default() {
         stdin if stdin == "-" => read_stdin()?,
         feedback => feedback,
     };
-    let revised = context
-        .engine
-        .plans()
-        .revise(session, &context.person, &plan.id, feedback)
-        .await
-        .map_err(super::refused(context, &plan))?;
-    said(context, &revised).await
+    decided(context, &plan, Input::Revise { plan: plan.id.clone(), feedback, begin: BeginWork::Later }).await
 }
 
 /// Continues the plan in this process, unless another program's agent works on the document.
 pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> Outcome {
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let choice = arguments.choice();
-    let elsewhere = context.engine.history().external_author(&plan).await?.is_some();
-    if plan.style() == PlanStyle::Document && elsewhere && choice.is_none() {
-        let resumed = context.engine.plans().resume(session, &context.person, &plan.id).await;
-        let resumed = resumed.map_err(super::refused(context, &plan))?;
-        return said(context, &resumed).await;
+    let agent = carry_out::resuming_agent(context, &plan, choice).await?;
+    let input = Input::ResumePlan { plan: plan.id.clone(), choice, worker: Worker::Drafter };
+    carry_out::watched(context, &plan, &agent, input).await
+}
+
+/// Submits a decision that needs no model, and shows the plan that it is about afterwards.
+async fn decided(context: &Context, plan: &Plan, input: Input) -> Outcome {
+    let mut stream = carry_out::agent_without_model(context).submit(input, carry_out::request(context, plan));
+    let mut decided = None;
+    let outcome = loop {
+        match stream.next().await {
+            Update::Progress(Progress::Decided(now)) => decided = Some(now.plan),
+            Update::Progress(_) => {}
+            Update::Outcome(outcome) => break outcome,
+        }
+    };
+    let answer = outcome.map_err(super::refused(context, plan))?.answer();
+    match (decided, answer) {
+        (Some(plan), _) => said(context, &plan).await,
+        (None, Some(answer)) => Err(Failure::declined(answer.reply)),
+        (None, None) => Err(Failure::declined("Nothing was decided.".to_owned())),
     }
-    let agent = carry_out::agent(context, &plan, BeginWork::Now)?;
-    carry_out::watched(context, &plan, &agent, Input::ResumePlan { plan: plan.id.clone(), choice }).await
 }
 
 /// What was given as an option, or as words after `--`.

@@ -193,6 +193,8 @@ fn no_name_leads_out_of_the_folder() {
         "users/web-session-two/files//x",
         "users/web-session-two/./x",
         "users/web-session-two/unfinished/x",
+        "users/web-session-two/lease",
+        "users/web-session-two/lease/x",
         "users/somebody/files/x",
         "journals/web/../../x.jsonl",
         "./users/web-session-two/files/x",

@@ -46,6 +46,15 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
     Ok(())
 }
 
+pub(super) async fn write_entries(
+    connection: &WriterConnection,
+    entries: &[NewEntry<'_>],
+) -> Result<(), DatabaseError> {
+    let columns = EntryColumns::of(entries);
+    connection.execute(entries.len(), &connection.insert_entries, columns.parameters()).await?;
+    Ok(())
+}
+
 #[derive(Default)]
 struct EntryColumns<'a> {
     session_id: Vec<i64>,

@@ -13,7 +13,7 @@ use crate::verifying::{assert_no_gaps, assert_whole, chain, findings, verify, wh
 const OURS: &str = "session_id = (SELECT id FROM session WHERE conversation = 'k3yk3y8x')";
 
 fn ensure(style: Option<PlanStyle>) -> Command {
-    Command::Session(SessionCommand::EnsurePlanMode { style })
+    Command::Session(SessionCommand::EnsurePlanMode { style, parked: None })
 }
 
 /// Everything a person or an agent could try on a session.

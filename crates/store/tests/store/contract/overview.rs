@@ -93,6 +93,28 @@ pub(crate) async fn plans_anywhere_are_paged(store: &Store) {
     }
 }
 
+pub(crate) async fn a_write_between_two_pages_of_plans_hides_and_repeats_nothing_else(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    for n in 0..9 {
+        ready(&engine, &nth_session(n), "# Plan").await;
+    }
+    let statuses = [PlanStatus::Ready];
+    let first = ledger.plans_anywhere(&statuses, None, 3).await.unwrap();
+    // Of the first page one is decided and one is written anew; a new one joins.
+    let rejected = engine.plans().active(&nth_session(8)).await.unwrap();
+    engine.plans().reject(&nth_session(8), &person(), &rejected.id, None).await.unwrap();
+    ready(&engine, &nth_session(6), "# Plan again").await;
+    ready(&engine, &nth_session(9), "# Plan").await;
+    let (mut found, mut after) = (first.items, first.next);
+    while after.is_some() {
+        let page = ledger.plans_anywhere(&statuses, after, 3).await.unwrap();
+        found.extend(page.items);
+        after = page.next;
+    }
+    let found: Vec<_> = found.into_iter().map(|found| found.session).collect();
+    assert_eq!(found, (0..9).rev().map(nth_session).collect::<Vec<_>>());
+}
+
 pub(crate) async fn damage_hides_no_plan_of_others(store: &Store) {
     let (ledger, engine) = (store.ledger().await, store.engine().await);
     for n in 0..4 {

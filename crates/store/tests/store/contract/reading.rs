@@ -69,6 +69,40 @@ pub(crate) async fn sessions_are_paged_the_most_recently_active_first(store: &St
     assert_eq!(ledger.session(&nth_session(0)).await.unwrap().unwrap().last_active, at(100));
 }
 
+/// What is written between two pages moves; everything else is listed once.
+pub(crate) async fn a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else(store: &Store) {
+    let ledger = store.ledger().await;
+    for n in 0..20 {
+        ledger.submit(submission(&nth_session(n), &format!("open-{n}"), open())).await.unwrap();
+    }
+    let first = ledger.sessions(None, 5).await.unwrap();
+    // Sessions of the first page are written to, deleted, and joined by a new one.
+    for n in [18, 16] {
+        ledger.submit(submission(&nth_session(n), &format!("again-{n}"), on(PlanStyle::Document))).await.unwrap();
+    }
+    for n in [19, 17, 15] {
+        let lease = ledger
+            .acquire_lease(&nth_session(n), "somebody", std::time::Duration::from_secs(60))
+            .await
+            .unwrap()
+            .unwrap();
+        ledger.delete_session(&lease).await.unwrap();
+    }
+    ledger.submit(submission(&nth_session(20), "open-20", open())).await.unwrap();
+    let (mut found, mut after) = (first.items, first.next);
+    while after.is_some() {
+        let page = ledger.sessions(after, 5).await.unwrap();
+        assert!(page.items.len() <= 5);
+        found.extend(page.items);
+        after = page.next;
+    }
+    let found: Vec<_> = found.into_iter().map(|stored| stored.session.identity).collect();
+    assert_eq!(found, (0..20).rev().map(nth_session).collect::<Vec<_>>());
+    // Position 0 is the beginning.
+    let beginning = ledger.sessions(Some(0), 1).await.unwrap();
+    assert_eq!(beginning.items[0].session.identity, nth_session(20));
+}
+
 pub(crate) async fn sessions_active_at_the_same_moment_are_all_listed(store: &Store) {
     let ledger = store.ledger().await;
     for n in 0..9 {
@@ -298,6 +332,47 @@ pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier
     damaged(engine.history().diff_versions(&plan, Some(7), None).await, "entry");
     let missing = refused(engine.history().diff_versions(&plan, Some(21), None).await, RefusalCode::NotFound);
     assert!(missing.contains("has versions 1 to 20"), "{missing}");
+}
+
+/// A version of these is frozen, so nothing that led to it is read again.
+pub(crate) async fn a_built_or_collected_plan_is_compared_without_the_entries_that_led_to_it(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Collect).await;
+    draft(&engine, &here, record(1)).await;
+    let first = active(&draft(&engine, &here, finalize()).await);
+    engine.plans().revise(&here, &person(), &first.id, "one more".to_owned()).await.unwrap();
+    draft(&engine, &here, record(1)).await;
+    draft(&engine, &here, record(22)).await;
+    let second = active(&draft(&engine, &here, finalize()).await);
+    assert_eq!((first.version, second.version, second.supersedes.as_ref()), (1, 1, Some(&first.id)));
+    let early = "plan_id IS NOT NULL AND seq < (SELECT max(seq) FROM journal)";
+    assert!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await > 5);
+    for from in [None, Some(0)] {
+        let change = engine.history().diff_versions(&second, from, None).await.unwrap();
+        let said = serde_json::to_string(&change).unwrap();
+        assert!(said.contains("22"), "{said}");
+    }
+}
+
+/// Turning plan work off and on leaves one empty plan, however often.
+pub(crate) async fn an_empty_plan_that_was_parked_is_used_again(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    engine.sessions().open(&here, &person()).await.unwrap();
+    for _ in 0..6 {
+        engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+        engine.sessions().disable_plan_mode(&here, &person()).await.unwrap();
+        engine.sessions().ensure_plan_mode(&here, &person(), None).await.unwrap();
+        engine.sessions().disable_plan_mode(&here, &person()).await.unwrap();
+    }
+    let plans = engine.plans().list(&here, None, 100).await.unwrap().items;
+    assert_eq!(plans.iter().map(|plan| (plan.number, plan.status)).collect::<Vec<_>>(), [(1, PlanStatus::Collecting)]);
+    assert_whole(&engine).await;
+    // One that cannot be read is left as it is, and a new one is made.
+    assert_eq!(store.tamper("UPDATE plan SET body = 'rubbish'").await, 1);
+    engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+    assert_eq!(engine.plans().active(&here).await.unwrap().number, 2);
 }
 
 pub(crate) async fn a_changed_index_of_versions_is_found(store: &Store) {

@@ -1,5 +1,6 @@
 //! A session comes back from its journal exactly as it was.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use planwright_core::journal::SealedEntry;
@@ -89,7 +90,7 @@ pub(crate) async fn restore_all(from: &Store, to: &Store) {
     let (from, to) = (from.ledger().await, to.ledger().await);
     for stored in from.sessions(None, 1_000).await.unwrap().items {
         let session = &stored.session.identity;
-        to.restore(session, &journal(from.as_ref(), session).await).await.unwrap();
+        to.restore(session, Arc::new(journal(from.as_ref(), session).await)).await.unwrap();
     }
 }
 
@@ -157,14 +158,14 @@ pub(crate) async fn a_session_that_is_there_is_not_restored(store: &Store) {
     let engine = rich(store).await;
     let ledger = store.ledger().await;
     let entries = journal(ledger.as_ref(), &here()).await;
-    refused(ledger.restore(&here(), &entries).await, RefusalCode::Conflict);
-    refused(ledger.restore(&here(), &entries[..3]).await, RefusalCode::Conflict);
+    refused(ledger.restore(&here(), Arc::new(entries.clone())).await, RefusalCode::Conflict);
+    refused(ledger.restore(&here(), Arc::new(entries[..3].to_vec())).await, RefusalCode::Conflict);
     assert_eq!(journal(ledger.as_ref(), &here()).await, entries);
     assert_whole(&engine).await;
     // Once it is gone, it can come back.
     let lease = ledger.acquire_lease(&here(), "deleting", LONG).await.unwrap().unwrap();
     ledger.delete_session(&lease).await.unwrap();
-    ledger.restore(&here(), &entries).await.unwrap();
+    ledger.restore(&here(), Arc::new(entries.clone())).await.unwrap();
     assert_eq!(journal(ledger.as_ref(), &here()).await, entries);
     assert_whole(&store.engine().await).await;
 }
@@ -188,14 +189,17 @@ pub(crate) async fn a_broken_journal_is_not_restored(store: &Store) {
         change(&|entries| entries[2].hash = entries[3].hash),
     ];
     for entries in broken {
-        damaged(ledger.restore(&here(), &entries).await, "the journal of session cli:k3yk3y8x");
+        damaged(ledger.restore(&here(), Arc::new(entries.clone())).await, "the journal of session cli:k3yk3y8x");
     }
     // What is whole belongs to its session and to no other.
-    damaged(ledger.restore(&session("cli:another1"), &whole).await, "the journal of session cli:another1");
+    damaged(
+        ledger.restore(&session("cli:another1"), Arc::new(whole.clone())).await,
+        "the journal of session cli:another1",
+    );
     assert!(ledger.sessions(None, 10).await.unwrap().items.is_empty());
     assert!(ledger.orphans().await.unwrap().is_empty());
     // A part from the beginning is a journal as well.
-    ledger.restore(&here(), &whole[..9]).await.unwrap();
+    ledger.restore(&here(), Arc::new(whole[..9].to_vec())).await.unwrap();
     assert_eq!(assert_whole(&other.engine().await).await.chains[0].entries, 9);
 }
 
@@ -205,7 +209,7 @@ pub(crate) async fn a_journal_whose_plans_are_elsewhere_is_not_restored(store: &
     let other = store.another().await;
     let (ledger, engine) = (other.ledger().await, other.engine().await);
     engine.submit(&nth_session(1), &person(), import("from-the-older-format")).await.unwrap();
-    refused(ledger.restore(&here(), &entries).await, RefusalCode::Conflict);
+    refused(ledger.restore(&here(), Arc::new(entries.clone())).await, RefusalCode::Conflict);
     assert!(ledger.session(&here()).await.unwrap().is_none());
     assert_eq!(assert_whole(&engine).await.chains.len(), 1);
     // Only this call failed; the store still works.
@@ -219,7 +223,7 @@ pub(crate) async fn a_restored_session_is_told(store: &Store) {
     let other = store.another().await;
     let (ledger, elsewhere) = (other.ledger().await, other.ledger().await);
     let mut all = [follow(ledger.as_ref()).await, follow(elsewhere.as_ref()).await];
-    ledger.restore(&here(), &entries).await.unwrap();
+    ledger.restore(&here(), Arc::new(entries.clone())).await.unwrap();
     assert_eq!(all[0].try_recv(), Ok(Change::Session(here())));
     assert_eq!(next(&mut all[1]).await, Change::Session(here()));
 }

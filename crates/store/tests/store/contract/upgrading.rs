@@ -1,5 +1,6 @@
 //! A store that an earlier version of the program filled.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -163,7 +164,7 @@ pub(crate) async fn a_process_older_than_the_schema_writes_nothing(store: &Store
         restart(ledger.claim(&another, at(2), LONG).await);
         restart(ledger.keep_answer("key", &answer).await);
         restart(ledger.forget_claim("key").await);
-        restart(ledger.restore(&nth_session(2), &restorable(&nth_session(2))).await);
+        restart(ledger.restore(&nth_session(2), Arc::new(restorable(&nth_session(2)))).await);
         assert!(ledger.check_writable().await.unwrap_err().to_string().contains("Restart with the new program"));
     }
     store.set_schema_version(6).await;

@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::lookup::{self, ChannelQuery};
-use super::pagination;
+use super::pagination::{self, DamagedView};
 use crate::http::app::App;
 use crate::http::extract::{Body, Path, Query};
 use crate::http::idempotency::RequestContext;
@@ -94,6 +94,9 @@ struct MessagePage {
     /// Before which entry the page of older ones ends, if there is one.
     #[schema(required = true)]
     next: Option<u64>,
+    /// Entries on this page that cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
 }
 
 /// Read the conversation
@@ -112,7 +115,8 @@ async fn list(
     let page = app.engine().history().messages(&session, before, limit).await?;
     let messages = page.items.iter().map(MessageView::from).collect();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
-    Ok(Json(MessagePage { session_id, channel, messages, next: page.next }))
+    let damaged = pagination::damaged(&page.damaged);
+    Ok(Json(MessagePage { session_id, channel, messages, next: page.next, damaged }))
 }
 
 fn answer_example() -> Value {

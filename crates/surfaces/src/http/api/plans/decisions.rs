@@ -10,7 +10,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::session::input::{Approving, BeginWork, Input};
+use planwright_engine::session::input::{Approving, BeginWork, Input, Worker};
 use planwright_engine::session::progress::Decided;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -191,7 +191,7 @@ async fn revise(
     Body(said): Body<Feedback>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Revise { plan, feedback: said.feedback }).await
+    decide(&app, &name, &of, &id, |plan| Input::Revise { plan, feedback: said.feedback, begin: BeginWork::Now }).await
 }
 
 /// Cancel a plan
@@ -243,7 +243,8 @@ async fn resume(
     Body(said): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice: said.choice }).await
+    decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice: said.choice, worker: Worker::ThisProcess })
+        .await
 }
 
 pub(super) fn example() -> Value {

@@ -1,0 +1,73 @@
+//! Pages of a list in the order of time, the newest first. A page begins below the key of the item that was last on the
+//! page before, so that a write between two pages moves only the item that is written.
+//!
+//! The key is a number that a client sends back. Items with the same key are not told apart by it, so they are always on
+//! the same page.
+
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::LedgerResult;
+
+/// How many rows are read for a page: one more tells whether another page follows.
+pub(crate) fn first_read(limit: u32) -> u32 {
+    limit.saturating_add(1)
+}
+
+/// Where a page ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PageEnd {
+    /// After so many rows. `next` is the key that the next page begins below.
+    After { rows: usize, next: Option<u64> },
+    /// More rows have to be read first: so many.
+    ReadMore(u32),
+}
+
+/// The end of a page whose rows have these keys, if `read` rows were asked for. A key that is out of order, which only a
+/// damaged row has, counts as the one before or after it.
+pub(crate) fn page_end(keys: &[u64], limit: u32, read: u32) -> PageEnd {
+    let limit = limit as usize;
+    let falling = |least: &mut u64, key: &u64| {
+        *least = (*least).min(*key);
+        Some(*least)
+    };
+    let keys: Vec<_> = keys.iter().scan(u64::MAX, falling).collect();
+    let all = PageEnd::After { rows: keys.len(), next: None };
+    let Some(over) = keys.get(limit).copied() else { return all };
+    let next_from = |rows: usize| keys.get(rows.wrapping_sub(1)).copied();
+    let whole = keys[..limit].iter().rposition(|key| *key != over).map_or(0, |last| last + 1);
+    if whole > 0 {
+        return PageEnd::After { rows: whole, next: next_from(whole) };
+    }
+    // The first items have one key, and they are more than a page.
+    match keys.iter().position(|key| *key != over) {
+        Some(rows) => PageEnd::After { rows, next: next_from(rows) },
+        None if keys.len() < read as usize => all,
+        None => PageEnd::ReadMore(read.saturating_mul(2)),
+    }
+}
+
+/// The key that a page begins below. Position 0 is the beginning, the same as none.
+pub(crate) fn below(after: Option<u64>) -> LedgerResult<i64> {
+    match after {
+        None | Some(0) => Ok(i64::MAX),
+        Some(key) => i64::try_from(key).map_err(|_| Refusal::invalid("This is not the `next` of a page.").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_ends_between_two_keys() {
+        let end = |rows, next| PageEnd::After { rows, next };
+        assert_eq!(page_end(&[], 2, 3), end(0, None));
+        assert_eq!(page_end(&[9, 8], 2, 3), end(2, None));
+        assert_eq!(page_end(&[9, 8, 7], 2, 3), end(2, Some(8)));
+        assert_eq!(page_end(&[9, 8, 8], 2, 3), end(1, Some(9)), "items with one key stay together");
+        assert_eq!(page_end(&[9, 9, 9], 2, 3), PageEnd::ReadMore(6));
+        assert_eq!(page_end(&[9, 9, 9, 8, 8, 7], 2, 6), end(3, Some(9)), "also if they are more than a page");
+        assert_eq!(page_end(&[9, 9, 9], 2, 6), end(3, None));
+        assert_eq!(page_end(&[9, 0, 0], 2, 3), end(1, Some(9)));
+        assert_eq!(page_end(&[0, 9, 8], 2, 3), PageEnd::ReadMore(6), "nothing is hidden behind a damaged row");
+    }
+}
