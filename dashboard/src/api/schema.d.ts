@@ -1959,6 +1959,8 @@ export interface components {
         };
         MessagePage: {
             channel: components["schemas"]["Channel"];
+            /** @description Entries on this page that cannot be read. */
+            damaged?: components["schemas"]["DamagedView"][];
             /** @description In order. */
             messages: components["schemas"]["MessageView"][];
             /**
