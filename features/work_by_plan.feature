@@ -123,16 +123,20 @@ Feature: Work by plan
     Then plan 1 is CANCELLED
     And plan work is off
 
-  Scenario: However often plan work is turned on and off, the newest plan is the active one
+  Scenario: However often plan work is turned on and off, an empty plan is used again
     When the person turns plan work on and off 20 times
     Then plan work is off
     And no plan is active
     When the person turns plan work on
     Then plan work is on
-    And plan 21 is the active plan
+    And plan 1 is the active plan
+    And there is 1 plan
     When the agent writes the plan "# Still works"
-    Then plan 21 is READY
-    And plan 20 is COLLECTING
+    Then plan 1 is READY
+    When the person turns plan work off
+    And the person turns plan work on
+    Then plan 2 is the active plan
+    And plan 1 is READY
 
   Scenario: There is at most one active plan
     Given plan work is on

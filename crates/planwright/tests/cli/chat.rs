@@ -155,7 +155,7 @@ fn the_chat_names_no_command_of_the_command_line() {
         "/plan watch",
         "/sessions",
         "/status",
-        "/switch nobody-has-it",
+        "/switch no-such-key",
         "/reset",
         "/help",
         "/help plan",

@@ -16,7 +16,7 @@ fn a_chat_goes_on_where_the_person_was_last() {
     // Another user has another session.
     let other = ran(world.command().env("USER", "bob").args(["chat", "--json", "/status"])).done().json();
     assert_ne!(other["sessionId"], "first-session");
-    world.run("chat /switch nobody-has-it").exits(3).says("nobody-has-it");
+    world.run("chat /switch no-such-key").exits(3).says("no-such-key");
 }
 
 #[test]

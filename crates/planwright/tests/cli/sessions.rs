@@ -6,7 +6,7 @@ fn with_no_session_it_says_what_to_do() {
     world.run("plan list").exits(4).complains("There is no store").complains("planwright plan on");
     world.run("sessions").done().says("There are no sessions yet").says("planwright chat");
     assert_eq!(world.json("sessions"), serde_json::json!({ "sessions": [], "next": null, "damaged": [] }));
-    world.run("sessions delete nobody-has-it --yes").exits(4).complains("There is no store");
+    world.run("sessions delete no-such-key --yes").exits(4).complains("There is no store");
     assert!(!world.store().exists(), "looking makes nothing");
     world.with_engine(async |_| ());
     world.run("plan list").exits(4).complains("There are no sessions yet").complains("planwright plan on");
@@ -77,10 +77,10 @@ fn a_key_on_two_channels_needs_its_channel() {
 #[test]
 fn a_session_that_is_not_there() {
     let world = World::with_plan();
-    world.run("plan show --session nobody-has-it").exits(4).complains("nobody-has-it").complains("planwright sessions");
+    world.run("plan show --session no-such-key").exits(4).complains("no-such-key").complains("planwright sessions");
     world.run("plan show --session web:session-one").exits(4).complains("There is no session web:session-one");
     world.run("plan show --session fax:session-one").exits(2).complains("not a channel");
-    let error = world.run("plan show --session nobody-has-it --json").exits(4).error_json();
+    let error = world.run("plan show --session no-such-key --json").exits(4).error_json();
     assert_eq!(error["code"], "NOT_FOUND");
 }
 
@@ -159,7 +159,7 @@ fn commands_that_are_handed_out_name_the_store_that_was_named() {
     elsewhere("plan on").done().says("through: planwright mcp --session cli:").says("--data 'my plans'\n");
     elsewhere("plan cancel 1").done().says(": planwright plan on --data 'my plans'\n");
     elsewhere("plan show 7").exits(4).complains("hint: planwright plan list --data 'my plans'\n");
-    elsewhere("plan show --session nobody-has-it").exits(4).complains("hint: planwright sessions --data 'my plans'\n");
+    elsewhere("plan show --session no-such-key").exits(4).complains("hint: planwright sessions --data 'my plans'\n");
     let database = world.run("plan on --database sqlite:other.db").done();
     assert!(database.stdout.contains("--database sqlite:other.db\n"), "{}", database.stdout);
     // What is set for every command is not repeated.

@@ -84,8 +84,7 @@ async fn a_damaged_entry_does_not_hide_the_rest_of_the_conversation() {
         let page = world.get(&path).await.with(200);
         let said: Vec<_> =
             page["messages"].as_array().unwrap().iter().map(|one| one["text"].as_str().unwrap()).collect();
-        let expected: Vec<_> = texts.iter().copied().collect();
-        for text in &expected {
+        for text in texts {
             assert!(said.contains(text), "{event}: {text:?} is not in {said:?}");
         }
         assert_eq!(names(&page).len(), 1, "{page}");

@@ -108,7 +108,7 @@ fn each_purpose_in_each_state() {
         other => other,
     };
     let asking = |_: &World| question(&asker);
-    let asked_by_an_unknown_turn = |_: &World| question(&TurnId::new("nobody").unwrap());
+    let asked_by_an_unknown_turn = |_: &World| question(&TurnId::new("unknown-turn").unwrap());
     let of_no_plan = |_: &World| Purpose::Document { plan: PlanId::new("gone").unwrap() };
     type Make<'a> = &'a dyn Fn(&World) -> Purpose;
     // Documents and proposals are made by the same requests here, so each is found under the name of the other.

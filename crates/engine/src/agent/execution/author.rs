@@ -49,7 +49,7 @@ fn refused(plan: &Plan, why: &str) -> LedgerError {
          that no other model answered in. {why} Set `PLANWRIGHT_MODEL`, such as `openai:gpt-5`, and then `/plan resume {}`.",
         plan.number
     );
-    Refusal::new(RefusalCode::Unavailable, message).into()
+    Refusal::new(RefusalCode::Conflict, message).into()
 }
 
 /// A model that is not the rehearsal and has answered in the session. The rehearsal would work from its words.

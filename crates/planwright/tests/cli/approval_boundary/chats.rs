@@ -146,7 +146,7 @@ pub(super) fn interrupted(world: &World) {
     provider.asked();
     chat.signal("-INT");
     let seen = chat.leave();
-    assert!(seen.contains("I begin") && !seen.contains("approved"), "{seen}");
+    assert!(seen.contains("Stopping") && !seen.contains("approved"), "{seen}");
 }
 
 /// Ctrl+C takes away what was typed.

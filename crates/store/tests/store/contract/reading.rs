@@ -82,7 +82,7 @@ pub(crate) async fn a_write_between_two_pages_of_sessions_hides_and_repeats_noth
     }
     for n in [19, 17, 15] {
         let lease = ledger
-            .acquire_lease(&nth_session(n), "somebody", std::time::Duration::from_secs(60))
+            .acquire_lease(&nth_session(n), "another-process", std::time::Duration::from_secs(60))
             .await
             .unwrap()
             .unwrap();
