@@ -5,8 +5,9 @@ export default defineConfig({
   test: {
     include: ["tests/browser/**/*.test.ts"],
     environment: "node",
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Generous: a continuous-integration machine may be twenty times slower than a desk. Tests wait for conditions, so this costs nothing.
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
     // One server and one browser at a time: the machine may be small.
     fileParallelism: false,
   },

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 
 /** Handlers by key. `mod+k` is Ctrl+K, or Command+K on a Mac. */
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>;
@@ -6,10 +6,11 @@ export type KeyMap = Record<string, (event: KeyboardEvent) => void>;
 /** Keys that work anywhere on a page, except while somebody types. Those with `mod` work there, too. */
 export function useKeys(keys: KeyMap, active = true): void {
   const latest = useRef(keys);
-  useEffect(() => {
+  // Layout effects: what is on the screen answers its keys at once.
+  useLayoutEffect(() => {
     latest.current = keys;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!active) return;
     const listener = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.altKey || event.isComposing) return;
@@ -19,7 +20,7 @@ export function useKeys(keys: KeyMap, active = true): void {
       const typing = isTyping(event.target);
       if (typing && !name.startsWith("mod+")) return;
       // A dialog has its own keys.
-      if (document.querySelector('[role="dialog"]') && !name.startsWith("mod+")) return;
+      if (document.querySelector('[role="dialog"]:not([data-state="closed"])') && !name.startsWith("mod+")) return;
       event.preventDefault();
       handler(event);
     };

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { launch, PHONE, visit } from "./browser";
+import { launch, newContext, PHONE, visit } from "./browser";
 import { startStack, TOKEN, type Stack } from "./stack";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -53,7 +53,7 @@ describe.each([
   ["light, on a phone", PHONE],
 ] as const)("%s", (theme, options) => {
   test("every page is accessible, and fits", async () => {
-    const visitor = await visit(browser, stack, "/", { ...options, colorScheme: theme === "dark" ? "dark" : "light", bypassCSP: true });
+    const visitor = await visit(browser, stack, "/", { ...options, colorScheme: theme === "dark" ? "dark" : "light", reducedMotion: "reduce", bypassCSP: true });
     for (const [name, path] of pages()) {
       await visitor.go(path);
       await visitor.page.waitForLoadState("networkidle");
@@ -72,7 +72,7 @@ describe.each([
 
 describe("signing in", () => {
   test("is asked for on any page, refuses a wrong token, and leads to where one wanted to go", async () => {
-    const context = await browser.newContext();
+    const context = await newContext(browser);
     const page = await context.newPage();
     await page.goto(`${stack.url}/p/${plans["document-1"]}`);
     await page.getByLabel("Access token").fill("wrong");

@@ -1,4 +1,4 @@
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
 import { expect } from "vitest";
 
 import { TOKEN, type Stack } from "./stack";
@@ -8,8 +8,8 @@ export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, is
 export async function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // A container has no user namespaces for Chromium's own sandbox.
-    args: ["--no-sandbox"],
+    // A container has no user namespaces for Chromium's own sandbox, and often only 64 MB of shared memory.
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
   });
 }
 
@@ -22,9 +22,18 @@ export interface Visitor {
   close: () => Promise<void>;
 }
 
+/** How long anything on a page may take to happen. */
+export const PATIENCE = 120_000;
+
+export async function newContext(browser: Browser, options: Parameters<Browser["newContext"]>[0] = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
+  return context;
+}
+
 /** A browser that is signed in. */
 export async function visit(browser: Browser, stack: Stack, path = "/", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visitor> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const context = await newContext(browser, { viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
@@ -52,7 +61,12 @@ export async function until<T>(look: () => Promise<T>, fits: (seen: T) => boolea
   for (;;) {
     const seen = await look();
     if (fits(seen)) return seen;
-    if (Date.now() - begun > 20_000) throw new Error(`it did not come to that: ${JSON.stringify(seen)}`);
+    if (Date.now() - begun > PATIENCE) throw new Error(`it did not come to that: ${JSON.stringify(seen)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/** Waits until so many elements are on the page. */
+export async function untilCount(locator: Locator, wanted: number): Promise<void> {
+  await until(() => locator.count(), (seen) => seen === wanted);
 }

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { launch, visit, type Visitor } from "./browser";
+import { launch, untilCount, visit, type Visitor } from "./browser";
 import { startStack, type Stack } from "./stack";
 
 let browser: Browser;
@@ -45,9 +45,9 @@ describe("a conversation", () => {
     await page.getByText("waits until the agent is done with what came before").waitFor();
     stack.model.release();
     await page.getByText("You said: and this").waitFor();
-    expect(await page.getByText("Here is what I found.").count()).toBe(1);
-    expect(await page.locator(".message[data-role=person]").count()).toBe(2);
-    expect(await page.locator("[data-queued]").count()).toBe(0);
+    await untilCount(page.getByText("Here is what I found."), 1);
+    await untilCount(page.locator(".message[data-role=person]"), 2);
+    await untilCount(page.locator("[data-queued]"), 0);
 
     stack.model.hold();
     await composer.fill("another long answer");
@@ -74,7 +74,7 @@ describe("a conversation", () => {
     await page.getByText("You said: typed while it was away").waitFor();
     await page.getByText("You said: from elsewhere").waitFor();
     for (const text of ["one", "typed while it was away", "from elsewhere"]) {
-      expect(await page.getByText(`You said: ${text}`, { exact: true }).count(), text).toBe(1);
+      await untilCount(page.getByText(`You said: ${text}`, { exact: true }), 1);
     }
     await page.getByText("The connection was lost").waitFor({ state: "hidden" });
     visitor.complaints.length = 0;

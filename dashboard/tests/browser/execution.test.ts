@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, test } from "vitest";
 
-import { launch, until, visit } from "./browser";
+import { launch, until, untilCount, visit } from "./browser";
 import { startStack, type Stack } from "./stack";
 
 let browser: Browser;
@@ -33,6 +33,6 @@ test("an execution is watched live, over a crash of the server in the middle of 
   await stack.restart();
   await until(() => stack.api("GET", `/api/plans/${id}`), (plan: any) => plan.status === "COMPLETED");
   await page.getByText("6 of 6 steps done").first().waitFor();
-  expect(await page.locator(".run-step[data-status=COMPLETED]").count()).toBe(6);
+  await untilCount(page.locator(".run-step[data-status=COMPLETED]"), 6);
   await visitor.close();
 });

@@ -42,19 +42,22 @@ export async function startStack(): Promise<Stack> {
     });
     server = child;
     url = await new Promise<string>((resolve, reject) => {
-      let line = "";
+      let printed = "";
       child.stdout?.on("data", (chunk: Buffer) => {
-        line += chunk.toString();
-        if (line.includes("\n")) resolve((JSON.parse(line) as { address: string }).address);
+        printed += chunk.toString();
+        const [line, rest] = printed.split("\n");
+        if (line !== undefined && rest !== undefined) resolve((JSON.parse(line) as { address: string }).address);
       });
+      child.on("error", reject);
       child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
     });
   };
   const end = (signal: NodeJS.Signals) =>
     new Promise<void>((resolve) => {
-      if (!server || server.exitCode !== null) return resolve();
-      server.once("exit", () => resolve());
-      server.kill(signal);
+      if (!server || server.exitCode !== null || server.signalCode !== null) return resolve();
+      const child = server;
+      child.once("exit", () => resolve());
+      child.kill(signal);
     });
 
   await start("127.0.0.1:0");
@@ -74,11 +77,22 @@ export async function startStack(): Promise<Stack> {
       return (text === "" ? undefined : JSON.parse(text)) as T;
     },
     kill: () => end("SIGKILL"),
-    restart: () => start(new URL(url).host),
+    restart: async () => {
+      const { host } = new URL(url);
+      // Another process of the machine may hold the port for a moment.
+      for (let left = 100; ; left -= 1) {
+        try {
+          return await start(host);
+        } catch (error) {
+          if (left === 0) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 200));
+        }
+      }
+    },
     close: async () => {
       await end("SIGTERM");
       await model.close();
-      await rm(data, { recursive: true, force: true });
+      await rm(data, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
