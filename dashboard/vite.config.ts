@@ -41,6 +41,6 @@ export default defineConfig({
   },
   test: {
     environment: "node",
-    include: ["src/**/*.test.ts", "src/**/*.test.tsx"],
+    include: ["src/**/*.test.ts", "src/**/*.test.tsx", "tests/*.test.ts"],
   },
 } as import("vite").UserConfig & { test: unknown });
