@@ -5,7 +5,7 @@ import type { PlanView } from "./pages/PlanPage";
 import { ChatRoom, SessionPage } from "./pages/SessionPage";
 import { Shell } from "./shell/Shell";
 import { t } from "./texts/t";
-import { Empty } from "./ui/basics";
+import { Empty, Failure } from "./ui/basics";
 
 const root = createRootRoute({
   component: Shell,
@@ -61,6 +61,11 @@ const settings = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([inbox, session.addChildren([chat, workbook, journal]), plan, run, settings]),
   defaultPreload: "intent",
+  defaultErrorComponent: ({ error }) => (
+    <main id="main" className="page">
+      <Failure error={error} retry={() => location.reload()} safe={t("error.pageSafe")} />
+    </main>
+  ),
 });
 
 declare module "@tanstack/react-router" {

@@ -25,8 +25,12 @@ export function Composer({ conversation, working }: { conversation: Conversation
   const stop = useMutation({ mutationFn: () => stopSession(session), onError: (error) => say(errorWords(error), { tone: "failed" }) });
   const offered = closed ? [] : completions(text);
 
-  useEffect(() => keepDraft(session, text), [session, text]);
-  useEffect(() => setAt(0), [text]);
+  useEffect(() => {
+    keepDraft(session, text);
+  }, [session, text]);
+  useEffect(() => {
+    setAt(0);
+  }, [text]);
   useLayoutEffect(() => {
     const element = field.current;
     if (!element) return;

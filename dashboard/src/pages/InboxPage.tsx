@@ -33,8 +33,12 @@ export function InboxPage(): ReactNode {
   useEffect(() => {
     if (chosenAt >= 0) setAt(chosenAt);
   }, [chosenAt]);
-  useEffect(() => setAt((before) => Math.min(before, Math.max(0, items.length - 1))), [items.length]);
-  useEffect(() => list.current?.children[at]?.scrollIntoView({ block: "nearest" }), [at]);
+  useEffect(() => {
+    setAt((before) => Math.min(before, Math.max(0, items.length - 1)));
+  }, [items.length]);
+  useEffect(() => {
+    list.current?.children[at]?.scrollIntoView({ block: "nearest" });
+  }, [at]);
   const choose = (item: InboxItem | undefined) => {
     if (!item) return;
     // Beside the list where there is room for both.

@@ -21,5 +21,5 @@ function urgency(item: InboxItem): number {
 }
 
 export function byUrgency(items: readonly InboxItem[]): InboxItem[] {
-  return [...items].sort((a, b) => urgency(a) - urgency(b) || a.since.localeCompare(b.since));
+  return [...items].sort((a, b) => urgency(a) - urgency(b) || Date.parse(a.since) - Date.parse(b.since));
 }

@@ -70,8 +70,12 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
       .slice(0, 50);
   }, [inbox.data, sessions.data, search, navigate, begin, onHelp]);
 
-  useEffect(() => setAt(0), [search]);
-  useEffect(() => list.current?.children[at]?.scrollIntoView({ block: "nearest" }), [at]);
+  useEffect(() => {
+    setAt(0);
+  }, [search]);
+  useEffect(() => {
+    list.current?.children[at]?.scrollIntoView({ block: "nearest" });
+  }, [at]);
 
   const act = (choice: Choice | undefined) => {
     if (!choice) return;

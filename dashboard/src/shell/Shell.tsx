@@ -49,7 +49,9 @@ function Frame(): ReactNode {
   const listed = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
   useFollowSessions(listed);
   useInboxNotifications(inbox.data);
-  useEffect(() => setMenu(false), [place]);
+  useEffect(() => {
+    setMenu(false);
+  }, [place]);
 
   useKeys({
     "mod+k": () => setPalette(true),

@@ -21,6 +21,7 @@ export const en = {
   "error.offline": "No connection.",
   "error.unexpected": "Something went wrong.",
   "error.noAnswer": "The server does not answer. Nothing was changed by looking.",
+  "error.pageSafe": "This page failed. Nothing was decided by that; load it again.",
   "error.noPage": "There is no such page.",
   "hidden.title": "A character that cannot be seen or that changes how others are shown",
   "copy.done": "Copied",

@@ -44,6 +44,14 @@ export async function visit(browser: Browser, stack: Stack, path = "/", options:
     const { protocol, host } = new URL(request.url());
     if (/^(?:https?|wss?):$/.test(protocol) && host !== new URL(stack.url).host) complaints.push(`a request to ${request.url()}`);
   });
+  // Newer browsers answer with a promise here; an older Chromium must not hide what that breaks.
+  await context.addInitScript(() => {
+    const scroll = Element.prototype.scrollIntoView;
+    Element.prototype.scrollIntoView = function (...options) {
+      scroll.apply(this, options);
+      return Promise.resolve() as never;
+    };
+  });
   await page.goto(`${stack.url}/#token=${TOKEN}`);
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   expect(page.url()).not.toContain("token");
@@ -69,4 +77,13 @@ export async function until<T>(look: () => Promise<T>, fits: (seen: T) => boolea
 /** Waits until so many elements are on the page. */
 export async function untilCount(locator: Locator, wanted: number): Promise<void> {
   await until(() => locator.count(), (seen) => seen === wanted);
+}
+
+/** What the page of a failed test shows, for the log. */
+export async function reportFailure(task: { name: string; result?: { state: string } | undefined }, visitor: Visitor | undefined): Promise<void> {
+  if (task.result?.state !== "fail" || !visitor) return;
+  const { page } = visitor;
+  const shown = await page.locator("body").ariaSnapshot({ timeout: 10_000 }).catch((error: unknown) => String(error));
+  const focused = await page.evaluate(() => document.activeElement?.outerHTML.slice(0, 200)).catch((error: unknown) => String(error));
+  console.error(`${task.name}: at ${page.url()}, focused ${focused}\n${visitor.complaints.join("\n")}\n${shown}`);
 }

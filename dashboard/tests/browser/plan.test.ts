@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { launch, PHONE, until, untilCount, visit, type Visitor } from "./browser";
+import { launch, PHONE, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
 import { startStack, type Stack } from "./stack";
 
 let browser: Browser;
@@ -17,7 +17,8 @@ afterAll(async () => {
 beforeEach(async () => {
   stack = await startStack();
 });
-afterEach(async () => {
+afterEach(async ({ task }) => {
+  await reportFailure(task, visitor);
   const complaints = visitor?.complaints ?? [];
   await visitor?.close();
   visitor = undefined;
