@@ -197,6 +197,9 @@ pub struct StepView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub verification: Option<String>,
+    /// Shell lines that the approval of the step covers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub note: Option<String>,
@@ -214,7 +217,7 @@ pub struct StepView {
 impl From<StepDetail> for StepView {
     fn from(step: StepDetail) -> Self {
         let StepDetail { id, position, description, status, tool, arguments, agent, needs, verification, .. } = step;
-        let StepDetail { note, evidence, started_at, finished_at, .. } = step;
+        let StepDetail { commands, note, evidence, started_at, finished_at, .. } = step;
         Self {
             id,
             position,
@@ -225,6 +228,7 @@ impl From<StepDetail> for StepView {
             agent,
             needs,
             verification,
+            commands,
             note,
             evidence,
             started_at,

@@ -11,6 +11,7 @@
 //! - [`tree`], [`ignore_rules`]: a search through a tree of any size, without what the project ignores
 //! - [`change`], [`kept`]: one file changed at once, and its content before and after
 //! - [`changes`], [`diff`], [`snapshot`]: what was changed, shown and undone, and what commands changed
+//! - [`outputs`]: the output of commands, beside the session's files
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
 mod change;
@@ -30,6 +31,7 @@ mod limits;
 mod list;
 mod move_file;
 mod open;
+mod outputs;
 mod path;
 mod project;
 mod quota;
@@ -65,6 +67,7 @@ use tool::FileTool;
 pub use changes::{NotUndone, UndoReport};
 pub use diff::FileDiff;
 pub use limits::FileLimits;
+pub(crate) use outputs::CommandFolder;
 pub use snapshot::{ChangedPaths, WorkspaceSnapshot};
 
 /// The file tools and the folders they work in; clones share them.

@@ -53,6 +53,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let named = arguments.model.as_deref();
     let model = choice(&context, named)?;
     let agent = agent(&context, named)?;
+    let sandbox_warning = context.sandbox_warning();
     let listen = arguments.listen.unwrap_or(server.listen);
     let options = ServerOptions {
         agent,
@@ -68,7 +69,8 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
     let Context { screen, invocation, .. } = context;
-    let announcement = Announcement { address: server.address(), token, store, model, screen, invocation };
+    let announcement =
+        Announcement { address: server.address(), token, store, model, sandbox_warning, screen, invocation };
     Ok((server, announcement))
 }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::agents::AgentsSection;
 use super::planning_files::PlanningFilesSection;
 use super::reply::ReplySection;
+use super::sandbox::SandboxSection;
 use super::server::ServerSection;
 use super::setting::{Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
 use crate::failure::Failure;
@@ -34,6 +35,8 @@ pub(super) struct File {
     pub(super) server: ServerSection,
     #[serde(default)]
     pub(super) planning_files: PlanningFilesSection,
+    #[serde(default)]
+    pub(super) sandbox: SandboxSection,
 }
 
 impl File {
@@ -44,6 +47,7 @@ impl File {
         self.reply.read_variables()?;
         self.limits.read_variables()?;
         self.server.read_variables()?;
+        self.sandbox.read_variables()?;
         self.planning_files.read_variables()
     }
 
@@ -88,6 +92,7 @@ impl File {
         settings.extend(ReplySection::settings());
         settings.extend(LimitsSection::settings());
         settings.extend(PlanningFilesSection::settings());
+        settings.extend(SandboxSection::settings());
         settings.extend(ServerSection::settings());
         settings
     }

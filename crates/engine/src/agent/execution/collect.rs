@@ -172,11 +172,14 @@ impl ExecutionRunner<'_> {
         if let Err(abort) = self.check_lease().await {
             return (outcome(StepStatus::Pending, "not begun: the lease of the session was lost"), Some(abort));
         }
-        let limit = self.agent.engine().policy().turn.tool_time;
+        let limit = due.tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
         tokio::select! {
             biased;
             ended = timeout(limit, catch_panic(name, due.tool.call(self.tool_context(), arguments))) => match ended {
-                Ok(Some(Ok(answer))) => (outcome(StepStatus::Completed, &answer.value.to_string()), None),
+                Ok(Some(Ok(answer))) => {
+                    let status = if answer.failure.is_some() { StepStatus::Failed } else { StepStatus::Completed };
+                    (outcome(status, &answer.value.to_string()), None)
+                }
                 Ok(Some(Err(refusal))) => failed(&refusal),
                 Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
                 Err(_) => {
@@ -189,7 +192,8 @@ impl ExecutionRunner<'_> {
     }
 
     fn tool_context(&self) -> ToolContext<'_> {
-        ToolContext::leased(&self.session, &self.held, self.agent.engine().ledger().as_ref())
+        let context = ToolContext::leased(&self.session, &self.held, self.agent.engine().ledger().as_ref());
+        context.watched_by(&self.context.progress)
     }
 
     /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.

@@ -117,7 +117,7 @@ impl TurnRunner<'_> {
                     return Ok(outcome);
                 }
                 self.check_lease().await?;
-                let limit = agent.engine().policy().turn.tool_time;
+                let limit = tool.time_limit(&arguments, agent.engine().policy().turn.tool_time);
                 let outcome = tokio::select! {
                     biased;
                     outcome = timeout(limit, catch_panic(name, tool.call(self.tool_context()?, arguments))) => outcome,
@@ -125,8 +125,10 @@ impl TurnRunner<'_> {
                 };
                 Ok(match outcome {
                     Ok(answer) => {
-                        let answer = answer.unwrap_or_else(|| Err(broke_down(name))).map(|answer| answer.value);
-                        outcome_of(answer, ToolStatus::Done)
+                        let answer = answer.unwrap_or_else(|| Err(broke_down(name)));
+                        let failed = answer.as_ref().is_ok_and(|answer| answer.failure.is_some());
+                        let status = if failed { ToolStatus::Failed } else { ToolStatus::Done };
+                        outcome_of(answer.map(|answer| answer.value), status)
                     }
                     Err(_) => ToolOutcome {
                         status: ToolStatus::TimedOut,
@@ -228,7 +230,8 @@ impl TurnRunner<'_> {
 
     pub(super) fn tool_context(&self) -> Result<ToolContext<'_>, TurnAbort> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
-        Ok(ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref()))
+        let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
+        Ok(context.watched_by(&self.context.progress))
     }
 
     /// The context in which the gate decides.

@@ -119,7 +119,7 @@ impl FileCallContext {
         }
         let paths: Vec<_> = changes.iter().map(|change| change.path.as_str()).collect();
         let value = json!({"paths": paths, "done_before": "This call was carried out before a restart."});
-        Ok(Some(ToolAnswer { value, changes }))
+        Ok(Some(ToolAnswer::changed(value, changes)))
     }
 
     fn is_done(&self, change: &FileChange) -> Result<bool, Refusal> {
