@@ -7,6 +7,7 @@
 //! - `execution`: an approved plan, carried out
 //! - `turn`: a turn from its beginning to its end, as the state machine in `core` says
 //! - `leases`: the lease of a session, taken and released
+//! - `change_tracker`, `plan_changes`: what calls change in files, and what plans changed
 //! - `chats`: which session a transport chat is in
 //! - `takeover`: work that other processes left
 //!
@@ -14,19 +15,24 @@
 
 mod agent_context;
 mod asks;
+mod change_tracker;
 mod chats;
 mod commands;
 mod execution;
 mod inputs;
 mod leases;
+mod plan_changes;
 mod replies;
 mod takeover;
 mod turn;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::Workspace;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +53,7 @@ use inputs::InputDispatcher;
 use takeover::Takeover;
 
 pub use chats::Chats;
+pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 
 /// How long abandoned work may take to release its session when the process shuts down.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -137,6 +144,16 @@ impl Agent {
 
     pub fn model(&self) -> &dyn Model {
         self.context.model()
+    }
+
+    /// Checks a folder that a person names as a project, and gives it as it is recorded: absolute, without links.
+    pub fn project(&self, path: &Path) -> Result<Workspace, Refusal> {
+        self.context.files.project(path)
+    }
+
+    /// What plans changed in files.
+    pub fn plan_changes(&self) -> PlanChangesReader {
+        PlanChangesReader::new(&self.context)
     }
 
     pub fn chats(&self) -> Chats {

@@ -7,8 +7,8 @@ mod world;
 
 mod agents;
 mod approval;
-mod commands;
 mod asks;
+mod commands;
 mod compaction;
 mod conversation;
 mod diff;

@@ -40,6 +40,6 @@ impl FileCall for DeleteFile {
         let found = target.find()?.ok_or_else(missing)?;
         let change = target.remove(&found).map_err(|error| error.into_refusal(&self.path))?;
         let value = json!({"path": self.path.as_str(), "bytes": found.version.bytes, "deleted": true});
-        Ok(ToolAnswer { value, changes: vec![change] })
+        Ok(ToolAnswer::changed(value, vec![change]))
     }
 }

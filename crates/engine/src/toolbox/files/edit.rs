@@ -119,6 +119,6 @@ impl FileCall for EditFile {
         if diff.truncated {
             value["truncated"] = true.into();
         }
-        Ok(ToolAnswer { value, changes: vec![change] })
+        Ok(ToolAnswer::changed(value, vec![change]))
     }
 }

@@ -56,6 +56,6 @@ impl FileCall for MoveFile {
         let found = source.find()?.ok_or_else(missing)?;
         let changes = source.rename(&found, &self.to).map_err(|error| error.into_refusal(&self.path))?;
         let value = json!({"path": self.path.as_str(), "to": self.to.as_str(), "bytes": found.version.bytes});
-        Ok(ToolAnswer { value, changes: changes.into() })
+        Ok(ToolAnswer::changed(value, changes.into()))
     }
 }

@@ -116,7 +116,7 @@ impl FileCallContext {
         }
         let paths: Vec<_> = changes.iter().map(|change| change.path.as_str()).collect();
         let value = json!({"paths": paths, "done_before": "This call was carried out before a restart."});
-        Ok(Some(ToolAnswer { value, changes }))
+        Ok(Some(ToolAnswer::changed(value, changes)))
     }
 
     fn is_done(&self, change: &FileChange) -> Result<bool, Refusal> {
@@ -193,5 +193,16 @@ impl<C: FileCall> Tool for FileTool<C> {
 
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         self.carry_out(context, tool_schema::parse(C::NAME, arguments)?).await
+    }
+
+    async fn done_before(&self, context: ToolContext<'_>) -> Result<Option<ToolAnswer>, Refusal> {
+        // A call that was given up keeps the lock until it has stopped.
+        let write_locks = self.shared.write_locks(context.session, context.workspace).await;
+        let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
+        let work = move || {
+            let _write_locks = write_locks;
+            opening.open()?.done_before()
+        };
+        self.shared.blocking(C::NAME, work).await
     }
 }

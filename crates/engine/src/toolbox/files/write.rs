@@ -81,7 +81,7 @@ impl FileCall for WriteFile {
             "lines": self.content.lines().count(),
             "replaced": change.before.is_some(),
         });
-        Ok(ToolAnswer { value, changes: vec![change] })
+        Ok(ToolAnswer::changed(value, vec![change]))
     }
 }
 
