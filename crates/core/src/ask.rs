@@ -122,6 +122,16 @@ pub struct GrantedCall {
 }
 
 impl Ask {
+    /// What a person types to name it: the first digits of the digest.
+    pub fn code(&self) -> String {
+        self.digest.to_string().chars().take(8).collect()
+    }
+
+    /// Whether a person typed this ask's code, or more or fewer digits of its digest.
+    pub fn is_named(&self, code: &str) -> bool {
+        self.digest.to_string().starts_with(&code.to_lowercase())
+    }
+
     pub fn is_waiting(&self) -> bool {
         matches!(self.state, AskState::Waiting)
     }

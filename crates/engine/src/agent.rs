@@ -6,6 +6,7 @@
 //! - `replies`: the answer to a message
 //! - `execution`: an approved plan, carried out
 //! - `turn`: a turn from its beginning to its end, as the state machine in `core` says
+//! - `permission`, `asks`: whether a call is permitted, and a person's answer to what a turn asks
 //! - `leases`: the lease of a session, taken and released
 //! - `change_tracker`, `plan_changes`: what calls change in files, and what plans changed
 //! - `chats`: which session a transport chat is in
@@ -21,6 +22,7 @@ mod commands;
 mod execution;
 mod inputs;
 mod leases;
+mod permission;
 mod plan_changes;
 mod replies;
 mod takeover;
@@ -39,6 +41,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::model::Model;
+use crate::permission_rules::{FixedRules, RuleSource};
 use crate::process;
 use crate::server_ledger::ServerLedger;
 use crate::session::input::{Input, Request};
@@ -76,11 +79,21 @@ pub struct AgentOptions {
     pub lease: Duration,
     /// Whether the process of an owner is known to have ended, so that its leases can be taken at once.
     pub is_gone: fn(&str) -> bool,
+    pub permissions: Arc<dyn RuleSource>,
+    /// Whether shell commands run without a sandbox.
+    pub commands_are_unconfined: bool,
 }
 
 impl AgentOptions {
     pub fn new(owner: impl Into<String>) -> Self {
-        Self { context_tokens: None, owner: owner.into(), lease: Duration::from_secs(15), is_gone: |_| false }
+        Self {
+            context_tokens: None,
+            owner: owner.into(),
+            lease: Duration::from_secs(15),
+            is_gone: |_| false,
+            permissions: Arc::new(FixedRules::default()),
+            commands_are_unconfined: false,
+        }
     }
 
     /// With an owner name from which other processes on this machine can tell whether this one still runs.

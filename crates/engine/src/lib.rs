@@ -8,6 +8,7 @@
 //! - [`submitter`]: the one way a command reaches the ledger
 //! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
 //! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
+//! - [`permission_rules`]: the port to the rules for calls
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
@@ -23,6 +24,7 @@ pub mod inbox;
 pub mod ledger;
 mod lookup;
 pub mod model;
+pub mod permission_rules;
 pub mod plan_status;
 pub mod plan_steps;
 pub mod plan_watch;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
 use planwright_core::model::ToolSpec;
+use planwright_core::permission::CallTarget;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::{FileChange, Workspace};
@@ -26,6 +27,11 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
     /// Checks the arguments, without any effect.
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal>;
 
+    /// What a call acts on, for the permission rules. Nothing is changed.
+    async fn target(&self, _context: ToolContext<'_>, _arguments: &Arguments) -> Result<ToolTarget, Refusal> {
+        Ok(ToolTarget::None)
+    }
+
     /// Does it, in the session that asks and in no other. Dropping the future ends it, as far as it can be ended.
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal>;
 
@@ -38,6 +44,27 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
     /// Whether a call may change files that its answer does not name. Then the workspace before and after it is compared.
     fn changes_untracked(&self) -> bool {
         false
+    }
+}
+
+/// What a call acts on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolTarget {
+    /// A shell line.
+    Command(String),
+    /// Paths below the workspace, as they are written and after links were resolved.
+    Paths(Vec<String>),
+    /// Something that rules do not name further.
+    None,
+}
+
+impl ToolTarget {
+    pub(crate) fn as_call_target(&self) -> CallTarget<'_> {
+        match self {
+            Self::Command(line) => CallTarget::Command(line),
+            Self::Paths(paths) => CallTarget::Paths(paths),
+            Self::None => CallTarget::None,
+        }
     }
 }
 

@@ -30,6 +30,9 @@ pub struct PermissionRule {
     pub server: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<RuleEffect>,
+    /// For a command: it has these words and no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
     pub decide: Permission,
 }
 
@@ -76,7 +79,37 @@ impl fmt::Display for PermissionRule {
         if let Some(effect) = self.effect {
             write!(f, ", effect = {:?}", effect.name())?;
         }
+        if self.exact {
+            write!(f, ", exact = true")?;
+        }
         write!(f, ", decide = {:?}", self.decide.name())
+    }
+}
+
+impl PermissionRule {
+    /// The rule that allows exactly this call from now on, as far as a rule can say it.
+    pub fn allowing(call: &PermissionCall<'_>) -> Result<Self, Refusal> {
+        let rule = Self {
+            tool: globset::escape(call.tool),
+            target: None,
+            server: None,
+            effect: None,
+            exact: false,
+            decide: Permission::Allow,
+        };
+        match call.target {
+            CallTarget::None => Ok(rule),
+            CallTarget::Command(line) => match ShellLine::parse(line) {
+                ShellLine::Words(_) => Ok(Self { target: Some(line.trim().to_owned()), exact: true, ..rule }),
+                ShellLine::Complex => Err(Refusal::invalid(
+                    "The line is more than one program with plain words, so no rule can allow it. Answer `once` or `plan`.",
+                )),
+            },
+            CallTarget::Paths([path]) => Ok(Self { target: Some(globset::escape(path)), ..rule }),
+            CallTarget::Paths(_) => Err(Refusal::invalid(
+                "The call is about more than one path, so no rule can allow exactly it. Answer `once` or `plan`.",
+            )),
+        }
     }
 }
 
@@ -194,7 +227,11 @@ impl CompiledRule {
         match target {
             CallTarget::Command(text) => words.as_ref().is_some_and(|words| {
                 let line = ShellLine::parse(text);
-                if stops { words.concerns(text, &line) } else { words.covers(&line) }
+                match (stops, self.rule.exact) {
+                    (true, _) => words.concerns(text, &line),
+                    (false, true) => words.are(&line),
+                    (false, false) => words.covers(&line),
+                }
             }),
             CallTarget::Paths(named) => paths.as_ref().is_some_and(|paths| match stops {
                 true => named.iter().any(|path| paths.concern(path)),

@@ -207,6 +207,12 @@ impl CommandWords {
         words.starts_with(&self.0) && (words.len() == self.0.len() || self.permits_more())
     }
 
+    /// Whether the line has these words and no more.
+    pub(super) fn are(&self, line: &ShellLine) -> bool {
+        let ShellLine::Words(words) = line else { return false };
+        *words == self.0
+    }
+
     fn permits_more(&self) -> bool {
         let Some((program, rest)) = self.0.split_first() else { return false };
         let program = base_name(program);

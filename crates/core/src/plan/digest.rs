@@ -44,7 +44,7 @@ impl Digest {
 }
 
 /// JSON with sorted keys and no white space: the same value always gives the same bytes.
-pub(crate) fn canonical(value: &Value) -> String {
+pub fn canonical(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {
             Value::Array(items) => items.iter().map(sorted).collect(),

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::arguments::is_plainly_a_reference;
+use crate::ask::Grant;
 use crate::command::StuckChoice;
 use crate::plan::PlanStyle;
 use crate::plan::approval::Selection;
@@ -24,14 +25,27 @@ pub enum SlashCommand {
     Diary,
     New,
     Sessions,
-    Switch { key: ConversationKey },
+    Switch {
+        key: ConversationKey,
+    },
     Reset,
     Compact,
     Stop,
+    /// Without a code it shows what the agent asks.
+    Allow {
+        code: Option<String>,
+        grant: Option<Grant>,
+        words: Option<String>,
+    },
+    Deny {
+        words: Option<String>,
+    },
     Status,
     Memory(String),
     Tools,
-    Help { topic: Option<String> },
+    Help {
+        topic: Option<String>,
+    },
     Project(ProjectCommand),
     Changes(ChangeSelection),
     Undo(ChangeSelection),
@@ -137,6 +151,8 @@ impl SlashCommand {
             Self::Reset => "reset",
             Self::Compact => "compact",
             Self::Stop => "stop",
+            Self::Allow { .. } => "allow",
+            Self::Deny { .. } => "deny",
             Self::Status => "status",
             Self::Memory(_) => "memory",
             Self::Tools => "tools",
@@ -186,6 +202,12 @@ impl fmt::Display for SlashCommand {
             Self::Project(ProjectCommand::Off) => f.write_str(" off"),
             Self::Project(ProjectCommand::At(path)) => write!(f, " {path}"),
             Self::Changes(selection) | Self::Undo(selection) => write_selected_changes(f, selection),
+            Self::Allow { code, grant, words } => {
+                write_after(f, code)?;
+                write_after(f, &grant.map(Grant::as_str))?;
+                write_note(f, words.as_deref())
+            }
+            Self::Deny { words } => write_after(f, words),
             Self::Plans | Self::Goals | Self::Tasks | Self::Diary | Self::New | Self::Sessions => Ok(()),
             Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools => Ok(()),
         }

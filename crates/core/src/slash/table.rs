@@ -1,10 +1,11 @@
 //! Every command there is, in one table.
 
-use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text};
+use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text, split_at_mark};
 use super::command::PlanCommand::{Done, Off, Status};
 use super::command::{AutoCommand, SlashCommand};
 use super::mistake::Mistake;
 use super::{plan, workspace};
+use crate::ask::Grant;
 use crate::session::ConversationKey;
 use crate::visible::quoted;
 
@@ -23,6 +24,9 @@ pub struct CommandSpec {
     pub feature: Feature,
     reader: fn(&str) -> Read,
 }
+
+/// The hex digits of a digest that a person has to type.
+const SHORTEST_CODE: usize = 4;
 
 /// Under what help lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +144,7 @@ impl CommandSpec {
     }
 }
 
-static TABLE: [CommandSpec; 35] = {
+static TABLE: [CommandSpec; 37] = {
     use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
     use HelpGroup::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
     [
@@ -195,6 +199,12 @@ static TABLE: [CommandSpec; 35] = {
             .says("shorten the history; plans stay whole", "/compact"),
         row(Conversation, Talking, "stop", "", |rest| nothing(rest, SlashCommand::Stop))
             .says("end what the agent is doing now", "/stop"),
+        row(Conversation, Talking, "allow", "[code] [once|plan|always] [-- words]", allow).says(
+            "permit the call that the agent asks about; without its code you see the call",
+            "/allow 3f2a91c0 plan",
+        ),
+        row(Conversation, Talking, "deny", "[words]", |rest| Ok(SlashCommand::Deny { words: some_text(rest) }))
+            .says("do not permit the call that the agent asks about, and tell it why", "/deny run only the unit tests"),
         row(AutoRuns, OnItsOwn, "auto", "[on [goal]|off [run]|status]", auto)
             .says("let the agent work on its own", "/auto on tidy the backlog"),
         row(Goals, OnItsOwn, "goal", "<goal>", |rest| needed_text(rest, "which goal").map(SlashCommand::Goal))
@@ -226,6 +236,30 @@ fn switch(rest: &str) -> Read {
     let key = needed_text(rest, "which session; `/sessions` lists them")?;
     let key = ConversationKey::existing(key).map_err(|_| format!("{} is not the key of a session.", quoted(rest)))?;
     Ok(SlashCommand::Switch { key })
+}
+
+fn allow(rest: &str) -> Read {
+    let (arguments, words) = split_at_mark(rest);
+    let (first, more) = first_word(arguments);
+    let grant_named = |word: &str| Grant::ALL.into_iter().find(|grant| grant.permits() && grant.as_str() == word);
+    let words = words.and_then(some_text);
+    if first.is_empty() {
+        return Ok(SlashCommand::Allow { code: None, grant: None, words });
+    }
+    let code = first.to_lowercase();
+    if code.len() < SHORTEST_CODE || !code.chars().all(|letter| letter.is_ascii_hexdigit()) {
+        let message =
+            format!("{} is not the code of a call; `/allow` alone shows the call with its code.", quoted(first));
+        return Err(message.into());
+    }
+    let grant = match more.to_lowercase().as_str() {
+        "" => None,
+        word => match grant_named(word) {
+            Some(grant) => Some(grant),
+            None => return Err(format!("{} is none of `once`, `plan` and `always`.", quoted(more)).into()),
+        },
+    };
+    Ok(SlashCommand::Allow { code: Some(code), grant, words })
 }
 
 fn auto(rest: &str) -> Read {

@@ -21,6 +21,7 @@ fn rules(rules: &[(&str, &str, Permission)]) -> PermissionRules {
         target: (!target.is_empty()).then(|| (*target).to_owned()),
         server: None,
         effect: None,
+        exact: false,
         decide: *decide,
     };
     PermissionRules::new(rules.iter().map(rule).collect()).unwrap()
@@ -275,5 +276,29 @@ fn a_rule_that_cannot_mean_what_it_says_is_refused() {
     }
     for unread in [r#"{"tool": "x"}"#, r#"{"decide": "maybe"}"#, r#"{"decide": "ask", "path": "x"}"#] {
         assert!(serde_json::from_str::<PermissionRule>(unread).is_err(), "{unread}");
+    }
+}
+
+/// What a person answers with "always" allows the call they saw, and nothing that only begins like it.
+#[test]
+fn a_rule_made_from_a_call_allows_this_call_only() {
+    let made = |call: &PermissionCall<'_>| PermissionRules::new(vec![PermissionRule::allowing(call).unwrap()]).unwrap();
+    let (seen, longer, other) = (command("rm -r build"), command("rm -r build src"), command("rm -r src"));
+    for (call, expected) in [(seen, Allow), (longer, Ask), (other, Ask), (command("rm -r build; ls"), Ask)] {
+        assert_eq!(decided(&made(&seen), &call), expected, "{call:?}");
+    }
+    let named = |path: &str| [path.to_owned()];
+    let (odd, plain, below) = (named("src/[a]*.rs"), named("src/a.rs"), named("src/[a]bc.rs"));
+    let writing = |paths| on_paths("write_file", ToolEffect::Repeatable, paths);
+    for (paths, expected) in [(&odd, Allow), (&plain, Ask), (&below, Ask)] {
+        assert_eq!(decided(&made(&writing(&odd)), &writing(paths)), expected, "{paths:?}");
+    }
+    let upstream = |tool| on_paths(tool, ToolEffect::Changes, &[]);
+    let call = PermissionCall { target: CallTarget::None, ..upstream("github__create_issue") };
+    let close = PermissionCall { target: CallTarget::None, ..upstream("github__close_issue") };
+    assert_eq!((decided(&made(&call), &call), decided(&made(&call), &close)), (Allow, Ask));
+    // No rule can say these.
+    for call in [command("make && rm -r build"), writing(&["a".to_owned(), "b".to_owned()])] {
+        assert!(PermissionRule::allowing(&call).is_err(), "{call:?}");
     }
 }

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use planwright_core::ask::{Ask, AskAnswer, AskSubject};
+use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::command::{AnswerCommand, Command};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{AskId, TurnId};
+use planwright_core::permission::PermissionRule;
 use planwright_core::plan::Digest;
-use planwright_core::refusal::Refusal;
+use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
+use planwright_core::visible::quoted;
+use serde_json::Value;
 
 use super::agent_context::AgentContext;
 use super::execution::Executions;
+use super::permission::permission_call;
 use super::replies::Replies;
 use super::turn::Turns;
 use crate::ledger::{Committed, LedgerResult};
@@ -19,6 +23,7 @@ use crate::session::ask_words::{ask_words, typed_answers};
 use crate::session::outcome::Answer;
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
+use crate::toolbox::ToolContext;
 
 #[derive(Debug, Clone)]
 pub(super) struct Asks {
@@ -41,21 +46,102 @@ impl Asks {
         answer: AskAnswer,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
+        let rule = match &answer {
+            AskAnswer::Permission { grant: Grant::Always, .. } => self.rule_for(ask, context.session()).await?,
+            AskAnswer::Permission { .. } | AskAnswer::Questions { .. } => None,
+        };
         let command = Command::Answer(AnswerCommand { ask: ask.clone(), digest, answer });
         let engine = context.engine(self.agent.engine());
         let committed = engine.submit(context.session(), context.by(), command).await?;
         let Some(turn) = answered_turn(&committed) else {
             return Err(Refusal::conflict("This request was sent before with another content.").into());
         };
-        self.continue_turn(&turn, committed.seq, context).await
+        let words = rule.map_or_else(|| "Answered.".to_owned(), |rule| self.add_rule(rule));
+        self.continue_turn(&turn, committed.seq, words, context).await
+    }
+
+    /// The rule that `always` writes. It is made before the answer is written down, so that a call that no rule can
+    /// name is refused. `None` if the agent does not wait for this answer.
+    async fn rule_for(&self, ask: &AskId, session: &SessionIdentity) -> LedgerResult<Option<PermissionRule>> {
+        let Some(AskSubject::Permission(call)) =
+            self.waiting(session).await?.filter(|asked| asked.id == *ask).map(|asked| asked.subject)
+        else {
+            return Ok(None);
+        };
+        let Some(tool) = self.agent.toolbox.get(&call.tool) else {
+            return Err(Refusal::not_found(format!("There is no tool {}.", quoted(&call.tool))).into());
+        };
+        let Value::Object(arguments) = &call.arguments else { return Ok(None) };
+        let workspace = self.agent.engine().sessions().get(session).await?.workspace;
+        let context = ToolContext::without_lease(session).in_workspace(&workspace);
+        let target = tool.target(context, arguments).await?;
+        Ok(Some(PermissionRule::allowing(&permission_call(tool.as_ref(), &call.arguments, &target))?))
+    }
+
+    /// What the person reads about the rule.
+    fn add_rule(&self, rule: PermissionRule) -> String {
+        let shown = rule.to_string();
+        match self.agent.options.permissions.add(rule) {
+            Ok(place) => format!("Answered. A new rule in {place}: `{shown}`."),
+            Err(refusal) => format!("Answered for this call. The rule could not be written: {}", refusal.message),
+        }
+    }
+
+    /// `/allow`: without a code it shows what is asked.
+    pub(super) async fn allow(
+        &self,
+        code: Option<&str>,
+        grant: Grant,
+        words: Option<String>,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(before);
+        }
+        let ask = self.waiting_permission(context.session()).await?;
+        let Some(code) = code else { return Ok(Answer::words(context.session(), "").with_ask(ask)) };
+        if !ask.is_named(code) {
+            let message = format!("The agent asks about another call now.\n\n{}", ask_words(&ask));
+            return Err(Refusal::new(RefusalCode::StaleApproval, message).into());
+        }
+        self.answer(&ask.id, ask.digest, AskAnswer::Permission { grant, words }, context).await
+    }
+
+    /// `/deny`: a "no" needs no code, since it permits nothing.
+    pub(super) async fn deny(&self, words: Option<String>, context: &InputContext) -> LedgerResult<Answer> {
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(before);
+        }
+        let ask = self.waiting_permission(context.session()).await?;
+        self.answer(&ask.id, ask.digest, AskAnswer::Permission { grant: Grant::No, words }, context).await
+    }
+
+    async fn waiting_permission(&self, session: &SessionIdentity) -> LedgerResult<Ask> {
+        match self.waiting(session).await? {
+            Some(ask) if matches!(ask.subject, AskSubject::Permission(_)) => Ok(ask),
+            Some(ask) => {
+                let message = format!("The agent asks a question and not for permission.\n\n{}", ask_words(&ask));
+                Err(Refusal::wrong_status(message).into())
+            }
+            None => Err(Refusal::not_found("The agent asks for no permission in this session.").into()),
+        }
+    }
+
+    /// The outcome of the same request when it was sent before.
+    async fn answered_before(&self, context: &InputContext) -> LedgerResult<Option<Answer>> {
+        match self.find_request(context).await? {
+            Some(committed) => match answered_turn(&committed) {
+                Some(turn) => self.continue_turn(&turn, committed.seq, "Answered.".to_owned(), context).await.map(Some),
+                None => Ok(None),
+            },
+            None => Ok(None),
+        }
     }
 
     /// What a person typed while the agent waits for answers is the answer. `None` if the agent asks no question.
     pub(super) async fn answer_typed(&self, text: &str, context: &InputContext) -> LedgerResult<Option<Answer>> {
-        if let Some(committed) = self.find_request(context).await?
-            && let Some(turn) = answered_turn(&committed)
-        {
-            return self.continue_turn(&turn, committed.seq, context).await.map(Some);
+        if let Some(before) = self.answered_before(context).await? {
+            return Ok(Some(before));
         }
         let Some(ask) = self.waiting(context.session()).await? else { return Ok(None) };
         let AskSubject::Questions { questions } = &ask.subject else { return Ok(None) };
@@ -76,9 +162,14 @@ impl Asks {
         Ok(self.turns.open_turn(session).await?.and_then(|open| open.waiting_ask().cloned()))
     }
 
-    async fn continue_turn(&self, turn: &TurnId, seq: u64, context: &InputContext) -> LedgerResult<Answer> {
+    async fn continue_turn(
+        &self,
+        turn: &TurnId,
+        seq: u64,
+        words: String,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
         let session = context.session();
-        let words = "Answered.".to_owned();
         context.progress.send(Progress::Said(words.clone()));
         if let Some(outcome) = Box::pin(self.replies.resume_turn(context)).await? {
             return Ok(Answer { decided: Some(words), ..outcome.into() });

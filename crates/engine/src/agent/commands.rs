@@ -6,6 +6,8 @@
 //! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
 //! - `compact`: `/compact`
 //! - `workspace`: `/project`, `/changes` and `/undo`
+//!
+//! `/allow` and `/deny` are answers, which `asks` takes.
 
 mod compact;
 mod decisions;
@@ -17,6 +19,7 @@ mod workspace;
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
+use planwright_core::ask::Grant;
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -25,6 +28,7 @@ use planwright_core::slash::{self, SlashCommand};
 use planwright_core::turn::ShownPlan;
 
 use super::agent_context::AgentContext;
+use super::asks::Asks;
 use super::chats::Chats;
 use super::execution::Executions;
 use super::leases::Leases;
@@ -50,6 +54,7 @@ pub(super) struct Commands {
     chats: Chats,
     overview: Overview,
     pub(super) workspace: WorkspaceCommands,
+    pub(super) asks: Asks,
     pub(super) decisions: Decisions,
     pub(super) plans: PlanCommands,
 }
@@ -62,11 +67,13 @@ impl Commands {
         executions: Executions,
         replies: Replies,
     ) -> Self {
+        let asks = Asks::new(agent, turns.clone(), executions.clone(), replies.clone());
         let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone(), replies.clone());
         let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
         let workspace = WorkspaceCommands::new(agent, leases.clone());
-        Self { agent: Arc::clone(agent), leases, turns, executions, chats, overview, workspace, decisions, plans }
+        let agent = Arc::clone(agent);
+        Self { agent, leases, turns, executions, chats, overview, workspace, asks, decisions, plans }
     }
 
     pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -103,6 +110,10 @@ impl Commands {
             SlashCommand::Reset => self.reset(context, &Running::NOTHING).await,
             SlashCommand::Compact => compact::run(&self.agent, &self.leases, &self.turns, context).await,
             SlashCommand::Stop => self.stop(context, &Running::NOTHING).await,
+            SlashCommand::Allow { code, grant, words } => {
+                Box::pin(self.asks.allow(code.as_deref(), grant.unwrap_or(Grant::Once), words, context)).await
+            }
+            SlashCommand::Deny { words } => Box::pin(self.asks.deny(words, context)).await,
             SlashCommand::Status => self.overview.status(session).await,
             SlashCommand::Tools => self.overview.tools(session).await,
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),

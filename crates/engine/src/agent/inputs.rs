@@ -9,7 +9,6 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{PlanCommand, SlashCommand};
 
 use super::agent_context::AgentContext;
-use super::asks::Asks;
 use super::commands::{Commands, Leave, REVISION, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
@@ -26,7 +25,6 @@ pub(super) struct InputDispatcher {
     agent: Arc<AgentContext>,
     executions: Executions,
     replies: Replies,
-    asks: Asks,
     commands: Commands,
 }
 
@@ -36,7 +34,7 @@ impl InputHandler for InputDispatcher {
         let session = context.session();
         Ok(match input {
             Input::Message(text) => {
-                if let Some(answer) = Box::pin(self.asks.answer_typed(&text, context)).await? {
+                if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, context)).await? {
                     return Ok(answer.into());
                 }
                 let request = context.engine(self.agent.engine()).submitter().next_request();
@@ -57,7 +55,7 @@ impl InputHandler for InputDispatcher {
                 self.commands.decisions.cancel(&plan, reason, context, &Running::NOTHING).await?.into()
             }
             Input::Answer { ask, digest, answer } => {
-                Box::pin(self.asks.answer(&ask, digest, answer, context)).await?.into()
+                Box::pin(self.commands.asks.answer(&ask, digest, answer, context)).await?.into()
             }
             Input::ResumePlan { plan, choice, worker } => {
                 Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, worker, context)).await?.into()
@@ -134,9 +132,8 @@ impl InputDispatcher {
         let turns = Turns::new(agent, leases.clone());
         let executions = Executions::new(agent, leases.clone(), turns.clone());
         let replies = Replies::new(turns.clone(), executions.clone());
-        let asks = Asks::new(agent, turns.clone(), executions.clone(), replies.clone());
         let commands = Commands::new(agent, leases, turns, executions.clone(), replies.clone());
-        Self { agent: Arc::clone(agent), executions, replies, asks, commands }
+        Self { agent: Arc::clone(agent), executions, replies, commands }
     }
 
     /// `None` if the command does not concern the running work.

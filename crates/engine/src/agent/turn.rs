@@ -3,7 +3,8 @@
 //!
 //! - `runner`: one turn under way, with `record`, `finish`, `abort`, `planner` and `since_begun`
 //! - `request`, `model_call`: what the model is sent, compaction, and the call itself
-//! - `tool_call`, `ask_agent`, `ask_person`: one call of the model, through the gate; questions to a specialist and a person
+//! - `tool_call`, `permission`: one call of the model, through the gate and the permission rules
+//! - `ask_agent`, `ask_person`: questions to a specialist and to a person
 //! - `workbook_hooks`: writes into the workbook around the calls
 //! - `conversation_reader`, `conversation_cache`: the conversation, from the journal and from memory
 //! - `replay`: the outcome of a turn that is over, from the journal
@@ -15,6 +16,7 @@ mod conversation_cache;
 mod conversation_reader;
 mod finish;
 mod model_call;
+mod permission;
 mod planner;
 mod record;
 mod replay;

@@ -1,15 +1,20 @@
 //! What a turn asks, in words for the person.
 
-use planwright_core::ask::{Ask, AskSubject, Question};
+use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
+use planwright_core::permission::RUN_COMMAND;
 use planwright_core::visible::visible;
 
 /// In Markdown.
 pub(crate) fn ask_words(ask: &Ask) -> String {
     match &ask.subject {
         AskSubject::Permission(call) => {
-            let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
-            let tool = visible(&call.tool);
-            format!("The agent asks to call `{tool}`:\n\n```json\n{}\n```", visible(&arguments))
+            let code = ask.code();
+            format!(
+                "{}\n\n{}\n\n- `/allow {code}` permits it once\n- `/allow {code} plan` whenever it comes again while the plan is \
+                 carried out\n- `/allow {code} always` from now on, by a rule\n- `/deny WHY` does not permit it",
+                call_words(call),
+                visible(&call.reason),
+            )
         }
         AskSubject::Questions { questions } => {
             let several = questions.len() > 1;
@@ -22,6 +27,25 @@ pub(crate) fn ask_words(ask: &Ask) -> String {
             format!("{}\n\n{how}", words.join("\n\n"))
         }
     }
+}
+
+/// The call exactly as it runs.
+fn call_words(call: &CallToPermit) -> String {
+    let tool = visible(&call.tool);
+    let (language, text) = match call.arguments.as_object().filter(|arguments| arguments.len() == 1) {
+        Some(arguments) if call.tool == RUN_COMMAND && arguments.contains_key("command") => {
+            ("sh", arguments["command"].as_str().unwrap_or_default().to_owned())
+        }
+        Some(_) | None => ("json", serde_json::to_string_pretty(&call.arguments).unwrap_or_default()),
+    };
+    let fence = fence_around(&text);
+    format!("The agent asks to call `{tool}`:\n\n{fence}{language}\n{}\n{fence}", visible(&text))
+}
+
+/// A fence that the text does not close.
+fn fence_around(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    "`".repeat(longest.max(2) + 1)
 }
 
 fn question(number: usize, question: &Question, several: bool) -> String {

@@ -121,10 +121,13 @@ fn command_priority(command: &SlashCommand) -> Priority {
         | SlashCommand::Sessions
         | SlashCommand::Status
         | SlashCommand::Tools
+        | SlashCommand::Allow { code: None, .. }
         | SlashCommand::Help { .. }
         | SlashCommand::Project(ProjectCommand::Show)
         | SlashCommand::Changes(_) => Priority::Reads,
-        SlashCommand::New
+        SlashCommand::Allow { code: Some(_), .. }
+        | SlashCommand::Deny { .. }
+        | SlashCommand::New
         | SlashCommand::Switch { .. }
         | SlashCommand::Compact
         | SlashCommand::Auto(_)

@@ -176,6 +176,7 @@ fn is_allowed(line: &str) -> bool {
         target: Some("safe".to_owned()),
         server: None,
         effect: None,
+        exact: false,
         decide: Permission::Allow,
     };
     let rules = PermissionRules::new(vec![rule]).unwrap();

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 use super::runner::{ExecutionAbort, ExecutionRunner};
 use super::{calls_of, uncertain};
 use crate::agent::change_tracker::{ChangeTracker, done_before};
+use crate::agent::permission::{ApprovedCalls, denied};
 use crate::agent::turn::CallNote;
 use crate::catch_panic::catch_panic;
 use crate::ledger::Leasing;
@@ -175,13 +176,22 @@ impl ExecutionRunner<'_> {
                 return (outcome(StepStatus::Failed, note), None, nothing());
             }
         }
+        let approved = ApprovedCalls::of(&self.plan);
+        let call_id = self.call_id(due);
+        let context = self.tool_context(&call_id);
+        match self.agent.decide_permission(due.tool.as_ref(), context, &arguments, Some(&approved)).await {
+            Err(refusal) => return failed(&refusal),
+            Ok(decided) => {
+                if let Some(refusal) = denied(name, &decided.outcome) {
+                    return failed(&refusal);
+                }
+            }
+        }
         // Nothing was done yet, so the step is open for the process that has the session.
         if let Err(abort) = self.check_lease().await {
             let note = "not begun: the lease of the session was lost";
             return (outcome(StepStatus::Pending, note), Some(abort), nothing());
         }
-        let call_id = self.call_id(due);
-        let context = self.tool_context(&call_id);
         let tracker = ChangeTracker::begin(&self.agent.files, due.tool.as_ref(), context).await;
         let mut answered = None;
         let limit = self.agent.engine().policy().turn.tool_time;

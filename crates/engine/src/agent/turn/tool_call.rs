@@ -121,6 +121,9 @@ impl TurnRunner<'_> {
                 Ok(outcome_of(Ok(answer.value), ToolStatus::Done))
             }
             GateDecision::Run => {
+                if let Some(outcome) = self.check_permission(pending, tool.as_ref(), &arguments).await? {
+                    return Ok(outcome);
+                }
                 self.check_lease().await?;
                 let call_id = RequestId::of_call(&self.turn.id, pending.number);
                 let context = self.tool_context(&call_id)?;
@@ -240,7 +243,7 @@ impl TurnRunner<'_> {
     }
 
     /// `call_id` names the call, so that it is not done twice after a crash.
-    fn tool_context<'a>(&'a self, call_id: &'a RequestId) -> Result<ToolContext<'a>, TurnAbort> {
+    pub(super) fn tool_context<'a>(&'a self, call_id: &'a RequestId) -> Result<ToolContext<'a>, TurnAbort> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
         Ok(context.in_workspace(self.workspace()).named(call_id.as_str()))

@@ -32,6 +32,10 @@ impl FileCall for DeleteFile {
         if self.path.is_whole_folder() { Err(io_error::is_folder(".")) } else { Ok(()) }
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        vec![&self.path]
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let missing = || Refusal::not_found(format!("There is no {}.", quoted(self.path.as_str())));
         let files = place.workspace.files()?.ok_or_else(missing)?;

@@ -79,6 +79,10 @@ impl FileCall for EditFile {
         Ok(())
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        vec![&self.path]
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let shown = quoted(self.path.as_str());
         let missing = || Refusal::not_found(format!("There is no {shown}. write_file makes a new file."));

@@ -48,6 +48,10 @@ impl FileCall for GlobFiles {
         Ok(())
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        Vec::new()
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let Some(files) = place.workspace.files()? else {
             return Ok(json!({"paths": []}).into());

@@ -81,6 +81,10 @@ impl FileCall for GrepFiles {
         self.matcher().map(drop)
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        self.path.iter().collect()
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let matcher = self.matcher()?;
         let path = self.path.unwrap_or_default();

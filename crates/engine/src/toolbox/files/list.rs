@@ -48,6 +48,10 @@ impl FileCall for ListFiles {
         Ok(())
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        self.path.iter().collect()
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let path = self.path.unwrap_or_default();
         let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };

@@ -42,6 +42,10 @@ impl FileCall for MoveFile {
         Ok(())
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        vec![&self.path, &self.to]
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let missing = || Refusal::not_found(format!("There is no {}.", quoted(self.path.as_str())));
         let files = place.workspace.files()?.ok_or_else(missing)?;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use cap_std::fs::Dir;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use serde::Deserialize;
@@ -17,6 +18,28 @@ const LONGEST_NAME: usize = 255;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct FilePath(String);
+
+/// The path without links, also where its last names do not exist yet. `None` if a link leads out of the workspace.
+pub(super) fn real_path(files: &Dir, path: &FilePath) -> Option<String> {
+    let mut existing = path.clone();
+    let mut rest: Vec<String> = Vec::new();
+    loop {
+        match files.canonicalize(existing.beneath()) {
+            Ok(real) => {
+                let real = real.to_str()?.trim_start_matches("./");
+                let real = if real == "." { "" } else { real };
+                let names = std::iter::once(real).chain(rest.iter().rev().map(String::as_str));
+                return Some(names.filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/"));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let (parent, name) = existing.parent_and_name().map(|(parent, name)| (parent, name.to_owned()))?;
+                rest.push(name);
+                existing = parent;
+            }
+            Err(_) => return None,
+        }
+    }
+}
 
 impl FilePath {
     /// In bytes.

@@ -50,6 +50,10 @@ impl FileCall for ReadFile {
         if self.path.is_whole_folder() { Err(io_error::is_folder(".")) } else { Ok(()) }
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        vec![&self.path]
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let missing = || Refusal::not_found(format!("There is no `{}`.", self.path));
         let files = place.workspace.files()?.ok_or_else(missing)?;

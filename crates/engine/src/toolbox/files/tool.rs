@@ -19,11 +19,11 @@ use super::folder::SessionFolder;
 use super::io_error;
 use super::kept::KeptVersions;
 use super::open::open_named;
-use super::path::FilePath;
+use super::path::{FilePath, real_path};
 use super::workspace::WorkspaceFolder;
 use super::{FileLimits, Shared};
 use crate::tool_schema::{self, Arguments};
-use crate::toolbox::{Tool, ToolAnswer, ToolContext};
+use crate::toolbox::{Tool, ToolAnswer, ToolContext, ToolTarget};
 
 /// The arguments of one tool, and their execution.
 pub(super) trait FileCall: DeserializeOwned + JsonSchema + std::fmt::Debug + Send + 'static {
@@ -33,6 +33,9 @@ pub(super) trait FileCall: DeserializeOwned + JsonSchema + std::fmt::Debug + Sen
 
     /// Checks what the types of the arguments do not.
     fn check(&self, limits: &FileLimits) -> Result<(), Refusal>;
+
+    /// The paths that it names.
+    fn paths(&self) -> Vec<&FilePath>;
 
     /// Carries the call out; it may block.
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal>;
@@ -189,6 +192,26 @@ impl<C: FileCall> Tool for FileTool<C> {
 
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal> {
         self.parse_call(arguments.clone()).map(drop)
+    }
+
+    async fn target(&self, context: ToolContext<'_>, arguments: &Arguments) -> Result<ToolTarget, Refusal> {
+        let call = self.parse_call(arguments.clone())?;
+        let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
+        let work = move || {
+            let files = opening.open()?.workspace.files()?;
+            let mut paths: Vec<String> = Vec::new();
+            for path in call.paths() {
+                let real = files.as_ref().and_then(|files| real_path(files, path));
+                let names = std::iter::once(path.as_str().to_owned()).chain(real);
+                for name in names {
+                    if !paths.contains(&name) {
+                        paths.push(name);
+                    }
+                }
+            }
+            Ok(ToolTarget::Paths(paths))
+        };
+        self.shared.blocking(C::NAME, work).await
     }
 
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {

@@ -51,6 +51,10 @@ impl FileCall for WriteFile {
         Ok(())
     }
 
+    fn paths(&self) -> Vec<&FilePath> {
+        vec![&self.path]
+    }
+
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let files = place.workspace.files()?;
         let before = match &files {

@@ -1,0 +1,91 @@
+//! Whether a call that passed the gate is permitted: by a rule, by the approved plan, by a default, or by a person.
+
+use planwright_core::permission::{
+    CallTarget, Permission, PermissionCall, PermissionOutcome, PlanCover, WorkspaceKind, decide_permission,
+};
+use planwright_core::plan::Plan;
+use planwright_core::plan::content::{PlanContent, RecordedCall};
+use planwright_core::refusal::Refusal;
+use planwright_core::visible::quoted;
+use planwright_core::workspace::Workspace;
+use serde_json::Value;
+
+use super::agent_context::AgentContext;
+use crate::toolbox::{Tool, ToolContext, ToolTarget};
+use crate::tools::Arguments;
+
+/// What an approved plan permits while it is carried out.
+#[derive(Debug, Default)]
+pub(super) struct ApprovedCalls {
+    commands: Vec<String>,
+    calls: Vec<RecordedCall>,
+}
+
+impl ApprovedCalls {
+    /// The commands and calls of the steps that the person approved.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
+        let approved = |step: &_| skipped.iter().all(|skip| skip.step != *step);
+        let calls = match &plan.content {
+            PlanContent::Collect(collected) => {
+                collected.steps.iter().filter(|call| approved(&call.id)).cloned().collect()
+            }
+            PlanContent::Document(_) | PlanContent::Build(_) => Vec::new(),
+        };
+        Self { commands: plan.content.commands(approved), calls }
+    }
+}
+
+/// The decision about a call, with the arguments as a person is shown them.
+pub(super) struct DecidedCall {
+    pub(super) outcome: PermissionOutcome,
+    pub(super) arguments: Value,
+}
+
+impl AgentContext {
+    /// Decides about a call. `plan` is what the plan permits that the call is made for.
+    pub(super) async fn decide_permission(
+        &self,
+        tool: &dyn Tool,
+        context: ToolContext<'_>,
+        arguments: &Arguments,
+        plan: Option<&ApprovedCalls>,
+    ) -> Result<DecidedCall, Refusal> {
+        let target = tool.target(context, arguments).await?;
+        let arguments = Value::Object(arguments.clone());
+        let call = permission_call(tool, &arguments, &target);
+        let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls });
+        let rules = self.options.permissions.rules()?;
+        let workspace = self.workspace_kind(context.workspace, &call.target);
+        let outcome = decide_permission(&rules, &call, workspace, cover.as_ref());
+        Ok(DecidedCall { outcome, arguments })
+    }
+
+    /// A command that no sandbox confines reaches further than the session's own folder.
+    fn workspace_kind(&self, workspace: &Workspace, target: &CallTarget<'_>) -> WorkspaceKind {
+        match (workspace, target) {
+            (Workspace::Own, CallTarget::Command(_)) if self.options.commands_are_unconfined => WorkspaceKind::Project,
+            (Workspace::Own, _) => WorkspaceKind::Own,
+            (Workspace::Project { .. }, _) => WorkspaceKind::Project,
+        }
+    }
+}
+
+pub(super) fn permission_call<'a>(
+    tool: &'a dyn Tool,
+    arguments: &'a Value,
+    target: &'a ToolTarget,
+) -> PermissionCall<'a> {
+    let (tool, effect) = (tool.spec().name.as_str(), tool.effect());
+    PermissionCall { tool, arguments, effect, target: target.as_call_target() }
+}
+
+/// The refusal of a call that a rule denies. `None` if none does.
+pub(super) fn denied(tool: &str, outcome: &PermissionOutcome) -> Option<Refusal> {
+    match outcome.permission {
+        Permission::Allow | Permission::Ask => None,
+        Permission::Deny => {
+            Some(Refusal::policy_denied(format!("{} is denied. {}", quoted(tool), outcome.reason.words())))
+        }
+    }
+}
