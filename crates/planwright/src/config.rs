@@ -4,6 +4,7 @@
 //! - `file`: `planwright.toml` as it is written
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
+//! - `projects`: the project folders that a server works in
 //! - `reply`: the size of a model's reply
 //! - `reference`: the list of all settings, for `--help` and `docs/configuration.md`
 //! - `server`: where the server listens, under which names, and its limits
@@ -14,6 +15,7 @@ mod agents;
 mod file;
 mod planning_files;
 mod policy;
+mod projects;
 mod reference;
 mod reply;
 mod server;
@@ -48,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
     pub(crate) model: ModelSettings,
     pub(crate) server: ServerSettings,
+    /// The folders below which a server takes project folders.
+    pub(crate) allowed_projects: Vec<PathBuf>,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -71,8 +75,9 @@ impl Settings {
         let model = model(&mut file, &path)?;
         file.read_variables()?;
         let server = std::mem::take(&mut file.server).settings_of_server()?;
+        let allowed_projects = file.projects.allow();
         let policy = policy::policy(file, &path)?;
-        Ok(Self { location, own_folder, data, model, server, policy, file: path })
+        Ok(Self { location, own_folder, data, model, server, allowed_projects, policy, file: path })
     }
 }
 

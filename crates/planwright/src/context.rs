@@ -41,6 +41,8 @@ pub(crate) struct Context {
     pub(crate) model: ModelSettings,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
+    /// Only project folders below these are taken, or any for `None`.
+    pub(crate) allowed_projects: Option<Vec<PathBuf>>,
 }
 
 /// Whether a command may make a missing store.
@@ -101,6 +103,7 @@ impl Context {
             data: settings.data,
             model: settings.model,
             lease: settings.server.lease,
+            allowed_projects: None,
         })
     }
 
@@ -109,10 +112,22 @@ impl Context {
         // A page that does not fit the model's context would be cut, and the next page would begin too late.
         let page = (model.context_tokens() as usize / 4).clamp(1_024, 32 * 1_024);
         let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
-        let files = FileTools::new(self.users(), limits);
+        let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
         Agent::new(self.engine.clone(), model, files, Toolbox::default(), options)
+    }
+
+    /// The file tools, for what is not done through an agent.
+    pub(crate) fn files(&self) -> FileTools {
+        self.files_with(FileLimits::default())
+    }
+
+    fn files_with(&self, limits: FileLimits) -> FileTools {
+        match &self.allowed_projects {
+            Some(allow) => FileTools::with_allowed_projects(self.users(), limits, allow.clone()),
+            None => FileTools::new(self.users(), limits),
+        }
     }
 
     /// The folder with the files of all sessions.

@@ -5,6 +5,7 @@ use planwright_engine::agent::Agent;
 use planwright_engine::session::input::ChatLocation;
 use planwright_llm::{ModelChoice, Options, connect};
 
+use super::project;
 use crate::chat::conversation::Conversation;
 use crate::chat::pipe::{self, Messages};
 use crate::chat::talk;
@@ -15,6 +16,10 @@ use crate::failure::{Failure, Outcome};
 pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
     let agent = agent(&context, arguments.model.as_deref())?;
     let place = arrive(&mut context, &agent, arguments.session.as_deref()).await?;
+    match &arguments.project {
+        Some(folder) => project::choose(&context, &place.session, folder).await?,
+        None => project::offer(&context, &place.session).await?,
+    }
     begin_plan_work(&context, &place, arguments.plan).await?;
     let conversation = Conversation::new(agent, context.person.clone(), place)
         .map_err(|error| Failure::unexpected(format!("signals cannot be heard: {error}")))?;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::planning_files::PlanningFilesSection;
+use super::projects::ProjectsSection;
 use super::reply::ReplySection;
 use super::server::ServerSection;
 use super::setting::{Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
@@ -31,6 +32,8 @@ pub(super) struct File {
     pub(super) server: ServerSection,
     #[serde(default)]
     pub(super) planning_files: PlanningFilesSection,
+    #[serde(default)]
+    pub(super) projects: ProjectsSection,
 }
 
 impl File {
@@ -41,7 +44,8 @@ impl File {
         self.reply.read_variables()?;
         self.limits.read_variables()?;
         self.server.read_variables()?;
-        self.planning_files.read_variables()
+        self.planning_files.read_variables()?;
+        self.projects.read_variables()
     }
 
     /// Every setting, in the order of the reference.
@@ -79,6 +83,7 @@ impl File {
         settings.extend(ReplySection::settings());
         settings.extend(LimitsSection::settings());
         settings.extend(PlanningFilesSection::settings());
+        settings.extend(ProjectsSection::settings());
         settings.extend(ServerSection::settings());
         settings
     }
