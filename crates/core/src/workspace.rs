@@ -219,7 +219,7 @@ pub struct ChangeOrigin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<TurnId>,
+    pub in_turn: Option<TurnId>,
     /// 1-based index of the call within the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<u32>,

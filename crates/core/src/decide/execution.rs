@@ -72,7 +72,7 @@ impl Decider<'_> {
                 plan: Some(plan.id.clone()),
                 execution: Some(execution.clone()),
                 step: Some(ended.step.clone()),
-                turn: None,
+                in_turn: None,
                 call: None,
             };
             events.extend(files_changed(origin, &ended.changes));

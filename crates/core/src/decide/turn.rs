@@ -151,7 +151,7 @@ impl Decider<'_> {
 
     /// The call of a turn, and the plan and the step that the turn carries out.
     fn change_origin(&self, open: &OpenTurn, call: u32) -> ChangeOrigin {
-        let mut origin = ChangeOrigin { turn: Some(open.id.clone()), call: Some(call), ..ChangeOrigin::default() };
+        let mut origin = ChangeOrigin { in_turn: Some(open.id.clone()), call: Some(call), ..ChangeOrigin::default() };
         match &open.purpose {
             Purpose::Step { plan, execution, step, .. } => {
                 origin.plan = Some(plan.clone());
