@@ -10,6 +10,10 @@ use serde_json::{Value, json};
 use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::Digest;
 use crate::refusal::Refusal;
+use crate::visible::visible;
+
+/// The characters of a title.
+const TITLE: usize = 120;
 
 /// An ask of the open turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,6 +175,23 @@ impl AskSubject {
             Self::Questions { questions } => json!({ "questions": questions }),
         };
         Digest::of_value("planwright-ask-v1", &json!({ "turn": turn, "call": call, "asks": asked }))
+    }
+
+    /// What it is about, in one line.
+    pub fn title(&self) -> String {
+        let line = match self {
+            Self::Permission(call) => {
+                let first = call.arguments.as_object().and_then(|given| given.values().find_map(Value::as_str));
+                match first.and_then(|text| text.lines().next()) {
+                    Some(first) => format!("{}: {first}", call.tool),
+                    None => call.tool.clone(),
+                }
+            }
+            Self::Questions { questions } => {
+                questions.first().and_then(|asked| asked.text.lines().next()).unwrap_or_default().to_owned()
+            }
+        };
+        visible(&line).chars().take(TITLE).collect()
     }
 
     /// Whether the answer is one to this ask.

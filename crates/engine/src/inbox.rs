@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use planwright_core::ask::Ask;
+use planwright_core::ids::PlanId;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::RefusalCode;
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Session, SessionIdentity};
 
 use crate::ledger::{DamagedRow, Ledger, LedgerError, LedgerResult, Page};
 use crate::lookup;
@@ -36,6 +38,18 @@ pub enum WaitingFor {
     /// Whether an execution on which no process works any more continues or ends.
     Paused,
 }
+
+/// A turn that waits for a person's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingAsk {
+    pub session: SessionIdentity,
+    pub ask: Ask,
+    /// The plan that the turn works for.
+    pub plan: Option<PlanId>,
+}
+
+/// The largest number of asks that are listed.
+const MOST_ASKS: usize = 1_000;
 
 #[derive(Debug, Clone)]
 pub struct Inbox {
@@ -76,6 +90,22 @@ impl Inbox {
         }
     }
 
+    /// What turns ask, the longest waiting first.
+    pub async fn asks(&self, everywhere: &dyn ServerLedger) -> LedgerResult<(Vec<WaitingAsk>, Vec<DamagedRow>)> {
+        let (mut asks, mut damaged, mut after) = (Vec::new(), Vec::new(), None);
+        loop {
+            let page = everywhere.asking(after, 256).await?;
+            damaged.extend(page.damaged);
+            asks.extend(page.items.into_iter().filter_map(|stored| waiting_ask(&stored.session)));
+            after = page.next;
+            if after.is_none() || asks.len() >= MOST_ASKS {
+                break;
+            }
+        }
+        asks.sort_by_key(|waiting| waiting.ask.asked_at);
+        Ok((asks, damaged))
+    }
+
     async fn waiting(&self, listed: PlanAnywhere) -> LedgerResult<Option<Waiting>> {
         let PlanAnywhere { session, plan, active } = listed;
         let plan = match lookup::plan(self.ledger.as_ref(), &session, &plan.id).await {
@@ -87,6 +117,13 @@ impl Inbox {
         let (digest, since) = (plan.digest(), plan.updated_at);
         Ok(Some(Waiting { session, plan, digest, since, active, wants }))
     }
+}
+
+/// What the session's turn asks, if it waits for an answer.
+pub fn waiting_ask(session: &Session) -> Option<WaitingAsk> {
+    let ask = session.waiting_ask()?.clone();
+    let plan = session.turn.as_ref().and_then(|turn| turn.purpose.plan()).cloned();
+    Some(WaitingAsk { session: session.identity.clone(), ask, plan })
 }
 
 fn wants(plan: &Plan) -> Option<WaitingFor> {

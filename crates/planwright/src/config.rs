@@ -25,6 +25,7 @@ mod variables;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -52,6 +53,8 @@ pub(crate) struct Settings {
     pub(crate) server: ServerSettings,
     /// The folders below which a server takes project folders.
     pub(crate) allowed_projects: Vec<PathBuf>,
+    /// The rules of the configuration file, which make sense.
+    pub(crate) permissions: Vec<PermissionRule>,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -75,9 +78,11 @@ impl Settings {
         let model = model(&mut file, &path)?;
         file.read_variables()?;
         let server = std::mem::take(&mut file.server).settings_of_server()?;
+        let permissions = std::mem::take(&mut file.permissions);
+        PermissionRules::new(permissions.clone()).map_err(|refusal| in_file(&path, "permissions", refusal))?;
         let allowed_projects = file.projects.allow();
         let policy = policy::policy(file, &path)?;
-        Ok(Self { location, own_folder, data, model, server, allowed_projects, policy, file: path })
+        Ok(Self { location, own_folder, data, model, server, allowed_projects, permissions, policy, file: path })
     }
 }
 

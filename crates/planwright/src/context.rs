@@ -13,6 +13,7 @@ use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::model::Model;
+use planwright_engine::permission_rules::RuleSource;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
@@ -24,6 +25,7 @@ use crate::cli::Global;
 use crate::config::{ModelSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::permissions::PermissionFile;
 use crate::terminal::card::{self, Source, Standing};
 use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{self, ListedSession};
@@ -39,6 +41,8 @@ pub(crate) struct Context {
     /// The data folder: for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
+    /// The rules for calls of tools.
+    pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
     /// Only project folders below these are taken, or any for `None`.
@@ -100,6 +104,7 @@ impl Context {
             person: person(),
             screen: Screen::new(global.json),
             invocation: Invocation::new(global),
+            permissions: Arc::new(PermissionFile::new(settings.permissions, &settings.data)),
             data: settings.data,
             model: settings.model,
             lease: settings.server.lease,
@@ -115,6 +120,7 @@ impl Context {
         let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.permissions = Arc::clone(&self.permissions) as Arc<dyn RuleSource>;
         Agent::new(self.engine.clone(), model, files, Toolbox::default(), options)
     }
 

@@ -24,6 +24,7 @@ mod context;
 mod failure;
 mod invocation;
 mod logging;
+mod permissions;
 mod server_probe;
 mod terminal;
 mod token;

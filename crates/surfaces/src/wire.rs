@@ -38,7 +38,7 @@ pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, StepRunView};
 pub use happenings::HappeningView;
-pub use inbox::{WaitingKind, WaitingStepView, WaitingView};
+pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use progress::ProgressView;
 pub use sessions::StoredSessionView;

@@ -12,6 +12,7 @@ mod files;
 mod isolation;
 mod ledger;
 mod named_requests;
+mod permissions;
 mod planning;
 mod process;
 mod queue;

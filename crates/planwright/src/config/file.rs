@@ -1,6 +1,7 @@
 //! `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`. Only the
-//! descriptions of agents have none.
+//! descriptions of agents and the permission rules have none.
 
+use planwright_core::permission::PermissionRule;
 use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy, StandingApproval};
 use planwright_core::turn::TurnLimits;
 use serde::Deserialize;
@@ -18,6 +19,8 @@ use crate::failure::Failure;
 pub(super) struct File {
     pub(super) database: Option<String>,
     pub(super) agents: Option<AgentsSection>,
+    #[serde(default)]
+    pub(super) permissions: Vec<PermissionRule>,
     pub(super) model: Option<String>,
     pub(super) context_tokens: Option<Positive<u32>>,
     #[serde(default)]
@@ -76,6 +79,12 @@ impl File {
                 "a list of names, or tables `[agents.NAME]` with `prompt` (a file) or `instructions`, and `about`",
                 "the built-in specialists",
                 "The specialists that steps can be given to. `agents.only` names the ones to keep.",
+            ),
+            top(
+                "permissions",
+                "tables `[[permissions]]` with `tool`, `match`, `server`, `effect`, `exact` and `decide` (`allow`, `ask` or `deny`)",
+                "no rules",
+                "Which calls of tools run, are asked about or are denied ([permissions.md](permissions.md)).",
             ),
         ];
         settings.extend(PlanSection::settings());

@@ -1,9 +1,10 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `workbook`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`: the resources
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list
 
+mod asks;
 mod inbox;
 mod journal;
 mod lookup;
@@ -53,5 +54,6 @@ fn others() -> OpenApiRouter<App> {
         .merge(journal::router())
         .merge(plans::router())
         .merge(inbox::router())
+        .merge(asks::router())
         .merge(workbook::router())
 }

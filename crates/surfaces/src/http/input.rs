@@ -72,6 +72,20 @@ pub(crate) async fn decided(mut stream: ProgressStream) -> ApiResult<Decided> {
     }
 }
 
+/// Waits until an answer to an agent is on disk, and gives what a person reads about it.
+pub(crate) async fn answered(mut stream: ProgressStream) -> ApiResult<String> {
+    loop {
+        match stream.next().await {
+            Update::Progress(Progress::Said(words)) => return Ok(words),
+            Update::Progress(_) => {}
+            Update::Outcome(outcome) => {
+                outcome_view(outcome?)?;
+                return Err(Refusal::new(RefusalCode::Internal, "The input came to no answer.").into());
+            }
+        }
+    }
+}
+
 /// Progress as every endpoint sends it; `None` if it is not for clients.
 pub(crate) fn progress_view(progress: &Progress) -> Option<Value> {
     ProgressView::of(progress).and_then(|view| serde_json::to_value(view).ok())

@@ -9,8 +9,8 @@ use planwright_engine::session::outcome::{Answer, PlanCard};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::ApprovalView;
 use super::schemas::{ChannelSchema, PlanStatusSchema, PlanStyleSchema, PlannerAnswerSchema, ProgressSchema};
+use super::{ApprovalView, AskView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -34,6 +34,10 @@ pub struct AnswerView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub plan: Option<PlanCardView>,
+    /// What the agent asks a person before it continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub ask: Option<AskView>,
     /// What the planner says, while a plan is built.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PlannerAnswerSchema>, nullable = false)]
@@ -45,6 +49,8 @@ pub struct AnswerView {
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeView {
     Done,
+    /// The turn waits for a person's answer to `ask`.
+    WaitsForPerson,
     Answered,
     PlanReady,
     NothingPlanned,
@@ -75,6 +81,10 @@ impl From<Option<&TurnEnd>> for OutcomeView {
 
 impl From<Answer> for AnswerView {
     fn from(answer: Answer) -> Self {
+        let outcome = match &answer.ask {
+            Some(_) => OutcomeView::WaitsForPerson,
+            None => answer.end.as_ref().into(),
+        };
         let ended_with = match &answer.end {
             Some(TurnEnd::PlanReady { plan } | TurnEnd::NothingPlanned { plan }) => Some(plan.to_string()),
             Some(
@@ -92,7 +102,8 @@ impl From<Answer> for AnswerView {
             session_id: answer.session.conversation.to_string(),
             channel: answer.session.channel,
             reply: answer.reply,
-            outcome: answer.end.as_ref().into(),
+            outcome,
+            ask: answer.ask.as_ref().map(AskView::from),
             decided: answer.decided,
             plan_id: answer.plan.as_ref().map(|plan| plan.plan_id.to_string()).or(ended_with),
             plan: answer.plan.map(PlanCardView::from),

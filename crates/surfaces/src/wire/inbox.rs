@@ -1,10 +1,12 @@
 //! Decisions that wait for a person.
 
 use jiff::Timestamp;
+use planwright_core::ask::{Ask, AskSubject, Question};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::Channel;
-use planwright_engine::inbox::{Waiting, WaitingFor};
+use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::schemas::{ChannelSchema, PlanStatusSchema};
@@ -12,31 +14,57 @@ use super::schemas::{ChannelSchema, PlanStatusSchema};
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingView {
+    /// The id of the plan, or of what the agent asks.
+    pub id: String,
     pub kind: WaitingKind,
     pub session_id: String,
     #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
-    pub plan_id: String,
-    pub number: u32,
     pub title: String,
-    #[schema(value_type = PlanStatusSchema)]
-    pub status: PlanStatus,
-    /// What an approval has to name.
-    pub digest: String,
     pub since: Timestamp,
-    /// Whether the session works on it.
-    pub active: bool,
+    /// What an approval or an answer has to name.
+    pub digest: String,
+    /// What a person can decide.
+    pub choices: Vec<String>,
+    /// The plan that is decided about, or that the agent works for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub plan_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub number: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
+    pub status: Option<PlanStatus>,
+    /// Whether the session works on the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub active: Option<bool>,
     /// The step whose result is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub step: Option<WaitingStepView>,
+    /// The call that the agent asks to make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub call: Option<CallToPermitView>,
+    /// What the agent wants to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub questions: Option<Vec<QuestionView>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingKind {
-    Approval,
-    UncertainStep,
+    /// A plan to approve, revise or reject.
+    Plan,
+    /// A call that no rule and no approved plan covers.
+    Permission,
+    /// Questions of the agent.
+    Question,
+    /// A step whose result is unknown.
+    Uncertain,
     /// An execution on which no process works any more: resume or stop it.
     Run,
 }
@@ -52,28 +80,135 @@ pub struct WaitingStepView {
     pub note: Option<String>,
 }
 
+/// A call exactly as it runs once a person permits it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = CallToPermit)]
+#[serde(rename_all = "camelCase")]
+pub struct CallToPermitView {
+    pub tool: String,
+    #[schema(value_type = Object)]
+    pub arguments: Value,
+    /// Why it is asked about.
+    pub reason: String,
+    /// What a person types in a chat to permit it: `/allow CODE`.
+    pub code: String,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Question)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionView {
+    pub text: String,
+    /// Answers to choose from; a person may answer in other words.
+    pub choices: Vec<String>,
+    /// Whether several choices may be taken.
+    pub many: bool,
+}
+
+impl From<&Question> for QuestionView {
+    fn from(question: &Question) -> Self {
+        let Question { text, choices, many } = question.clone();
+        Self { text, choices, many }
+    }
+}
+
 impl From<&Waiting> for WaitingView {
     fn from(waiting: &Waiting) -> Self {
-        let (kind, step) = match &waiting.wants {
-            WaitingFor::Approval => (WaitingKind::Approval, None),
-            WaitingFor::Paused => (WaitingKind::Run, None),
+        let (kind, choices, step) = match &waiting.wants {
+            WaitingFor::Approval => (WaitingKind::Plan, &["approve", "revise", "reject"][..], None),
+            WaitingFor::Paused => (WaitingKind::Run, &["resume", "cancel"][..], None),
             WaitingFor::UncertainStep { position, description, note } => {
                 let (position, description, note) = (*position, description.clone(), note.clone());
-                (WaitingKind::UncertainStep, Some(WaitingStepView { position, description, note }))
+                let step = WaitingStepView { position, description, note };
+                (WaitingKind::Uncertain, &["retry", "skip", "stop"][..], Some(step))
             }
         };
         Self {
+            id: waiting.plan.id.to_string(),
             kind,
             session_id: waiting.session.conversation.to_string(),
             channel: waiting.session.channel,
-            plan_id: waiting.plan.id.to_string(),
-            number: waiting.plan.number,
             title: waiting.plan.display_title(),
-            status: waiting.plan.status,
-            digest: waiting.digest.to_string(),
             since: waiting.since,
-            active: waiting.active,
+            digest: waiting.digest.to_string(),
+            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            plan_id: Some(waiting.plan.id.to_string()),
+            number: Some(waiting.plan.number),
+            status: Some(waiting.plan.status),
+            active: Some(waiting.active),
             step,
+            call: None,
+            questions: None,
         }
+    }
+}
+
+impl From<&WaitingAsk> for WaitingView {
+    fn from(waiting: &WaitingAsk) -> Self {
+        let WaitingAsk { session, ask, plan } = waiting;
+        let (kind, choices, call, questions) = match &ask.subject {
+            AskSubject::Permission(call) => {
+                let choices =
+                    if plan.is_some() { &["once", "plan", "always", "no"][..] } else { &["once", "always", "no"] };
+                let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+                let (tool, arguments, reason) = (call.tool.clone(), call.arguments.clone(), call.reason.clone());
+                let call = CallToPermitView { tool, arguments, reason, code: ask.code() };
+                (WaitingKind::Permission, choices, Some(call), None)
+            }
+            AskSubject::Questions { questions } => {
+                let choices = match questions.as_slice() {
+                    [question] => question.choices.clone(),
+                    _ => Vec::new(),
+                };
+                let questions = questions.iter().map(QuestionView::from).collect();
+                (WaitingKind::Question, choices, None, Some(questions))
+            }
+        };
+        Self {
+            id: ask.id.to_string(),
+            kind,
+            session_id: session.conversation.to_string(),
+            channel: session.channel,
+            title: ask.subject.title(),
+            since: ask.asked_at,
+            digest: ask.digest.to_string(),
+            choices,
+            plan_id: plan.as_ref().map(ToString::to_string),
+            number: None,
+            status: None,
+            active: None,
+            step: None,
+            call,
+            questions,
+        }
+    }
+}
+
+/// What a turn asks, in the answer to an input.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Ask)]
+#[serde(rename_all = "camelCase")]
+pub struct AskView {
+    pub id: String,
+    /// What an answer has to name.
+    pub digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub call: Option<CallToPermitView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub questions: Option<Vec<QuestionView>>,
+}
+
+impl From<&Ask> for AskView {
+    fn from(ask: &Ask) -> Self {
+        let (call, questions) = match &ask.subject {
+            AskSubject::Permission(call) => {
+                let (tool, arguments, reason) = (call.tool.clone(), call.arguments.clone(), call.reason.clone());
+                (Some(CallToPermitView { tool, arguments, reason, code: ask.code() }), None)
+            }
+            AskSubject::Questions { questions } => (None, Some(questions.iter().map(QuestionView::from).collect())),
+        };
+        Self { id: ask.id.to_string(), digest: ask.digest.to_string(), call, questions }
     }
 }

@@ -39,6 +39,19 @@ pub(crate) enum StuckChoiceSchema {
 }
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Grant)]
+pub(crate) enum GrantSchema {
+    /// For this call.
+    Once,
+    /// For this call whenever it comes again while the plan is carried out.
+    Plan,
+    /// A rule allows it from now on.
+    Always,
+    No,
+}
+
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = PlanStyle)]
 pub(crate) enum PlanStyleSchema {

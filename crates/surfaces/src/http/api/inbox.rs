@@ -44,20 +44,28 @@ struct InboxPage {
 
 /// List the decisions that wait for a person
 ///
-/// Plans to approve, steps with an unknown result, and paused executions. The one that changed last comes first.
+/// First what agents ask: permission for a call, and questions; `limit` does not count these. Then plans to approve,
+/// steps with an unknown result, and paused executions; the one that changed last comes first.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxQuery),
     responses((status = 200, description = "A page of decisions", body = InboxPage, example = json!(example()))))]
 async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<InboxPage>> {
     let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
     let page = app.engine().inbox().list(app.ledger(), after, limit).await?;
-    let items = page.items.iter().map(WaitingView::from).collect();
-    Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&page.damaged) }))
+    // What the agent asks holds up its work, so it is on the first page, whole.
+    let (asks, mut damaged) = match after {
+        None => app.engine().inbox().asks(app.ledger()).await?,
+        Some(_) => Default::default(),
+    };
+    damaged.extend(page.damaged);
+    let items = asks.iter().map(WaitingView::from).chain(page.items.iter().map(WaitingView::from)).collect();
+    Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&damaged) }))
 }
 
 fn example() -> serde_json::Value {
     serde_json::json!({
         "items": [{
-            "kind": "approval",
+            "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+            "kind": "plan",
             "sessionId": "k3yk3y8x",
             "channel": "web",
             "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
@@ -66,6 +74,7 @@ fn example() -> serde_json::Value {
             "status": "READY",
             "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             "since": "2026-03-01T12:04:00Z",
+            "choices": ["approve", "revise", "reject"],
             "active": true,
         }],
         "next": null,

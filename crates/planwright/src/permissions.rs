@@ -1,0 +1,160 @@
+//! The permission rules: those of the configuration, and those in `{data}/permissions.toml`, where an answer `always` adds one.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use planwright_core::permission::{PermissionRule, PermissionRules};
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_engine::permission_rules::RuleSource;
+use serde::{Deserialize, Serialize};
+
+/// Both sources together. The file is read again when it has changed, by this process or by a person.
+#[derive(Debug)]
+pub(crate) struct PermissionFile {
+    configured: Vec<PermissionRule>,
+    path: PathBuf,
+    read: Mutex<Option<ReadRules>>,
+}
+
+#[derive(Debug, Clone)]
+struct ReadRules {
+    /// `None` while there is no file.
+    version: Option<(SystemTime, u64)>,
+    rules: Arc<PermissionRules>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Added {
+    #[serde(default)]
+    permissions: Vec<PermissionRule>,
+}
+
+impl PermissionFile {
+    pub(crate) fn new(configured: Vec<PermissionRule>, data: &Path) -> Self {
+        Self { configured, path: data.join("permissions.toml"), read: Mutex::default() }
+    }
+
+    fn version(&self) -> Result<Option<(SystemTime, u64)>, Refusal> {
+        match fs::metadata(&self.path) {
+            Ok(file) => Ok(Some((file.modified().map_err(|error| self.unreadable(&error))?, file.len()))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.unreadable(&error)),
+        }
+    }
+
+    fn added(&self) -> Result<Added, Refusal> {
+        match fs::read_to_string(&self.path) {
+            Ok(text) => toml::from_str(&text).map_err(|error| self.unreadable(&error.message())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Added::default()),
+            Err(error) => Err(self.unreadable(&error)),
+        }
+    }
+
+    fn write(&self, added: &Added) -> Result<(), Refusal> {
+        let text = toml::to_string(added).map_err(|error| self.unwritable(&error))?;
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let write = || {
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&self.path)?;
+            File::open(folder)?.sync_all()
+        };
+        write().map_err(|error: std::io::Error| self.unwritable(&error))
+    }
+
+    /// Processes that add a rule wait for each other.
+    fn lock(&self) -> Result<File, Refusal> {
+        let open = || {
+            let file =
+                File::options().create(true).truncate(false).write(true).open(self.path.with_extension("lock"))?;
+            file.lock()?;
+            Ok(file)
+        };
+        open().map_err(|error: std::io::Error| self.unwritable(&error))
+    }
+
+    fn unreadable(&self, error: &dyn std::fmt::Display) -> Refusal {
+        let message = format!("{} cannot be read, so no call is permitted: {error}.", self.path.display());
+        Refusal::new(RefusalCode::Unavailable, message)
+    }
+
+    fn unwritable(&self, error: &dyn std::fmt::Display) -> Refusal {
+        Refusal::new(RefusalCode::Unavailable, format!("{} cannot be written: {error}.", self.path.display()))
+    }
+}
+
+impl RuleSource for PermissionFile {
+    fn rules(&self) -> Result<Arc<PermissionRules>, Refusal> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.version()?;
+        if let Some(read) = read.as_ref().filter(|read| read.version == version) {
+            return Ok(Arc::clone(&read.rules));
+        }
+        let all = self.configured.iter().cloned().chain(self.added()?.permissions).collect();
+        let rules = Arc::new(PermissionRules::new(all)?);
+        *read = Some(ReadRules { version, rules: Arc::clone(&rules) });
+        Ok(rules)
+    }
+
+    fn add(&self, rule: PermissionRule) -> Result<String, Refusal> {
+        let _lock = self.lock()?;
+        let mut added = self.added()?;
+        if !added.permissions.contains(&rule) {
+            added.permissions.push(rule);
+            self.write(&added)?;
+        }
+        // The time of the file may be the same as before.
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(self.path.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use planwright_core::permission::Permission;
+
+    use super::*;
+
+    fn rule(tool: &str) -> PermissionRule {
+        let (target, server, effect) = (None, None, None);
+        PermissionRule { tool: tool.to_owned(), target, server, effect, exact: false, decide: Permission::Allow }
+    }
+
+    fn tools(file: &PermissionFile) -> Vec<String> {
+        file.rules().unwrap().rules().map(|rule| rule.tool.clone()).collect()
+    }
+
+    #[test]
+    fn added_rules_come_after_the_configured_ones_and_are_there_once() {
+        let data = tempfile::tempdir().unwrap();
+        let file = PermissionFile::new(vec![rule("a")], data.path());
+        assert_eq!(tools(&file), ["a"]);
+        for tool in ["b", "c", "b"] {
+            file.add(rule(tool)).unwrap();
+        }
+        let other = PermissionFile::new(Vec::new(), data.path());
+        assert_eq!(
+            (tools(&file), tools(&other)),
+            (vec!["a".into(), "b".into(), "c".into()], vec!["b".into(), "c".into()])
+        );
+    }
+
+    #[test]
+    fn a_file_that_makes_no_sense_permits_nothing_and_is_kept() {
+        let data = tempfile::tempdir().unwrap();
+        let (file, path) = (PermissionFile::new(vec![rule("a")], data.path()), data.path().join("permissions.toml"));
+        for text in
+            ["[[permissions]]\ntool = 1", "permission = []", "[[permissions]]\ntool = \"x\"\ndecide = \"maybe\""]
+        {
+            fs::write(&path, text).unwrap();
+            assert!(file.rules().unwrap_err().message.contains("permissions.toml"), "{text}");
+            assert!(file.add(rule("b")).is_err(), "{text}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}

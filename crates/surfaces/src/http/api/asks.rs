@@ -1,0 +1,145 @@
+//! `/api/permissions` and `/api/questions`: a person's answers to what an agent asks. The answer to the request comes as
+//! soon as the person's answer is on disk; the agent continues afterwards.
+
+use axum::Json;
+use axum::extract::State;
+use planwright_core::ask::{AskAnswer, Grant};
+use planwright_core::ids::AskId;
+use planwright_core::plan::Digest;
+use planwright_core::refusal::Refusal;
+use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_core::visible::quoted;
+use planwright_engine::session::input::Input;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::lookup::session;
+use crate::http::app::App;
+use crate::http::extract::{Body, Path};
+use crate::http::idempotency::RequestContext;
+use crate::http::input::answered;
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::ApiResult;
+use crate::wire::schemas::{ChannelSchema, GrantSchema};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(permit)).routes(routes!(reply))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = PermissionAnswer)]
+struct PermissionAnswerBody {
+    /// The digest of the call that the person was shown.
+    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
+    digest: Digest,
+    #[schema(value_type = GrantSchema)]
+    grant: Grant,
+    /// What the person says to the agent about it.
+    #[schema(max_length = 16384)]
+    words: Option<String>,
+    /// The session that asks. Without it the answer finds the session as long as it asks.
+    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = QuestionAnswers)]
+struct QuestionAnswersBody {
+    /// The digest of the questions that the person was shown.
+    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
+    digest: Digest,
+    /// One for each question, in their order.
+    #[schema(min_items = 1, max_items = 10)]
+    answers: Vec<String>,
+    /// The session that asks. Without it the answer finds the session as long as it asks.
+    #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: Option<ConversationKey>,
+    #[schema(value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Answered)]
+struct AnsweredView {
+    id: String,
+    session_id: String,
+    #[schema(value_type = ChannelSchema)]
+    channel: Channel,
+    /// What was written down, with the rule that `always` wrote.
+    words: String,
+}
+
+/// Permit or refuse a call
+///
+/// Answers exactly the call with this digest. The first valid answer counts. `plan` permits the same call for the rest of
+/// the execution, `always` writes a rule.
+#[utoipa::path(post, path = "/api/permissions/{id}", tag = "inbox", params(("id" = String, Path)),
+    request_body = PermissionAnswerBody,
+    responses((status = 200, description = "It is answered", body = AnsweredView),
+        (status = 404, description = "No session asks this", body = ProblemBody),
+        (status = 409, description = "It was answered, or the agent asks something else now", body = ProblemBody)))]
+async fn permit(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<AskId>,
+    Body(body): Body<PermissionAnswerBody>,
+) -> ApiResult<Json<AnsweredView>> {
+    let answer = AskAnswer::Permission { grant: body.grant, words: body.words };
+    let session = asking(&app, &id, body.session_id, body.channel).await?;
+    submit(&app, &name, session, id, body.digest, answer).await
+}
+
+/// Answer the questions of an agent
+#[utoipa::path(post, path = "/api/questions/{id}", tag = "inbox", params(("id" = String, Path)),
+    request_body = QuestionAnswersBody,
+    responses((status = 200, description = "They are answered", body = AnsweredView),
+        (status = 404, description = "No session asks this", body = ProblemBody),
+        (status = 409, description = "It was answered, or the agent asks something else now", body = ProblemBody)))]
+async fn reply(
+    State(app): State<App>,
+    name: RequestContext,
+    Path(id): Path<AskId>,
+    Body(body): Body<QuestionAnswersBody>,
+) -> ApiResult<Json<AnsweredView>> {
+    let session = asking(&app, &id, body.session_id, body.channel).await?;
+    submit(&app, &name, session, id, body.digest, AskAnswer::Questions { answers: body.answers }).await
+}
+
+async fn submit(
+    app: &App,
+    name: &RequestContext,
+    session: SessionIdentity,
+    ask: AskId,
+    digest: Digest,
+    answer: AskAnswer,
+) -> ApiResult<Json<AnsweredView>> {
+    let input = Input::Answer { ask: ask.clone(), digest, answer };
+    let words = answered(app.submit(&session, input, name)).await?;
+    let (session_id, channel) = (session.conversation.to_string(), session.channel);
+    Ok(Json(AnsweredView { id: ask.to_string(), session_id, channel, words }))
+}
+
+/// The session that is named, or the one that asks this.
+async fn asking(
+    app: &App,
+    ask: &AskId,
+    named: Option<ConversationKey>,
+    channel: Option<Channel>,
+) -> ApiResult<SessionIdentity> {
+    if let Some(key) = named {
+        let session = session(key, channel);
+        app.engine().sessions().get(&session).await?;
+        return Ok(session);
+    }
+    let (asks, _) = app.engine().inbox().asks(app.ledger()).await?;
+    let found = asks.into_iter().find(|waiting| waiting.ask.id == *ask).map(|waiting| waiting.session);
+    let found = found.filter(|session| channel.is_none_or(|channel| channel == session.channel));
+    found.ok_or_else(|| Refusal::not_found(format!("No agent asks {} any more.", quoted(ask.as_str()))).into())
+}
