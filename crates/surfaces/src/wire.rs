@@ -3,6 +3,7 @@
 //! - `schemas`: how the OpenAPI document describes the domain types in them
 
 mod answers;
+mod changes;
 mod decisions;
 mod entries;
 mod executions;
@@ -30,6 +31,9 @@ use utoipa::ToSchema;
 use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSchema, StepStatusSchema};
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
+pub use changes::{
+    ChangedPathsView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, UndoView, UndoneView,
+};
 pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, StepRunView};

@@ -15,6 +15,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
 use planwright_core::snapshot::{CommandContext, Snapshot};
 use planwright_core::turn::{Purpose, ShownPlan, ToolOutcome, ToolStatus, TurnEnd, TurnEnding, TurnInput, TurnLimit};
+use planwright_core::workspace::CallChanges;
 use proptest::prelude::*;
 
 use crate::world::*;
@@ -105,7 +106,7 @@ pub(crate) fn answers(text: &str) -> TurnInput {
 
 pub(crate) fn came_to(number: u32, status: ToolStatus, text: &str) -> TurnInput {
     let outcome = ToolOutcome { status, text: text.to_owned() };
-    TurnInput::ToolEnded { call: number, outcome, tokens: Measure::Bytes.count(text) }
+    TurnInput::ToolEnded { call: number, outcome, tokens: Measure::Bytes.count(text), changes: CallChanges::default() }
 }
 
 pub(crate) fn done_with(number: u32) -> TurnInput {
@@ -248,7 +249,10 @@ impl Talk {
             Move::Outcome(status, text) => {
                 let call = open.map_or(1, |open| open.ended + 1);
                 let outcome = ToolOutcome { status: *status, text: text.clone() };
-                tell(&turn, &[TurnInput::ToolEnded { call, outcome, tokens: count(text) }])
+                tell(
+                    &turn,
+                    &[TurnInput::ToolEnded { call, outcome, tokens: count(text), changes: CallChanges::default() }],
+                )
             }
             Move::End(end, text) => {
                 close(&turn, &[], TurnEnding { text: text.clone(), tokens: count(text.trim()), ..end.clone().into() })

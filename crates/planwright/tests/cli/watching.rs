@@ -63,7 +63,7 @@ impl<'a> Carrier<'a> {
         self.does(|plan, execution| RunCommand::Advance {
             plan,
             execution,
-            ended: vec![EndedStep { step, outcome }],
+            ended: vec![EndedStep { step, outcome, changes: planwright_core::workspace::CallChanges::default() }],
             begun: Vec::new(),
         });
     }

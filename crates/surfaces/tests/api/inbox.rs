@@ -77,7 +77,11 @@ async fn a_step_with_an_unknown_result_waits_for_a_person() {
     };
     let ended = |index: usize, status, note: Option<&str>| {
         let outcome = Outcome { status, note: note.map(str::to_owned), evidence: None };
-        vec![EndedStep { step: steps[index].clone(), outcome }]
+        vec![EndedStep {
+            step: steps[index].clone(),
+            outcome,
+            changes: planwright_core::workspace::CallChanges::default(),
+        }]
     };
     advance(vec![], steps.to_vec()).await;
     advance(ended(0, StepStatus::Uncertain, Some("the process ended")), vec![]).await;

@@ -7,6 +7,7 @@ use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus::{self, Completed, Failed, InProgress, Pending, Skipped, Uncertain};
 use planwright_core::refusal::RefusalCode;
+use planwright_core::workspace::CallChanges;
 
 use super::steps;
 use crate::world::*;
@@ -22,7 +23,10 @@ pub(super) fn running_steps() -> World {
 }
 
 fn advance(world: &mut World, ended: &[(&str, StepStatus)], begun: &[&str]) -> Decided {
-    let ended = ended.iter().map(|(id, status)| EndedStep { step: step(id), outcome: outcome(*status) }).collect();
+    let ended = ended
+        .iter()
+        .map(|(id, status)| EndedStep { step: step(id), outcome: outcome(*status), changes: CallChanges::default() })
+        .collect();
     let begun = begun.iter().map(|id| step(id)).collect();
     let (plan, execution) = (world.active().id.clone(), world.execution());
     world.send(Actor::system("executor"), Command::Run(RunCommand::Advance { plan, execution, ended, begun }))

@@ -114,7 +114,12 @@ pub(crate) async fn every_character_of_a_turn_comes_back(store: &Store) {
         let outcome = ToolOutcome { status: ToolStatus::Uncertain, text: text.to_owned() };
         commands.push(begin(&said));
         commands.push(note(&turn, vec![TurnInput::Replied { reply, tokens: u32::MAX }]));
-        let ended = TurnInput::ToolEnded { call: 1, outcome, tokens: 0 };
+        let ended = TurnInput::ToolEnded {
+            call: 1,
+            outcome,
+            tokens: 0,
+            changes: planwright_core::workspace::CallChanges::default(),
+        };
         let end = TurnEnd::ModelFailed { message: text.to_owned() };
         commands.push(finish(&turn, vec![ended], ending(end, text)));
         let kept_from = commands.len() as u64;

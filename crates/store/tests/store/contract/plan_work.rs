@@ -188,5 +188,12 @@ async fn step(engine: &Engine, plan: &PlanId, step: &str, status: StepStatus) {
     let advance = |ended, begun| RunCommand::Advance { plan: plan.clone(), execution: execution.clone(), ended, begun };
     run(engine, advance(Vec::new(), vec![step.clone()])).await;
     let outcome = Outcome { status, note: None, evidence: None };
-    run(engine, advance(vec![EndedStep { step, outcome }], Vec::new())).await;
+    run(
+        engine,
+        advance(
+            vec![EndedStep { step, outcome, changes: planwright_core::workspace::CallChanges::default() }],
+            Vec::new(),
+        ),
+    )
+    .await;
 }

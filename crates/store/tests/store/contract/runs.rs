@@ -48,7 +48,7 @@ fn end(plan: &Plan, n: usize, note: &str) -> Command {
     Command::Run(RunCommand::Advance {
         plan: plan.id.clone(),
         execution: execution(plan),
-        ended: vec![EndedStep { step: nth(n), outcome }],
+        ended: vec![EndedStep { step: nth(n), outcome, changes: planwright_core::workspace::CallChanges::default() }],
         begun: Vec::new(),
     })
 }
