@@ -9,6 +9,7 @@ mod chat;
 mod chat_models;
 mod chat_sessions;
 mod chat_terminal;
+mod commands;
 mod deciding;
 mod deploying;
 mod doctor;
