@@ -9,12 +9,12 @@
 mod commands;
 mod contract;
 mod pgbouncer;
-mod postgres_trouble;
+mod postgres_faults;
 mod proxy;
-mod sharing_trouble;
-mod sqlite_trouble;
+mod shared_store_faults;
+mod sqlite_faults;
 mod turns;
-mod verifying;
+mod verification;
 
 use planwright_test_support::stores;
 

@@ -8,7 +8,7 @@ use planwright_engine::ledger::LedgerError;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
+use crate::verification::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
 
 pub(crate) fn here() -> SessionIdentity {
     session("cli:k3yk3y8x")

@@ -17,7 +17,7 @@ use super::runs::carry_out;
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verifying::{assert_no_gaps, assert_whole, chain, whats};
+use crate::verification::{assert_no_gaps, assert_whole, chain, whats};
 
 const LONG: Duration = Duration::from_secs(600);
 

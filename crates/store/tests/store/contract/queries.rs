@@ -14,7 +14,7 @@ use planwright_engine::version_index::VersionIndexEntry;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_whole, findings, verify};
+use crate::verification::{assert_whole, findings, verify};
 
 pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Store) {
     let ledger = store.ledger().await;

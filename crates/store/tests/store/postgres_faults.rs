@@ -19,7 +19,7 @@ use crate::commands::*;
 use crate::contract::concurrency::recorded;
 use crate::proxy::{Cut, Proxy};
 use crate::stores::{Store, client, server};
-use crate::verifying::{assert_no_gaps, assert_whole, verify, whats};
+use crate::verification::{assert_no_gaps, assert_whole, verify, whats};
 
 async fn fresh() -> (Store, String) {
     let store = Store::postgres().await;
