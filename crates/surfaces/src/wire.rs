@@ -7,9 +7,9 @@ mod changes;
 mod decisions;
 mod entries;
 mod executions;
-mod happenings;
 mod inbox;
 mod messages;
+mod plan_updates;
 mod progress;
 pub(crate) mod schemas;
 mod sessions;
@@ -37,9 +37,9 @@ pub use changes::{
 pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, StepRunView};
-pub use happenings::HappeningView;
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
+pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
 pub use sessions::StoredSessionView;
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::running::{Answer, Running, request, serve};
+use crate::server_process::{Answer, Running, request, serve};
 use crate::world::World;
 
 /// A client without the token, by what it sends instead.

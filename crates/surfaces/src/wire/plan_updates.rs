@@ -11,7 +11,7 @@ use super::CountsView;
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct HappeningView {
+pub struct PlanUpdateView {
     #[serde(rename = "type")]
     pub kind: &'static str,
     pub seq: u64,
@@ -24,7 +24,7 @@ pub struct HappeningView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<HappeningStepView>,
+    pub step: Option<PlanUpdateStepView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct HappeningView {
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct HappeningStepView {
+pub struct PlanUpdateStepView {
     pub id: String,
     pub position: usize,
     pub total: usize,
@@ -47,15 +47,15 @@ pub struct HappeningStepView {
     pub evidence: Option<String>,
 }
 
-impl From<&PlanUpdate> for HappeningView {
-    fn from(happened: &PlanUpdate) -> Self {
+impl From<&PlanUpdate> for PlanUpdateView {
+    fn from(update: &PlanUpdate) -> Self {
         let mut view = Self {
-            kind: happened.name,
-            seq: happened.seq,
-            at: happened.at,
-            by: happened.by.clone(),
-            plan_id: happened.plan.to_string(),
-            status: happened.status,
+            kind: update.name,
+            seq: update.seq,
+            at: update.at,
+            by: update.by.clone(),
+            plan_id: update.plan.to_string(),
+            status: update.status,
             execution: None,
             step: None,
             took_ms: None,
@@ -63,7 +63,7 @@ impl From<&PlanUpdate> for HappeningView {
             note: None,
             superseded_by: None,
         };
-        match &happened.kind {
+        match &update.kind {
             PlanUpdateKind::Changed => {}
             PlanUpdateKind::Approved { note } | PlanUpdateKind::Rejected { reason: note } => view.note.clone_from(note),
             PlanUpdateKind::ExecutionBegan(sum)
@@ -97,7 +97,7 @@ impl From<&PlanUpdate> for HappeningView {
     }
 }
 
-impl HappeningView {
+impl PlanUpdateView {
     fn sum_up(&mut self, sum: &ExecutionSummary) {
         self.execution = Some(sum.number);
         self.counts = Some(sum.counts.into());
@@ -105,8 +105,8 @@ impl HappeningView {
     }
 }
 
-fn step_view(step: &StepPosition, status: StepStatus, evidence: Option<String>) -> HappeningStepView {
-    HappeningStepView {
+fn step_view(step: &StepPosition, status: StepStatus, evidence: Option<String>) -> PlanUpdateStepView {
+    PlanUpdateStepView {
         id: step.id.to_string(),
         position: step.position,
         total: step.total,

@@ -2,7 +2,7 @@ use std::io::Read as _;
 use std::net::TcpListener;
 use std::process::Stdio;
 
-use crate::running::{Running, log, logged, serve};
+use crate::server_process::{Running, log, logged, serve};
 use crate::world::{World, ran};
 
 /// What a person reads at the start.

@@ -10,7 +10,7 @@ use planwright_core::plan::execution::StepStatus::{Completed, InProgress};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{Purpose, TurnEnd, TurnEnding};
 
-use crate::talking::say;
+use crate::random_conversation::say;
 use crate::world::*;
 
 /// A document of two steps that is carried out.

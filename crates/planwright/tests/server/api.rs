@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::running::Running;
+use crate::server_process::Running;
 use crate::world::{World, ran};
 
 #[test]

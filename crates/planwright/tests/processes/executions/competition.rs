@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use planwright_core::plan::{PlanStatus, PlanStyle};
 
 use super::child::{Job, Waiting};
-use super::stage::{Stage, calls, resume};
+use super::fixture::{Stage, calls, resume};
 use crate::stores::Store;
 
 const STYLES: [PlanStyle; 4] = [PlanStyle::Collect, PlanStyle::Build, PlanStyle::Collect, PlanStyle::Document];

@@ -8,7 +8,7 @@ use planwright_engine::Engine;
 use super::damage::{BYSTANDER, here, three_plans};
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
+use crate::verification::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
 
 const OURS: &str = "session_id = (SELECT id FROM session WHERE conversation = 'k3yk3y8x')";
 

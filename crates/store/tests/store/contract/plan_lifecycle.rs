@@ -13,7 +13,7 @@ use planwright_engine::Engine;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::assert_whole;
+use crate::verification::assert_whole;
 
 fn here() -> SessionIdentity {
     session("cli:k3yk3y8x")

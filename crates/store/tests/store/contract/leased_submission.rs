@@ -12,7 +12,7 @@ use planwright_engine::ledger::{Lease, LedgerError};
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verifying::{assert_no_gaps, assert_whole};
+use crate::verification::{assert_no_gaps, assert_whole};
 
 const LONG: Duration = Duration::from_secs(600);
 /// Run out as soon as it is given.

@@ -16,7 +16,7 @@ use planwright_store::Location;
 use serde_json::{Value, json};
 
 use super::child::{Act, Job, Waiting};
-use super::fate::Fate;
+use super::kill_points::Fate;
 use super::model::call;
 use super::tools::{Moment, Noted, record};
 use crate::stores::Store;

@@ -6,7 +6,7 @@ use planwright_core::refusal::RefusalCode;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_no_gaps, assert_whole};
+use crate::verification::{assert_no_gaps, assert_whole};
 
 pub(crate) async fn the_same_request_is_carried_out_once(store: &Store) {
     let ledger = store.ledger().await;

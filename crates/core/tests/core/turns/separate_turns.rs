@@ -10,7 +10,7 @@ use planwright_core::turn::{Effect, EndReason, Purpose, ToolStatus, Turn, TurnEn
 
 use super::machine::{limits, over, run, turn_after, used};
 use super::purposes::{begin, built, of_step};
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 fn step_turn(inputs: &[TurnInput]) -> Turn {

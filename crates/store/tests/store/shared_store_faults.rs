@@ -12,10 +12,10 @@ use tokio::time::timeout;
 use crate::commands::*;
 use crate::contract::changes::{follow, next, wait_for};
 use crate::contract::damage::here;
-use crate::contract::restoring::{assert_same, journal, restore_all, rich};
+use crate::contract::restore::{assert_same, journal, restore_all, rich};
 use crate::proxy::{Cut, Proxy};
 use crate::stores::{Store, client, raw, server};
-use crate::verifying::assert_whole;
+use crate::verification::assert_whole;
 
 const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something never comes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::running::{Running, logged, serve};
+use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 /// A request whose end does not come, so that the server has something to wait for.

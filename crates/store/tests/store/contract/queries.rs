@@ -14,7 +14,7 @@ use planwright_engine::version_index::VersionIndexEntry;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_whole, findings, verify};
+use crate::verification::{assert_whole, findings, verify};
 
 pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Store) {
     let ledger = store.ledger().await;
@@ -305,33 +305,33 @@ pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier
     let engine = store.engine().await;
     let here = session("cli:k3yk3y8x");
     ready(&engine, &here, "# Version 1").await;
-    for version in 2..=20 {
+    for version in 2..=70 {
         draft(&engine, &here, set(&format!("# Version {version}"))).await;
     }
     let plan = engine.plans().active(&here).await.unwrap();
-    assert_eq!(plan.version, 20);
-    let all: BTreeSet<_> = (1..=20)
+    assert_eq!(plan.version, 70);
+    let all: BTreeSet<_> = (1..=70)
         .map(|version| VersionIndexEntry { plan: plan.id.clone(), version, seq: u64::from(version) + 3 })
         .collect();
     assert_eq!(engine.ledger().version_index(&here).await.unwrap(), all);
-    for version in [1, 7, 20] {
+    for version in 1..=70 {
         let entry = engine.ledger().version_entry(&here, &plan.id, version).await.unwrap().unwrap();
         assert_eq!((entry.seq, entry.event.name()), (u64::from(version) + 3, "content_set"));
     }
-    assert!(engine.ledger().version_entry(&here, &plan.id, 21).await.unwrap().is_none());
+    assert!(engine.ledger().version_entry(&here, &plan.id, 71).await.unwrap().is_none());
     assert!(engine.ledger().version_entry(&nth_session(1), &plan.id, 1).await.unwrap().is_none());
 
     let early = "seq < (SELECT max(seq) - 1 FROM journal) AND version IS NOT NULL";
-    assert_eq!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await, 18);
+    assert_eq!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await, 68);
     let author = engine.history().version_author(&plan).await.unwrap().unwrap();
     assert_eq!(author.by, agent());
     assert_eq!(engine.history().external_author(&plan).await.unwrap(), Some(agent()));
     let change = engine.history().diff_versions(&plan, None, None).await.unwrap();
     let said = serde_json::to_string(&change).unwrap();
-    assert!(said.contains("Version 19") && said.contains("Version 20"), "{said}");
+    assert!(said.contains("Version 69") && said.contains("Version 70"), "{said}");
     damaged(engine.history().diff_versions(&plan, Some(7), None).await, "entry");
-    let missing = refused(engine.history().diff_versions(&plan, Some(21), None).await, RefusalCode::NotFound);
-    assert!(missing.contains("has versions 1 to 20"), "{missing}");
+    let missing = refused(engine.history().diff_versions(&plan, Some(71), None).await, RefusalCode::NotFound);
+    assert!(missing.contains("has versions 1 to 70"), "{missing}");
 }
 
 /// A version of these is frozen, so nothing that led to it is read again.

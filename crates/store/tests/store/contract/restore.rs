@@ -19,7 +19,7 @@ use super::runs::{carry_out, executing};
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verifying::{assert_no_gaps, assert_whole};
+use crate::verification::{assert_no_gaps, assert_whole};
 
 const LONG: Duration = Duration::from_secs(600);
 

@@ -1,6 +1,6 @@
 //! Requests without a valid token have a rate of their own.
 
-use crate::running::{Running, serve};
+use crate::server_process::{Running, serve};
 use crate::world::{World, ran};
 
 #[test]

@@ -19,7 +19,7 @@ use crate::commands::*;
 use crate::contract::concurrency::recorded;
 use crate::proxy::{Cut, Proxy};
 use crate::stores::{Store, client, server};
-use crate::verifying::{assert_no_gaps, assert_whole, verify, whats};
+use crate::verification::{assert_no_gaps, assert_whole, verify, whats};
 
 async fn fresh() -> (Store, String) {
     let store = Store::postgres().await;
@@ -233,7 +233,7 @@ async fn a_version_is_looked_up_by_an_index() {
     let sql = include_str!("../../src/postgres/sql/version_entry.sql");
     client.batch_execute(&format!("PREPARE version_entry AS {sql}")).await.unwrap();
     client.batch_execute("SET plan_cache_mode = force_generic_plan").await.unwrap();
-    let rows = client.simple_query("EXPLAIN EXECUTE version_entry ('plan', 7, 'k3yk3y8x', 'cli')").await.unwrap();
+    let rows = client.simple_query("EXPLAIN EXECUTE version_entry ('plan', 40, 'k3yk3y8x', 'cli', 32)").await.unwrap();
     let plan: Vec<_> = rows
         .iter()
         .filter_map(|row| match row {

@@ -6,7 +6,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus::{self, Completed, Failed, Pending, Skipped, Uncertain};
 use planwright_core::refusal::RefusalCode;
 
-use super::advancing::running_steps;
+use super::advance::running_steps;
 use super::{settle, steps};
 use crate::world::*;
 

@@ -17,7 +17,7 @@ use planwright_store::SqliteLedger;
 use crate::commands::*;
 use crate::contract::damage::{BYSTANDER, here, three_plans};
 use crate::stores::{Store, raw};
-use crate::verifying::{assert_whole, findings, verify};
+use crate::verification::{assert_whole, findings, verify};
 
 async fn engine(file: &Path) -> Engine {
     Engine::new(Arc::new(SqliteLedger::open(file).await.unwrap()), Policy::default())
@@ -115,7 +115,7 @@ async fn a_read_that_has_to_wait_blocks_no_other_task() {
 /// The process may not make its files any larger, which is what a full disk looks like to SQLite.
 #[test]
 fn a_full_disk_is_not_writable() {
-    let test = "sqlite_trouble::a_full_disk_is_not_writable";
+    let test = "sqlite_faults::a_full_disk_is_not_writable";
     if std::env::var_os(AGAIN).is_none() {
         let limited = "trap '' XFSZ; exec prlimit --fsize=2000000 -- \"$0\" \"$@\"";
         let status = Command::new("sh")
@@ -227,7 +227,7 @@ fn runs_without_powers(test: &str) -> bool {
 
 #[tokio::test]
 async fn a_read_only_file_can_be_read_and_says_why_not_more() {
-    if !runs_without_powers("sqlite_trouble::a_read_only_file_can_be_read_and_says_why_not_more") {
+    if !runs_without_powers("sqlite_faults::a_read_only_file_can_be_read_and_says_why_not_more") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -244,7 +244,7 @@ async fn a_read_only_file_can_be_read_and_says_why_not_more() {
 
 #[tokio::test]
 async fn a_folder_that_may_not_be_written_is_unavailable() {
-    if !runs_without_powers("sqlite_trouble::a_folder_that_may_not_be_written_is_unavailable") {
+    if !runs_without_powers("sqlite_faults::a_folder_that_may_not_be_written_is_unavailable") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

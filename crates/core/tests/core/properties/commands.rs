@@ -14,7 +14,7 @@ use planwright_core::turn::{ShownPlan, ToolStatus, TurnEnd};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use planwright_core::refusal::RefusalCode;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_no_gaps, assert_whole};
+use crate::verification::{assert_no_gaps, assert_whole};
 
 pub(crate) async fn a_commit_is_seen_through_a_second_handle_at_once(store: &Store) {
     let (writer, reader) = (store.engine().await, store.engine().await);
