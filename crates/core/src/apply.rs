@@ -55,7 +55,9 @@ impl Snapshot {
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }
-            | SessionEvent::WorkspaceChosen { .. } => {}
+            | SessionEvent::WorkspaceChosen { .. }
+            | SessionEvent::FilesChanged { .. }
+            | SessionEvent::ChangesUndone { .. } => {}
         }
         if let Some(session) = &mut self.session {
             session.apply(event, context.at);
@@ -71,7 +73,7 @@ impl Session {
     fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
         let mode = &mut self.plan_mode;
         match event {
-            SessionEvent::Opened => {}
+            SessionEvent::Opened | SessionEvent::FilesChanged { .. } | SessionEvent::ChangesUndone { .. } => {}
             SessionEvent::PlanModeEnabled { style, plan } => {
                 mode.enabled = true;
                 mode.style = *style;

@@ -181,7 +181,9 @@ impl AskSubject {
     pub fn title(&self) -> String {
         let line = match self {
             Self::Permission(call) => {
-                let first = call.arguments.as_object().and_then(|given| given.values().find_map(Value::as_str));
+                let named = ["command", "path"].iter().find_map(|name| call.arguments.get(name)?.as_str());
+                let any = || call.arguments.as_object().and_then(|given| given.values().find_map(Value::as_str));
+                let first = named.or_else(any);
                 match first.and_then(|text| text.lines().next()) {
                     Some(first) => format!("{}: {first}", call.tool),
                     None => call.tool.clone(),

@@ -11,7 +11,7 @@ use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
-use crate::workspace::Workspace;
+use crate::workspace::{CallChanges, Undo, Workspace};
 
 pub use crate::plan::content::MetadataChange;
 pub use crate::plan::creation::ImportedPlan;
@@ -47,6 +47,8 @@ pub enum SessionCommand {
     Reset { history_from: u64 },
     /// `/project`. Only a person chooses.
     ChooseWorkspace(Workspace),
+    /// `/undo`, after the files were put back. Only a person has changes undone.
+    RecordUndo(Box<Undo>),
 }
 
 /// About the conversation and its open turn.
@@ -237,6 +239,9 @@ pub enum RunCommand {
 pub struct EndedStep {
     pub step: StepId,
     pub outcome: Outcome,
+    /// What the call of the step did to files.
+    #[serde(default, skip_serializing_if = "CallChanges::is_empty")]
+    pub changes: CallChanges,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -256,6 +261,7 @@ impl Command {
             Self::Session(
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
+            Self::Session(SessionCommand::RecordUndo(undo)) => Some(&undo.plan),
             Self::Session(_) | Self::Draft(_) | Self::Answer(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),

@@ -118,7 +118,9 @@ impl Event {
                 | SessionEvent::PlanModeDisabled { .. }
                 | SessionEvent::Compacted { .. }
                 | SessionEvent::PlanShown { .. }
-                | SessionEvent::WorkspaceChosen { .. },
+                | SessionEvent::WorkspaceChosen { .. }
+                | SessionEvent::FilesChanged { .. }
+                | SessionEvent::ChangesUndone { .. },
             )
             | Self::Turn { .. }
             | Self::Workbook(_) => None,

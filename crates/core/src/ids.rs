@@ -118,6 +118,11 @@ impl RequestId {
         Self::within(execution.as_str(), &format!("note {step} {attempt}"))
     }
 
+    /// The name of a recorded call in one attempt at its step; for the same reason always the same one.
+    pub fn of_step_call(execution: &ExecutionId, step: &StepId, attempt: usize) -> Self {
+        Self::within(execution.as_str(), &format!("call {step} {attempt}"))
+    }
+
     fn within(whole: &str, part: &str) -> Self {
         use sha2::{Digest as _, Sha256};
         const HEAD: usize = 18;

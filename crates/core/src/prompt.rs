@@ -2,6 +2,7 @@
 //! that changes by itself, so that it stays the same byte for byte while nothing happens and providers can keep it.
 
 mod plan_block;
+mod project;
 pub mod specialist;
 
 use crate::agents::Specialist;
@@ -9,6 +10,7 @@ use crate::plan::PlanStatus;
 use crate::snapshot::Snapshot;
 
 pub use plan_block::plan_block;
+pub use project::{ProjectGuide, project_block};
 
 /// A plan of the session, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]

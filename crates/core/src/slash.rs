@@ -3,7 +3,7 @@
 //! - [`parse`]: the one way in, the same on every channel
 //! - `table`: every command with its usage and help; parsing, help, suggestions and completion all read it
 //! - `command`: what a command says once it is understood
-//! - `plan`, `arguments`, `selection`: what may follow a command's name
+//! - `plan`, `workspace`, `arguments`, `selection`: what may follow a command's name
 //! - `suggest`, `mistake`: what was probably meant, and how that is said
 //! - [`help`], [`completions`]: the table as people see it
 
@@ -16,8 +16,9 @@ mod plan;
 mod selection;
 mod suggest;
 mod table;
+mod workspace;
 
-pub use command::{AutoCommand, Comparison, OnOff, PlanCommand, SlashCommand};
+pub use command::{AutoCommand, ChangeSelection, Comparison, OnOff, PlanCommand, ProjectCommand, SlashCommand};
 pub use complete::completions;
 pub use help::help;
 pub use mistake::Mistake;

@@ -14,6 +14,7 @@ use crate::ask::Ask;
 use crate::ids::{PlanId, TurnId};
 use crate::model::ModelReply;
 use crate::plan::Digest;
+use crate::workspace::CallChanges;
 
 pub use event::TurnEvent;
 pub use limits::{TurnLimit, TurnLimits};
@@ -32,6 +33,9 @@ pub enum TurnInput {
         call: u32,
         outcome: ToolOutcome,
         tokens: u32,
+        /// What the call did to files. It has an entry of its own in the journal.
+        #[serde(default, skip_serializing_if = "CallChanges::is_empty")]
+        changes: CallChanges,
     },
 }
 

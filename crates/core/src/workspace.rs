@@ -7,6 +7,7 @@ use hex::FromHex as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::refusal::Refusal;
 use crate::visible::quoted;
 
@@ -145,4 +146,105 @@ pub struct FileChange {
     pub before: Option<FileVersion>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<FileVersion>,
+}
+
+/// The paths of a workspace that differ between two times, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedPaths {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// Whether every file was looked at both times, so that nothing is missing here.
+    pub complete: bool,
+}
+
+impl ChangedPaths {
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
+    }
+
+    /// Without the paths that tools changed, which are kept and can be undone.
+    #[must_use]
+    pub fn without(mut self, covered: &[FileChange]) -> Self {
+        let is_other = |path: &String| !covered.iter().any(|change| change.path == *path);
+        for paths in [&mut self.added, &mut self.changed, &mut self.removed] {
+            paths.retain(is_other);
+        }
+        self
+    }
+
+    /// At most this many paths of each kind.
+    #[must_use]
+    pub fn at_most(mut self, paths: usize) -> Self {
+        for list in [&mut self.added, &mut self.changed, &mut self.removed] {
+            self.complete &= list.len() <= paths;
+            list.truncate(paths);
+        }
+        self
+    }
+}
+
+/// What one tool call did to files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallChanges {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FileChange>,
+    /// What a command changed. It is not kept and cannot be undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncovered: Option<ChangedPaths>,
+}
+
+impl CallChanges {
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.uncovered.as_ref().is_none_or(ChangedPaths::is_empty)
+    }
+}
+
+impl From<Vec<FileChange>> for CallChanges {
+    fn from(changes: Vec<FileChange>) -> Self {
+        Self { changes, uncovered: None }
+    }
+}
+
+/// The call that changed files, and the plan that it was a part of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeOrigin {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<ExecutionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_turn: Option<TurnId>,
+    /// 1-based index of the call within the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u32>,
+}
+
+/// What a person put back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undo {
+    pub plan: PlanId,
+    /// Only the changes of this step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepId>,
+    /// What the undo itself did to files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FileChange>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_undone: Vec<NotUndone>,
+}
+
+/// A file that an undo left as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotUndone {
+    #[serde(default, skip_serializing_if = "Workspace::is_own")]
+    pub workspace: Workspace,
+    pub path: String,
+    /// A sentence for people.
+    pub why: String,
 }

@@ -8,6 +8,7 @@
 //! - `turn`: a turn from its beginning to its end, as the state machine in `core` says
 //! - `permission`, `asks`: whether a call is permitted, and a person's answer to what a turn asks
 //! - `leases`: the lease of a session, taken and released
+//! - `change_tracker`, `plan_changes`: what calls change in files, and what plans changed
 //! - `chats`: which session a transport chat is in
 //! - `takeover`: work that other processes left
 //!
@@ -15,20 +16,25 @@
 
 mod agent_context;
 mod asks;
+mod change_tracker;
 mod chats;
 mod commands;
 mod execution;
 mod inputs;
 mod leases;
 mod permission;
+mod plan_changes;
 mod replies;
 mod takeover;
 mod turn;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::Workspace;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +56,7 @@ use inputs::InputDispatcher;
 use takeover::Takeover;
 
 pub use chats::Chats;
+pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 
 /// How long abandoned work may take to release its session when the process shuts down.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -150,6 +157,16 @@ impl Agent {
 
     pub fn model(&self) -> &dyn Model {
         self.context.model()
+    }
+
+    /// Checks a folder that a person names as a project, and gives it as it is recorded: absolute, without links.
+    pub fn project(&self, path: &Path) -> Result<Workspace, Refusal> {
+        self.context.files.project(path)
+    }
+
+    /// What plans changed in files.
+    pub fn plan_changes(&self) -> PlanChangesReader {
+        PlanChangesReader::new(&self.context)
     }
 
     pub fn chats(&self) -> Chats {

@@ -199,7 +199,9 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }
-            | SessionEvent::WorkspaceChosen { .. } => None,
+            | SessionEvent::WorkspaceChosen { .. }
+            | SessionEvent::FilesChanged { .. }
+            | SessionEvent::ChangesUndone { .. } => None,
         },
         Event::Turn { .. } | Event::Workbook(_) => None,
         Event::Plan { event, .. } => match event {

@@ -6,6 +6,7 @@ use planwright_core::ids::PlanId;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{Channel, ConversationKey, Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
+use planwright_core::workspace::Workspace;
 
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
@@ -67,6 +68,16 @@ impl Sessions {
         // Entries that are written between this read and the reset also come before the reset.
         let head = self.submitter.ledger().session(session).await?.map_or(0, |stored| stored.head.seq);
         self.submit(session, by, SessionCommand::Reset { history_from: head + 1 }).await
+    }
+
+    /// The folder that the file tools work in from now on. The caller has checked it.
+    pub async fn choose_workspace(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        workspace: Workspace,
+    ) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::ChooseWorkspace(workspace)).await
     }
 
     pub async fn get(&self, session: &SessionIdentity) -> LedgerResult<Session> {

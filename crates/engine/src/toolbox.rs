@@ -43,6 +43,17 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
 
     /// Does it, in the session that asks and in no other. Dropping the future ends it, as far as it can be ended.
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal>;
+
+    /// The answer of a call of this name whose answer was lost, if the call was carried out.
+    async fn done_before(&self, context: ToolContext<'_>) -> Result<Option<ToolAnswer>, Refusal> {
+        let _ = context;
+        Ok(None)
+    }
+
+    /// Whether a call may change files that its answer does not name. Then the workspace before and after it is compared.
+    fn changes_untracked(&self) -> bool {
+        false
+    }
 }
 
 /// What a call acts on.

@@ -18,8 +18,8 @@ use crate::config::settings_help;
 
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
-    ApproveArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs, ReviseArgs,
-    WatchArgs,
+    ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
+    ReviseArgs, WatchArgs,
 };
 
 /// A planning runtime for LLM agents: durable, reviewable plans that a person approves.
@@ -162,6 +162,9 @@ pub(crate) struct ChatArgs {
     /// The kind of plan to work on; `off` turns plan work off [default: as it was in the session]
     #[arg(long, value_name = "STYLE", value_parser = plan_work())]
     pub(crate) plan: Option<PlanWork>,
+    /// The project folder to work in [default: the one the session works in; inside a git work tree you are asked once]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
     /// The message, or a command such as `/plan show`; `-` reads it from stdin
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Vec<String>,
@@ -199,6 +202,9 @@ pub(crate) struct McpArgs {
     /// else document]
     #[arg(long, value_name = "STYLE", value_parser = plan_work())]
     pub(crate) plan: Option<PlanWork>,
+    /// The project folder that the session works in [default: as it was]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 /// Whether plan work is on at the start.

@@ -8,6 +8,7 @@ mod import;
 mod mcp;
 mod plan;
 mod progress;
+pub(crate) mod project;
 mod restore;
 mod serve;
 mod sessions;

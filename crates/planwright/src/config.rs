@@ -4,6 +4,7 @@
 //! - `file`: `planwright.toml` as it is written
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
+//! - `projects`: the project folders that a server works in
 //! - `reply`: the size of a model's reply
 //! - `reference`: the list of all settings, for `--help` and `docs/configuration.md`
 //! - `sandbox`: what the agent's commands may do
@@ -15,6 +16,7 @@ mod agents;
 mod file;
 mod planning_files;
 mod policy;
+mod projects;
 mod reference;
 mod reply;
 mod sandbox;
@@ -53,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) model: ModelSettings,
     pub(crate) server: ServerSettings,
     pub(crate) sandbox: SandboxSettings,
+    /// The folders below which a server takes project folders.
+    pub(crate) allowed_projects: Vec<PathBuf>,
     /// The rules of the configuration file, which make sense.
     pub(crate) permissions: Vec<PermissionRule>,
     /// The path of the configuration file, which may not exist.
@@ -81,8 +85,20 @@ impl Settings {
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = std::mem::take(&mut file.permissions);
         PermissionRules::new(permissions.clone()).map_err(|refusal| in_file(&path, "permissions", refusal))?;
+        let allowed_projects = file.projects.allow();
         let policy = policy::policy(file, &path)?;
-        Ok(Self { location, own_folder, data, model, server, sandbox, permissions, policy, file: path })
+        Ok(Self {
+            location,
+            own_folder,
+            data,
+            model,
+            server,
+            sandbox,
+            allowed_projects,
+            permissions,
+            policy,
+            file: path,
+        })
     }
 }
 

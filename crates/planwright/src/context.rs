@@ -19,7 +19,7 @@ use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::command::CommandTools;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
-use planwright_sandbox::Sandbox;
+use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
 use serde_json::{Value, json};
 
@@ -51,6 +51,8 @@ pub(crate) struct Context {
     pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
+    /// Only project folders below these are taken, or any for `None`.
+    pub(crate) allowed_projects: Option<Vec<PathBuf>>,
 }
 
 /// Whether a command may make a missing store.
@@ -115,6 +117,7 @@ impl Context {
             sandbox,
             sandbox_settings: settings.sandbox,
             lease: settings.server.lease,
+            allowed_projects: None,
         })
     }
 
@@ -128,9 +131,10 @@ impl Context {
         // A page that does not fit the model's context would be cut, and the next page would begin too late.
         let page = (model.context_tokens() as usize / 4).clamp(1_024, 32 * 1_024);
         let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
-        let files = FileTools::new(self.users(), limits);
+        let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.commands_are_unconfined = self.sandbox_settings.level == SandboxLevel::Open;
         options.permissions = Arc::clone(&self.permissions) as Arc<dyn RuleSource>;
         let removed = self.sandbox.remove_leftovers();
         if removed > 0 {
@@ -139,6 +143,18 @@ impl Context {
         let command_options = sandbox::command_options(&self.sandbox_settings, page);
         let commands = CommandTools::new(self.sandbox.clone(), files.clone(), command_options);
         Agent::new(self.engine.clone(), model, files, Toolbox::new(commands.tools()), options)
+    }
+
+    /// The file tools, for what is not done through an agent.
+    pub(crate) fn files(&self) -> FileTools {
+        self.files_with(FileLimits::default())
+    }
+
+    fn files_with(&self, limits: FileLimits) -> FileTools {
+        match &self.allowed_projects {
+            Some(allow) => FileTools::with_allowed_projects(self.users(), limits, allow.clone()),
+            None => FileTools::new(self.users(), limits),
+        }
     }
 
     /// The folder with the files of all sessions.

@@ -6,6 +6,7 @@
 pub(crate) mod card;
 pub(crate) mod chat_card;
 pub(crate) mod diff;
+pub(crate) mod file_diff;
 pub(crate) mod history;
 pub(crate) mod json;
 pub(crate) mod live;

@@ -3,12 +3,13 @@
 //! - `schemas`: how the OpenAPI document describes the domain types in them
 
 mod answers;
+mod changes;
 mod decisions;
 mod entries;
 mod executions;
-mod happenings;
 mod inbox;
 mod messages;
+mod plan_updates;
 mod progress;
 pub(crate) mod schemas;
 mod sessions;
@@ -30,12 +31,15 @@ use utoipa::ToSchema;
 use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSchema, StepStatusSchema};
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
+pub use changes::{
+    ChangedPathsView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, UndoView, UndoneView,
+};
 pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, StepRunView};
-pub use happenings::HappeningView;
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
+pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
 pub use sessions::StoredSessionView;
 

@@ -163,7 +163,9 @@ impl Conversation {
             | SessionEvent::PlanShown { .. }
             | SessionEvent::PlanCreated { .. }
             | SessionEvent::PlanImported { .. }
-            | SessionEvent::WorkspaceChosen { .. } => {}
+            | SessionEvent::WorkspaceChosen { .. }
+            | SessionEvent::FilesChanged { .. }
+            | SessionEvent::ChangesUndone { .. } => {}
         }
     }
 

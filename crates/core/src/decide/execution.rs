@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
 use crate::decide::Decider;
 use crate::decide::resume::skipped;
-use crate::event::{Event, PlanEvent};
+use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
 use crate::plan::execution::{Execution, StepRun, StepStatus};
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus};
 use crate::refusal::Refusal;
+use crate::workspace::{CallChanges, ChangeOrigin};
 
 impl Decider<'_> {
     pub(super) fn run(&self, command: &RunCommand) -> Result<Vec<Event>, Refusal> {
@@ -67,6 +68,14 @@ impl Decider<'_> {
             let event = self.end_step(plan, &ahead, ended)?;
             ahead.moved.insert(&ended.step, ended.outcome.status);
             events.push(event);
+            let origin = || ChangeOrigin {
+                plan: Some(plan.id.clone()),
+                execution: Some(execution.clone()),
+                step: Some(ended.step.clone()),
+                in_turn: None,
+                call: None,
+            };
+            events.extend(files_changed(origin, &ended.changes));
         }
         for step in begun {
             let event = self.begin_step(plan, &ahead, step)?;
@@ -93,7 +102,7 @@ impl Decider<'_> {
     }
 
     fn end_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, ended: &EndedStep) -> Result<Event, Refusal> {
-        let EndedStep { step, outcome } = ended;
+        let EndedStep { step, outcome, changes: _ } = ended;
         let status = ahead.status(plan, step)?;
         // What was done is written down, however much it is altogether: it must not be done again for want of room.
         self.check_texts(outcome)?;
@@ -252,6 +261,12 @@ pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
 
 pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Event {
     Event::of_plan(&plan.id, PlanEvent::StepEnded { execution: execution.id.clone(), step: step.clone(), outcome })
+}
+
+/// What a call did to files, if it did anything.
+pub(super) fn files_changed(origin: impl FnOnce() -> ChangeOrigin, changes: &CallChanges) -> Option<Event> {
+    let changed = || SessionEvent::FilesChanged { origin: origin(), call_changes: changes.clone() };
+    (!changes.is_empty()).then(|| Event::Session(changed()))
 }
 
 /// The step that is in progress, if one is.

@@ -10,7 +10,7 @@ use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 use crate::session::ConversationKey;
-use crate::workspace::Workspace;
+use crate::workspace::{Undo, Workspace};
 
 impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
@@ -22,6 +22,7 @@ impl Decider<'_> {
             SessionCommand::FinishPlanWork => self.finish_plan_work(),
             SessionCommand::Reset { history_from } => self.reset(*history_from),
             SessionCommand::ChooseWorkspace(workspace) => self.choose_workspace(workspace),
+            SessionCommand::RecordUndo(undo) => self.record_undo(undo),
         }
     }
 
@@ -119,7 +120,26 @@ impl Decider<'_> {
                 "A turn is open and works in the folder chosen before; stop it or wait until it has ended.",
             ));
         }
+        let running = |plan: &&Plan| {
+            let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+            plan.status == PlanStatus::Executing && !paused
+        };
+        if let Some(plan) = self.snapshot.active().filter(running) {
+            return Err(plan.wrong_status("it is carried out in the folder chosen before"));
+        }
         Ok(vec![Event::Session(SessionEvent::WorkspaceChosen { path: workspace.project().map(str::to_owned) })])
+    }
+
+    fn record_undo(&self, undo: &Undo) -> Result<Vec<Event>, Refusal> {
+        match self.context.by.kind {
+            ActorKind::Person => {}
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
+                return Err(Refusal::policy_denied("Only a person has changes undone."));
+            }
+        }
+        self.snapshot.opened()?;
+        self.snapshot.named(&undo.plan)?;
+        Ok(vec![Event::Session(SessionEvent::ChangesUndone { undo: undo.clone() })])
     }
 }
 

@@ -3,15 +3,16 @@
 use crate::ask::Ask;
 use crate::command::{Outcome, TurnCommand};
 use crate::decide::Decider;
-use crate::decide::execution::{in_progress, step_ended};
+use crate::decide::execution::{files_changed, in_progress, step_ended};
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
 use crate::plan::execution::{Execution, StepStatus};
-use crate::plan::{PlanStatus, PlanStyle};
+use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
 use crate::session::Compaction;
 use crate::turn::{OpenTurn, Purpose, ShownPlan, ToolStatus, TurnEnd, TurnEnding, TurnInput};
+use crate::workspace::ChangeOrigin;
 
 impl Decider<'_> {
     pub(super) fn turn(&self, command: &TurnCommand) -> Result<Vec<Event>, Refusal> {
@@ -132,6 +133,7 @@ impl Decider<'_> {
             events.extend(question_left(&mut open));
             open.take_in(input);
             events.push(Event::of_turn(turn, input.clone().into()));
+            events.extend(self.files_changed_by(&open, input));
             events.extend(self.doubted(&open, input));
         }
         if let Some(ending) = ending {
@@ -140,6 +142,34 @@ impl Decider<'_> {
             events.push(Event::of_turn(turn, TurnEvent::Ended { ending: ending.clone() }));
         }
         Ok(events)
+    }
+
+    fn files_changed_by(&self, open: &OpenTurn, input: &TurnInput) -> Option<Event> {
+        let TurnInput::ToolEnded { call, changes, .. } = input else { return None };
+        files_changed(|| self.change_origin(open, *call), changes)
+    }
+
+    /// The call of a turn, and the plan and the step that the turn carries out.
+    fn change_origin(&self, open: &OpenTurn, call: u32) -> ChangeOrigin {
+        let mut origin = ChangeOrigin { in_turn: Some(open.id.clone()), call: Some(call), ..ChangeOrigin::default() };
+        match &open.purpose {
+            Purpose::Step { plan, execution, step, .. } => {
+                origin.plan = Some(plan.clone());
+                origin.execution = Some(execution.clone());
+                origin.step = Some(step.clone());
+            }
+            Purpose::Document { plan } => {
+                origin.plan = Some(plan.clone());
+                self.snapshot.plan(plan).inspect(|plan| worked_on(&mut origin, plan));
+            }
+            // A person may say something while a document is carried out, and the agent continues with it.
+            Purpose::Answer => {
+                let executing = self.snapshot.active().filter(|plan| plan.status == PlanStatus::Executing);
+                executing.inspect(|plan| worked_on(&mut origin, plan));
+            }
+            Purpose::Question { .. } => {}
+        }
+        origin
     }
 
     /// Marks the document's current step as uncertain when a call of the turn has an unknown result. A person decides.
@@ -214,6 +244,12 @@ impl Decider<'_> {
             vec![Event::Session(SessionEvent::PlanShown { shown: shown.clone() })]
         })
     }
+}
+
+fn worked_on(origin: &mut ChangeOrigin, plan: &Plan) {
+    origin.plan = Some(plan.id.clone());
+    origin.execution = plan.execution.as_ref().map(|execution| execution.id.clone());
+    origin.step = plan.execution.as_ref().and_then(in_progress).map(|run| run.step.clone());
 }
 
 /// A turn that continues or ends does not wait for its question any more.

@@ -7,6 +7,7 @@ use crate::plan::creation::{Creation, ImportedPlan};
 use crate::session::Compaction;
 use crate::turn::ShownPlan;
 use crate::wire::events;
+use crate::workspace::{CallChanges, ChangeOrigin, Undo};
 
 events! {
     pub enum SessionEvent {
@@ -35,6 +36,18 @@ events! {
         "plan_imported" PlanImported { number: u32, plan: Box<ImportedPlan> },
         /// The file tools work in this project folder from now on, or in the session's own folder for `None`.
         "workspace_chosen" WorkspaceChosen { path: Option<String> },
+        /// A tool call changed files. It is written with the outcome of the call.
+        "files_changed" FilesChanged {
+            #[serde(flatten)]
+            origin: ChangeOrigin,
+            #[serde(flatten)]
+            call_changes: CallChanges,
+        },
+        /// A person had files put back as they were.
+        "changes_undone" ChangesUndone {
+            #[serde(flatten)]
+            undo: Undo,
+        },
     }
 }
 
@@ -48,6 +61,8 @@ impl SessionEvent {
             | Self::Compacted { .. }
             | Self::PlanShown { .. }
             | Self::WorkspaceChosen { .. } => None,
+            Self::FilesChanged { origin, .. } => origin.plan.as_ref(),
+            Self::ChangesUndone { undo } => Some(&undo.plan),
             Self::PlanModeEnabled { plan, .. } => Some(plan),
             Self::PlanCreated { creation } => Some(&creation.plan),
             Self::PlanImported { plan, .. } => Some(&plan.id),
@@ -65,7 +80,9 @@ impl SessionEvent {
             | Self::PlanModeDisabled { .. }
             | Self::Compacted { .. }
             | Self::PlanShown { .. }
-            | Self::WorkspaceChosen { .. } => None,
+            | Self::WorkspaceChosen { .. }
+            | Self::FilesChanged { .. }
+            | Self::ChangesUndone { .. } => None,
         }
     }
 }

@@ -46,6 +46,26 @@ pub enum SlashCommand {
     Help {
         topic: Option<String>,
     },
+    Project(ProjectCommand),
+    Changes(ChangeSelection),
+    Undo(ChangeSelection),
+}
+
+/// The folder that the file tools work in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProjectCommand {
+    Show,
+    /// Back to the session's own folder.
+    Off,
+    At(String),
+}
+
+/// Which changes of files. Without a plan, the active one or else the last one is meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangeSelection {
+    pub plan: Option<PlanReference>,
+    /// From 1.
+    pub step: Option<usize>,
 }
 
 /// Where no plan is named, the active one is meant.
@@ -137,6 +157,9 @@ impl SlashCommand {
             Self::Memory(_) => "memory",
             Self::Tools => "tools",
             Self::Help { .. } => "help",
+            Self::Project(_) => "project",
+            Self::Changes(_) => "changes",
+            Self::Undo(_) => "undo",
         }
     }
 }
@@ -175,6 +198,10 @@ impl fmt::Display for SlashCommand {
             Self::Goal(text) | Self::Task(text) | Self::Schedule(text) | Self::Memory(text) => write!(f, " {text}"),
             Self::Switch { key } => write!(f, " {key}"),
             Self::Help { topic } => write_after(f, topic),
+            Self::Project(ProjectCommand::Show) => Ok(()),
+            Self::Project(ProjectCommand::Off) => f.write_str(" off"),
+            Self::Project(ProjectCommand::At(path)) => write!(f, " {path}"),
+            Self::Changes(selection) | Self::Undo(selection) => write_selected_changes(f, selection),
             Self::Allow { code, grant, words } => {
                 write_after(f, code)?;
                 write_after(f, &grant.map(Grant::as_str))?;
@@ -220,6 +247,11 @@ impl PlanCommand {
 
 fn write_after(f: &mut fmt::Formatter<'_>, argument: &Option<impl fmt::Display>) -> fmt::Result {
     argument.iter().try_for_each(|argument| write!(f, " {argument}"))
+}
+
+fn write_selected_changes(f: &mut fmt::Formatter<'_>, selection: &ChangeSelection) -> fmt::Result {
+    write_after(f, &selection.plan)?;
+    selection.step.iter().try_for_each(|step| write!(f, " step {step}"))
 }
 
 fn write_note(f: &mut fmt::Formatter<'_>, note: Option<&str>) -> fmt::Result {

@@ -4,7 +4,7 @@ use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text,
 use super::command::PlanCommand::{Done, Off, Status};
 use super::command::{AutoCommand, SlashCommand};
 use super::mistake::Mistake;
-use super::plan;
+use super::{plan, workspace};
 use crate::ask::Grant;
 use crate::session::ConversationKey;
 use crate::visible::quoted;
@@ -144,7 +144,7 @@ impl CommandSpec {
     }
 }
 
-static TABLE: [CommandSpec; 34] = {
+static TABLE: [CommandSpec; 37] = {
     use Feature::{AutoRuns, Conversation, Diary, Goals, Memory, Plans, Schedules, Tasks, Workbook};
     use HelpGroup::{Deciding, LookingAround, OnItsOwn, PlanWork, Talking};
     [
@@ -180,6 +180,14 @@ static TABLE: [CommandSpec; 34] = {
         row(Plans, Deciding, "plan diff", "[plan] [other plan]", plan::diff)
             .says("what changed in a plan, or from one plan to another", "/plan diff 2 3"),
         row(Plans, Deciding, "plan export", "[plan]", plan::export).says("a plan as Markdown", "/plan export 3"),
+        row(Plans, Deciding, "changes", "[plan] [step 2]", workspace::changes)
+            .says("what a plan changed in files, as a diff", "/changes 3 step 2"),
+        row(Plans, Deciding, "undo", "[plan] [step 2]", workspace::undo)
+            .says("put the files back as they were before a plan or a step", "/undo 3"),
+        row(Conversation, Talking, "project", "[folder]", workspace::project).says(
+            "work in this folder from now on; `off` goes back to the session's own folder",
+            "/project /home/me/shop",
+        ),
         row(Conversation, Talking, "new", "", |rest| nothing(rest, SlashCommand::New))
             .says("begin a new session", "/new"),
         row(Conversation, Talking, "sessions", "", |rest| nothing(rest, SlashCommand::Sessions))

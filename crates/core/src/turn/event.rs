@@ -6,6 +6,7 @@ use crate::model::ModelReply;
 use crate::plan::Digest;
 use crate::turn::{Purpose, ToolOutcome, TurnEnding, TurnInput};
 use crate::wire::events;
+use crate::workspace::CallChanges;
 
 events! {
     pub enum TurnEvent {
@@ -47,12 +48,13 @@ events! {
 }
 
 impl TurnEvent {
-    /// The input that it gives to the turn's state machine.
+    /// The input that it gives to the turn's state machine, which does not know of files.
     pub fn input(&self) -> Option<TurnInput> {
         match self {
             Self::ModelReplied { reply, tokens } => Some(TurnInput::Replied { reply: reply.clone(), tokens: *tokens }),
             Self::ToolEnded { call, outcome, tokens } => {
-                Some(TurnInput::ToolEnded { call: *call, outcome: outcome.clone(), tokens: *tokens })
+                let (outcome, changes) = (outcome.clone(), CallChanges::default());
+                Some(TurnInput::ToolEnded { call: *call, outcome, tokens: *tokens, changes })
             }
             Self::Begun { .. }
             | Self::Resumed
@@ -69,7 +71,7 @@ impl From<TurnInput> for TurnEvent {
     fn from(input: TurnInput) -> Self {
         match input {
             TurnInput::Replied { reply, tokens } => Self::ModelReplied { reply, tokens },
-            TurnInput::ToolEnded { call, outcome, tokens } => Self::ToolEnded { call, outcome, tokens },
+            TurnInput::ToolEnded { call, outcome, tokens, changes: _ } => Self::ToolEnded { call, outcome, tokens },
         }
     }
 }

@@ -455,7 +455,7 @@ fn completion_goes_word_by_word() {
         ("/s", &["/sessions", "/switch ", "/stop", "/status"]),
         ("/stop", &[]),
         ("/help plan re", &["/help plan reject", "/help plan revise", "/help plan resume"]),
-        ("/a", &[]),
+        ("/a", &["/allow "]),
         ("/x", &[]),
         ("//", &[]),
         ("", &[]),

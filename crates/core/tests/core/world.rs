@@ -16,6 +16,7 @@ use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::{Policy, StandingApproval};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::snapshot::{CommandContext, Snapshot};
+use planwright_core::workspace::CallChanges;
 use serde_json::{Value, json};
 
 pub(crate) const SESSION: &str = "cli:k3yk3y8x";
@@ -302,6 +303,6 @@ pub(crate) fn begin_step(plan: PlanId, execution: ExecutionId, id: &str) -> RunC
 }
 
 pub(crate) fn end_step(plan: PlanId, execution: ExecutionId, id: &str, status: StepStatus) -> RunCommand {
-    let ended = EndedStep { step: step(id), outcome: outcome(status) };
+    let ended = EndedStep { step: step(id), outcome: outcome(status), changes: CallChanges::default() };
     RunCommand::Advance { plan, execution, ended: vec![ended], begun: Vec::new() }
 }

@@ -5,6 +5,7 @@
 //! - `overview`: `/status`, `/sessions` and `/tools`
 //! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
 //! - `compact`: `/compact`
+//! - `workspace`: `/project`, `/changes` and `/undo`
 //!
 //! `/allow` and `/deny` are answers, which `asks` takes.
 
@@ -13,6 +14,7 @@ mod decisions;
 mod overview;
 mod plans;
 mod workbook;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -38,6 +40,7 @@ use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
 use overview::Overview;
+use workspace::WorkspaceCommands;
 
 pub(super) use decisions::{Decisions, REVISION};
 pub(super) use plans::{Leave, PlanCommands};
@@ -50,6 +53,7 @@ pub(super) struct Commands {
     executions: Executions,
     chats: Chats,
     overview: Overview,
+    pub(super) workspace: WorkspaceCommands,
     pub(super) asks: Asks,
     pub(super) decisions: Decisions,
     pub(super) plans: PlanCommands,
@@ -67,7 +71,9 @@ impl Commands {
         let decisions = Decisions::new(agent, turns.requests.clone(), executions.clone(), replies.clone());
         let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
-        Self { agent: Arc::clone(agent), leases, turns, executions, chats, overview, asks, decisions, plans }
+        let workspace = WorkspaceCommands::new(agent, leases.clone());
+        let agent = Arc::clone(agent);
+        Self { agent, leases, turns, executions, chats, overview, workspace, asks, decisions, plans }
     }
 
     pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -85,6 +91,11 @@ impl Commands {
                 // The key of the new session is made from the request's name, so that sent again it is the same one.
                 let new = context.engine(self.agent.engine()).sessions().new_identity(session.channel);
                 let location = self.chats.enter(&context.request.location.transport, &new, by).await?;
+                // The person stays in the folder they work in.
+                let workspace = self.agent.engine().sessions().get(session).await?.workspace;
+                if !workspace.is_own() {
+                    self.agent.engine().sessions().choose_workspace(&location.session, by, workspace).await?;
+                }
                 let reply =
                     format!("New session `{}`. `/switch {}` goes back.", location.session, session.conversation);
                 Ok(Answer::words(&location.session, reply))
@@ -106,6 +117,9 @@ impl Commands {
             SlashCommand::Status => self.overview.status(session).await,
             SlashCommand::Tools => self.overview.tools(session).await,
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),
+            SlashCommand::Project(command) => self.workspace.project(command, context).await,
+            SlashCommand::Changes(selection) => self.workspace.changes(selection, session).await,
+            SlashCommand::Undo(selection) => self.workspace.undo_selected(selection, context).await,
             SlashCommand::Auto(_)
             | SlashCommand::Goal(_)
             | SlashCommand::Goals

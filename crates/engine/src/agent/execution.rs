@@ -218,6 +218,7 @@ impl Executions {
             id,
             plan,
             held: Arc::new(held),
+            workspace: committed.snapshot.session.map(|session| session.workspace).unwrap_or_default(),
             context,
         };
         Box::pin(runner.run()).await

@@ -60,6 +60,10 @@ impl InputHandler for InputDispatcher {
             Input::ResumePlan { plan, choice, worker } => {
                 Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, worker, context)).await?.into()
             }
+            Input::Undo { plan, step } => {
+                let plan = self.agent.engine().plans().get(session, &plan).await?;
+                self.commands.workspace.undo(&plan, step, context).await?.into()
+            }
             Input::CarryOut { plan } => Box::pin(self.executions.carry_out(&plan, context)).await?.into(),
             Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
@@ -114,6 +118,7 @@ impl InputHandler for InputDispatcher {
             | Input::Reject { .. }
             | Input::Answer { .. }
             | Input::ResumePlan { .. }
+            | Input::Undo { .. }
             | Input::CarryOut { .. }
             | Input::ResumeTurn
             | Input::ResumeExecution) => waits(input),

@@ -291,7 +291,9 @@ fn noted(event: &SessionEvent) -> Option<String> {
         | SessionEvent::PlanShown { .. }
         | SessionEvent::PlanCreated { .. }
         | SessionEvent::PlanImported { .. }
-        | SessionEvent::WorkspaceChosen { .. } => None,
+        | SessionEvent::WorkspaceChosen { .. }
+        | SessionEvent::FilesChanged { .. }
+        | SessionEvent::ChangesUndone { .. } => None,
     }
 }
 

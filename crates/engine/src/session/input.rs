@@ -7,7 +7,7 @@ use planwright_core::ids::{AskId, PlanId, RequestId};
 use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_core::slash::{self, Mistake, PlanCommand, SlashCommand};
+use planwright_core::slash::{self, Mistake, PlanCommand, ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
 
 /// An input for one session.
@@ -51,6 +51,11 @@ pub enum Input {
         choice: Option<StuckChoice>,
         worker: Worker,
     },
+    /// Puts the files back that a plan or one of its steps changed. The step is from 1.
+    Undo {
+        plan: PlanId,
+        step: Option<usize>,
+    },
     /// Carries out a plan that is approved, or continues it from the first step not done.
     CarryOut {
         plan: PlanId,
@@ -84,6 +89,7 @@ impl Input {
             | Self::Reject { .. }
             | Self::Answer { .. }
             | Self::ResumePlan { .. }
+            | Self::Undo { .. }
             | Self::CarryOut { .. }
             | Self::ResumeTurn
             | Self::ResumeExecution => Priority::Waits,
@@ -116,7 +122,9 @@ fn command_priority(command: &SlashCommand) -> Priority {
         | SlashCommand::Status
         | SlashCommand::Tools
         | SlashCommand::Allow { code: None, .. }
-        | SlashCommand::Help { .. } => Priority::Reads,
+        | SlashCommand::Help { .. }
+        | SlashCommand::Project(ProjectCommand::Show)
+        | SlashCommand::Changes(_) => Priority::Reads,
         SlashCommand::Allow { code: Some(_), .. }
         | SlashCommand::Deny { .. }
         | SlashCommand::New
@@ -129,7 +137,9 @@ fn command_priority(command: &SlashCommand) -> Priority {
         | SlashCommand::Tasks
         | SlashCommand::Schedule(_)
         | SlashCommand::Diary
-        | SlashCommand::Memory(_) => Priority::Waits,
+        | SlashCommand::Memory(_)
+        | SlashCommand::Project(ProjectCommand::Off | ProjectCommand::At(_))
+        | SlashCommand::Undo(_) => Priority::Waits,
     }
 }
 

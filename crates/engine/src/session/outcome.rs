@@ -9,6 +9,7 @@ use planwright_core::planner::PlannerAnswer;
 use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::TurnEnd;
+use planwright_core::workspace::Undo;
 
 use super::ask_words::ask_words;
 
@@ -90,6 +91,8 @@ pub struct Answer {
     pub turn: Option<TurnStats>,
     /// Why it was refused, if it was; then nothing changed.
     pub refusal: Option<RefusalCode>,
+    /// What an undo did to files.
+    pub undone: Option<Box<Undo>>,
 }
 
 impl Answer {
@@ -104,6 +107,7 @@ impl Answer {
             planner: None,
             turn: None,
             refusal: None,
+            undone: None,
         }
     }
 
@@ -133,7 +137,7 @@ impl From<TurnOutcome> for Answer {
     fn from(outcome: TurnOutcome) -> Self {
         let TurnOutcome { session, turn, end, ask, reply, plan, planner, usage, model_calls, tool_calls } = outcome;
         let turn = Some(TurnStats { turn, usage, model_calls, tool_calls });
-        Self { session, end, ask, decided: None, reply, plan, planner, turn, refusal: None }
+        Self { session, end, ask, decided: None, reply, plan, planner, turn, refusal: None, undone: None }
     }
 }
 

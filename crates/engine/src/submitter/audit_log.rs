@@ -32,11 +32,13 @@ const fn words(event: &Event) -> Option<&'static str> {
             SessionEvent::PlanModeEnabled { .. } => Some("plan work was turned on"),
             SessionEvent::PlanModeDisabled { .. } => Some("plan work was turned off"),
             SessionEvent::WorkspaceChosen { .. } => Some("a workspace was chosen"),
+            SessionEvent::ChangesUndone { .. } => Some("changes of files were undone"),
             SessionEvent::ConversationReset { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }
             | SessionEvent::PlanCreated { .. }
-            | SessionEvent::PlanImported { .. } => None,
+            | SessionEvent::PlanImported { .. }
+            | SessionEvent::FilesChanged { .. } => None,
         },
         Event::Turn { event, .. } => match event {
             TurnEvent::Begun { .. } => Some("a turn began"),

@@ -12,6 +12,7 @@
 //! - [`change`], [`kept`]: one file changed at once, and its content before and after
 //! - [`changes`], [`diff`], [`snapshot`]: what was changed, shown and undone, and what commands changed
 //! - [`outputs`]: the output of commands, beside the session's files
+//! - [`guide`]: what a project says about how work is done in it
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
 mod change;
@@ -24,6 +25,7 @@ mod fence;
 pub(crate) mod folder;
 mod glob;
 mod grep;
+mod guide;
 mod ignore_rules;
 mod io_error;
 mod kept;
@@ -64,11 +66,11 @@ use kept::KeptVersions;
 use project::{ProjectFolder, ProjectRules};
 use tool::FileTool;
 
-pub use changes::{NotUndone, UndoReport};
+pub use changes::UndoReport;
 pub use diff::FileDiff;
 pub use limits::FileLimits;
 pub(crate) use outputs::CommandFolder;
-pub use snapshot::{ChangedPaths, WorkspaceSnapshot};
+pub use snapshot::WorkspaceSnapshot;
 
 /// The file tools and the folders they work in; clones share them.
 #[derive(Debug, Clone)]

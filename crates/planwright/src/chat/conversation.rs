@@ -2,10 +2,12 @@
 //! back. Ctrl+C ends what the agent does; a second one does not wait for that.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
 use planwright_core::session::SessionIdentity;
+use planwright_core::slash::{ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
 use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
@@ -16,6 +18,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::signals::{Signal, Signals};
 use super::view::View;
+use crate::commands::project::absolute;
 use crate::failure::Failure;
 
 #[derive(Debug)]
@@ -118,7 +121,7 @@ impl Conversation {
         view: &mut dyn View,
     ) -> Result<Option<LedgerResult<Option<Answer>>>, Failure> {
         let (first, then) = match asked {
-            Asked::Text(text) => (Input::typed(text), None),
+            Asked::Text(text) => (typed(text), None),
             Asked::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
         };
         match self.submitted(first, view).await? {
@@ -164,6 +167,18 @@ impl Conversation {
 
     fn request(&self) -> Request {
         Request::new(self.place.clone(), self.person.clone())
+    }
+}
+
+/// What a person typed. A folder that they name is relative to the one they are in.
+fn typed(text: &str) -> Input {
+    let input = Input::typed(text);
+    match input {
+        Input::Command(SlashCommand::Project(ProjectCommand::At(folder))) => {
+            let path = absolute(Path::new(&folder)).ok().and_then(|path| path.into_os_string().into_string().ok());
+            Input::Command(SlashCommand::Project(ProjectCommand::At(path.unwrap_or(folder))))
+        }
+        input => input,
     }
 }
 

@@ -77,6 +77,16 @@ pub(crate) enum PlanCommand {
     Resume(ResumeArgs),
     /// Show what changed between two versions of a plan, or between two plans
     Diff(DiffArgs),
+    /// Show what a plan changed in files, as a diff
+    Changes {
+        #[command(flatten)]
+        of: ChangesArgs,
+        /// Only the diff, as `git apply` reads it
+        #[arg(long)]
+        raw: bool,
+    },
+    /// Put the files back that a plan changed; files that something else changed since are left as they are
+    Undo(ChangesArgs),
     /// Write a plan as Markdown
     Export(ExportArgs),
     /// Planning files: task plan, findings and progress, kept by the agent beside the conversation
@@ -200,6 +210,16 @@ pub(crate) struct DiffArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ChangesArgs {
+    /// Its number, its id, or six or more characters of its id [default: the active plan, else the last one that was
+    /// carried out]
+    pub(crate) plan: Option<PlanReference>,
+    /// Only what this step changed, from 1
+    #[arg(long, value_name = "N", value_parser = step_number)]
+    pub(crate) step: Option<usize>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// Its number, its id, or six or more characters of its id [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
@@ -209,6 +229,10 @@ pub(crate) struct ExportArgs {
     /// Overwrite an existing file
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
+}
+
+fn step_number(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "it is not the number of a step".to_owned())
 }
 
 fn style() -> impl TypedValueParser<Value = PlanStyle> {

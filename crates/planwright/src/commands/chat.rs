@@ -7,6 +7,7 @@ use planwright_engine::agent::Agent;
 use planwright_engine::session::input::ChatLocation;
 use planwright_llm::{ModelChoice, Options, connect};
 
+use super::project;
 use crate::chat::conversation::Conversation;
 use crate::chat::lines;
 use crate::chat::pipe::{self, Messages};
@@ -18,6 +19,10 @@ use crate::failure::{Failure, Outcome};
 pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
     let agent = agent(&context, arguments.model.as_deref())?;
     let place = arrive(&mut context, &agent, arguments.session.as_deref()).await?;
+    match &arguments.project {
+        Some(folder) => project::choose(&context, &place.session, folder).await?,
+        None => project::offer(&context, &place.session).await?,
+    }
     begin_plan_work(&context, &place, arguments.plan).await?;
     if let Some(warning) = context.sandbox_warning().filter(|_| !context.screen.json) {
         write!(anstream::stderr().lock(), "{}", lines::note("!", &format!("{warning}."), context.screen.width))?;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_surfaces::mcp::{McpError, McpOptions, PlanStart, serve_stdio};
 
+use super::project;
 use crate::cli::{McpArgs, PlanWork};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -22,6 +23,10 @@ pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
             session
         }
     };
+    if let Some(folder) = &arguments.project {
+        context.engine.sessions().open(&session, &context.person).await?;
+        project::choose(context, &session, folder).await?;
+    }
     let start = match arguments.plan {
         None => PlanStart::Ensure(None),
         Some(PlanWork::On(style)) => PlanStart::Ensure(Some(style)),

@@ -2,6 +2,7 @@
 
 mod approve;
 mod carry_out;
+mod changes;
 pub(crate) mod damaged;
 mod decide;
 mod diff;
@@ -41,6 +42,8 @@ pub(crate) fn needs(command: &PlanCommand) -> Store {
         | PlanCommand::Cancel(_)
         | PlanCommand::Resume(_)
         | PlanCommand::Diff(_)
+        | PlanCommand::Changes { .. }
+        | PlanCommand::Undo(_)
         | PlanCommand::Export(_)
         | PlanCommand::Files { command: FilesCommand::Off | FilesCommand::List | FilesCommand::Show { .. } }
         | PlanCommand::History { .. } => Store::MustExist,
@@ -69,6 +72,8 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
         PlanCommand::Cancel(arguments) => decide::cancel(context, session, arguments).await,
         PlanCommand::Resume(arguments) => decide::resume(context, session, arguments).await,
         PlanCommand::Diff(arguments) => diff::run(context, session, &arguments).await,
+        PlanCommand::Changes { of, raw } => changes::run(context, session, &of, raw).await,
+        PlanCommand::Undo(arguments) => changes::undo(context, session, &arguments).await,
         PlanCommand::Export(arguments) => export::run(context, session, &arguments).await,
         PlanCommand::Files { command } => files::run(context, session, &command).await,
         PlanCommand::History { plan } => history::run(context, session, plan.as_ref()).await,

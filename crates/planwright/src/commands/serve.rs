@@ -49,7 +49,9 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     make_folder(&settings.data)?;
     let store = settings.location.to_string();
     let revoked_cookies = settings.data.join("revoked-cookies");
-    let context = Context::with(global, settings).await?;
+    let allowed_projects = Some(settings.allowed_projects.clone());
+    let mut context = Context::with(global, settings).await?;
+    context.allowed_projects = allowed_projects;
     let named = arguments.model.as_deref();
     let model = choice(&context, named)?;
     let agent = agent(&context, named)?;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::planning_files::PlanningFilesSection;
+use super::projects::ProjectsSection;
 use super::reply::ReplySection;
 use super::sandbox::SandboxSection;
 use super::server::ServerSection;
@@ -37,6 +38,8 @@ pub(super) struct File {
     pub(super) planning_files: PlanningFilesSection,
     #[serde(default)]
     pub(super) sandbox: SandboxSection,
+    #[serde(default)]
+    pub(super) projects: ProjectsSection,
 }
 
 impl File {
@@ -48,7 +51,8 @@ impl File {
         self.limits.read_variables()?;
         self.server.read_variables()?;
         self.sandbox.read_variables()?;
-        self.planning_files.read_variables()
+        self.planning_files.read_variables()?;
+        self.projects.read_variables()
     }
 
     /// Every setting, in the order of the reference.
@@ -93,6 +97,7 @@ impl File {
         settings.extend(LimitsSection::settings());
         settings.extend(PlanningFilesSection::settings());
         settings.extend(SandboxSection::settings());
+        settings.extend(ProjectsSection::settings());
         settings.extend(ServerSection::settings());
         settings
     }

@@ -9,6 +9,7 @@ use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::visible::quoted;
+use planwright_core::workspace::CallChanges;
 use planwright_engine::history::{HistoryItem, HistoryReport};
 use planwright_engine::who;
 
@@ -77,7 +78,26 @@ fn describe_session(event: &SessionEvent) -> String {
         },
         SessionEvent::WorkspaceChosen { path: Some(path) } => format!("the workspace is {}", quoted(path)),
         SessionEvent::WorkspaceChosen { path: None } => "the workspace is the session's own folder".to_owned(),
+        SessionEvent::FilesChanged { call_changes, .. } => files_changed(call_changes),
+        SessionEvent::ChangesUndone { undo } => {
+            let left = match undo.not_undone.len() {
+                0 => String::new(),
+                left => format!(", {} left as they are", count(left, "file")),
+            };
+            format!("{} put back as before{left}", count(undo.changes.len(), "file"))
+        }
         SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
+    }
+}
+
+fn files_changed(call_changes: &CallChanges) -> String {
+    const NAMED: usize = 3;
+    let paths: Vec<_> = call_changes.changes.iter().map(|change| quoted(&change.path)).collect();
+    let more = paths.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    match (paths.as_slice(), &call_changes.uncovered) {
+        ([], Some(_)) => "a command changed files, which cannot be undone".to_owned(),
+        (paths, _) => format!("changed {}{more}", paths[..paths.len().min(NAMED)].join(", ")),
     }
 }
 

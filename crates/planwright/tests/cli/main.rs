@@ -2,23 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod approval;
 mod approval_boundary;
-mod approving;
-mod backing_up;
+mod backup;
 mod chat;
 mod chat_models;
 mod chat_sessions;
 mod chat_terminal;
 mod commands;
-mod deciding;
-mod deploying;
+mod decisions;
+mod deployment;
 mod doctor;
 mod executions;
 mod hostile;
-mod importing;
-mod looking;
+mod import;
 mod mcp;
 mod paused;
+mod plan_queries;
 mod provider;
 mod sessions;
 mod settings;
@@ -28,7 +28,7 @@ mod terminal;
 mod token;
 mod tour;
 mod troubleshooting;
-mod verifying;
-mod watching;
+mod verification;
+mod watch;
 mod workbook;
 mod world;

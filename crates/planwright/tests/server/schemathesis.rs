@@ -6,8 +6,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::running::{Running, logged, serve};
+use crate::server_process::{Running, logged, serve};
 use crate::world::World;
+
+/// The rehearsal asks nothing, so no answer can be valid.
+const WHILE_AN_AGENT_ASKS: [&str; 2] = ["/api/permissions/{id}", "/api/questions/{id}"];
 
 /// The same requests every time.
 const SEED: &str = "20261115";
@@ -49,7 +52,8 @@ fn every_call_succeeded_once(server: &Running) {
             is(&format!("method=\"{method}\"")) && is(&format!("route=\"{route}\"")) && is("status=\"20")
         })
     };
-    for (route, calls) in document["paths"].as_object().unwrap() {
+    let possible = |route: &&String| !WHILE_AN_AGENT_ASKS.contains(&route.as_str());
+    for (route, calls) in document["paths"].as_object().unwrap().iter().filter(|(route, _)| possible(route)) {
         for method in calls.as_object().unwrap().keys().map(|method| method.to_uppercase()) {
             assert!(answered(&method, route), "{method} {route} never succeeded\n{}", counts.join("\n"));
         }

@@ -334,11 +334,16 @@ fn weight(command: &Command) -> usize {
     }
 }
 
+/// The bytes of the two versions of a changed file in the journal.
+const VERSIONS: usize = 300;
+
 fn said(input: &TurnInput) -> usize {
     match input {
         TurnInput::Replied { reply, .. } => {
             reply.text.len() + reply.calls.iter().map(|call| call.arguments.len()).sum::<usize>()
         }
-        TurnInput::ToolEnded { outcome, .. } => outcome.text.len(),
+        TurnInput::ToolEnded { outcome, changes, .. } => {
+            outcome.text.len() + changes.changes.iter().map(|change| change.path.len() + VERSIONS).sum::<usize>()
+        }
     }
 }

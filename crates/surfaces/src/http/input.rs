@@ -91,13 +91,22 @@ pub(crate) fn progress_view(progress: &Progress) -> Option<Value> {
     ProgressView::of(progress).and_then(|view| serde_json::to_value(view).ok())
 }
 
+/// Waits for the answer. A refusal is a problem.
+pub(crate) async fn accepted(stream: ProgressStream) -> ApiResult<Answer> {
+    unless_refused(stream.outcome().await?)
+}
+
 fn outcome_view(outcome: Outcome) -> ApiResult<Value> {
+    Ok(serde_json::to_value(AnswerView::from(unless_refused(outcome)?)).unwrap_or_default())
+}
+
+fn unless_refused(outcome: Outcome) -> ApiResult<Answer> {
     let answer = match outcome {
         Outcome::Answer(answer) => *answer,
         Outcome::NothingToDo => return Err(Refusal::not_found("There is nothing to do.").into()),
     };
     match answer.refusal {
-        None => Ok(serde_json::to_value(AnswerView::from(answer)).unwrap_or_default()),
+        None => Ok(answer),
         Some(code) => Err(refused(code, answer)),
     }
 }

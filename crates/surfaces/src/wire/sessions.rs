@@ -27,6 +27,9 @@ pub struct StoredSessionView {
     pub working: bool,
     pub plans_made: u32,
     pub plan_mode: PlanModeView,
+    /// The project folder that the file tools work in; `null` is the session's own folder.
+    #[schema(required = true)]
+    pub workspace: Option<String>,
 }
 
 impl From<&StoredSession> for StoredSessionView {
@@ -42,6 +45,7 @@ impl From<&StoredSession> for StoredSessionView {
             working: session.turn.is_some(),
             plans_made: session.plans_made,
             plan_mode: (&session.plan_mode).into(),
+            workspace: session.workspace.project().map(str::to_owned),
         }
     }
 }

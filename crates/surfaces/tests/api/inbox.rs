@@ -23,7 +23,7 @@ async fn plans_to_be_approved_are_listed_over_all_sessions() {
     assert_eq!(
         mine,
         json!({
-            "kind": "approval", "sessionId": SESSION, "channel": "web", "planId": plan["id"], "number": 1,
+            "id": plan["id"], "kind": "plan", "choices": ["approve", "revise", "reject"], "sessionId": SESSION, "channel": "web", "planId": plan["id"], "number": 1,
             "title": plan["title"], "status": "READY", "digest": plan["digest"], "since": null, "active": true,
         })
     );
@@ -77,7 +77,11 @@ async fn a_step_with_an_unknown_result_waits_for_a_person() {
     };
     let ended = |index: usize, status, note: Option<&str>| {
         let outcome = Outcome { status, note: note.map(str::to_owned), evidence: None };
-        vec![EndedStep { step: steps[index].clone(), outcome }]
+        vec![EndedStep {
+            step: steps[index].clone(),
+            outcome,
+            changes: planwright_core::workspace::CallChanges::default(),
+        }]
     };
     advance(vec![], steps.to_vec()).await;
     advance(ended(0, StepStatus::Uncertain, Some("the process ended")), vec![]).await;
@@ -86,7 +90,7 @@ async fn a_step_with_an_unknown_result_waits_for_a_person() {
 
     let inbox = world.get("/api/inbox").await.with(200);
     let item = &inbox["items"][0];
-    assert_eq!((&item["kind"], &item["step"]["position"]), (&json!("uncertain_step"), &json!(1)), "{inbox}");
+    assert_eq!((&item["kind"], &item["step"]["position"]), (&json!("uncertain"), &json!(1)), "{inbox}");
     assert_eq!((&item["step"]["note"], &item["status"]), (&json!("the process ended"), &json!("EXECUTING")));
     let skipped = world.post(&format!("{path}/resume"), json!({ "choice": "stop" })).await.with(200);
     assert_eq!(skipped["status"], "PARTIALLY_COMPLETED");

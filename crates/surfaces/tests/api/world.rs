@@ -71,7 +71,12 @@ impl World {
 
     /// Two sessions that have begun, and a model that answers by this script.
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
-        let world = Self::empty(ScriptedModel::new(replies)).await;
+        Self::set_up(ScriptedModel::new(replies), |_| {}).await
+    }
+
+    /// The same with other settings.
+    pub(crate) async fn set_up(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> Self {
+        let world = Self::made_of(model, change).await;
         for key in [SESSION, OTHER] {
             world.post("/api/sessions", json!({ "sessionId": key })).await.with(201);
         }
@@ -79,8 +84,13 @@ impl World {
     }
 
     pub(crate) async fn empty(model: ScriptedModel) -> Self {
+        Self::made_of(model, |_| {}).await
+    }
+
+    async fn made_of(model: ScriptedModel, change: impl FnOnce(&mut AgentSetup)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let setup = AgentSetup::new(folder.path());
+        let mut setup = AgentSetup::new(folder.path());
+        change(&mut setup);
         let ledger = setup.ledger().await;
         let agent = setup.agent(ledger.clone(), model.clone());
         let stopping = CancellationToken::new();
@@ -159,6 +169,18 @@ impl World {
             }
         };
         tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("plan {plan} is never {status}"))
+    }
+
+    /// Waits until no turn of the session is open.
+    pub(crate) async fn idle(&self, session: &str) {
+        let mut changes = self.ledger.changes();
+        let identity = format!("web:{session}").parse().unwrap();
+        let waiting = async {
+            while self.agent.engine().sessions().get(&identity).await.unwrap().turn.is_some() {
+                changes.recv().await.unwrap();
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{session} is never idle"));
     }
 
     pub(crate) async fn event_names(&self, session: &str) -> Vec<String> {

@@ -7,6 +7,8 @@ use planwright_core::gate::{
     ASK_AGENT, ASK_PERSON, Caller, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, decide_other_tool,
 };
 use planwright_core::session::{Channel, SessionIdentity};
+use planwright_core::visible::quoted;
+use planwright_core::workspace::Workspace;
 
 use super::plans::plan_work;
 use crate::agent::agent_context::AgentContext;
@@ -55,7 +57,10 @@ impl Overview {
                 self.agent.context_tokens()
             ),
             format!("- plan: {}", plan_work(&snapshot)),
-            format!("- files: `{}`", self.agent.files.folder(session).display()),
+            match &opened.workspace {
+                Workspace::Own => format!("- files: `{}`", self.agent.files.folder(session).display()),
+                Workspace::Project { path } => format!("- files: the project folder {}", quoted(path)),
+            },
         ];
         Ok(Answer::words(session, lines.join("\n")))
     }

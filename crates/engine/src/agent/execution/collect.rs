@@ -12,11 +12,13 @@ use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
+use planwright_core::workspace::CallChanges;
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::runner::{ExecutionAbort, ExecutionRunner};
 use super::{calls_of, uncertain};
+use crate::agent::change_tracker::{ChangeTracker, done_before};
 use crate::agent::permission::{ApprovedCalls, denied};
 use crate::agent::turn::CallNote;
 use crate::catch_panic::catch_panic;
@@ -43,6 +45,7 @@ struct ReadyStep {
 struct StepResult {
     due: ReadyStep,
     outcome: Outcome,
+    changes: CallChanges,
     began: Instant,
     /// Why it was cut off, if it was.
     abort: Option<ExecutionAbort>,
@@ -82,15 +85,26 @@ impl ExecutionRunner<'_> {
         for (index, run) in self.runs().iter().enumerate().filter(|(_, run)| run.status == StepStatus::InProgress) {
             let due = self.look_up(index + 1, run)?;
             if due.tool.effect() == ToolEffect::Changes {
-                let note = "the program ended while this was being done; it is not known whether it was";
-                let outcome = outcome(StepStatus::Uncertain, note);
-                doubtful.push(StepResult { due, outcome, began: Instant::now(), abort: None });
+                let (outcome, changes) = self.known_outcome(&due).await;
+                doubtful.push(StepResult { due, outcome, changes, began: Instant::now(), abort: None });
             }
         }
         let (ended, _) = ended(&doubtful);
         self.advance(ended, Vec::new()).await?;
         doubtful.into_iter().for_each(|result| self.send_ended(result));
         Ok(())
+    }
+
+    /// The outcome of a call that a process began before it ended, if the call left a trace.
+    async fn known_outcome(&self, due: &ReadyStep) -> (Outcome, CallChanges) {
+        let call_id = self.call_id(due);
+        match done_before(due.tool.as_ref(), self.tool_context(&call_id)).await {
+            Some(answer) => (outcome(StepStatus::Completed, &answer.value.to_string()), answer.changes.into()),
+            None => {
+                let note = "the program ended while this was being done; it is not known whether it was";
+                (outcome(StepStatus::Uncertain, note), CallChanges::default())
+            }
+        }
     }
 
     /// The next step that is open once these have ended, with those behind it that may be done beside it.
@@ -134,15 +148,16 @@ impl ExecutionRunner<'_> {
         }
         join_all(due.into_iter().map(|due| async {
             let began = Instant::now();
-            let (outcome, abort) = self.call(&due).await;
-            StepResult { due, outcome, began, abort }
+            let (outcome, abort, changes) = self.call(&due).await;
+            StepResult { due, outcome, changes, began, abort }
         }))
         .await
     }
 
-    async fn call(&self, due: &ReadyStep) -> (Outcome, Option<ExecutionAbort>) {
+    async fn call(&self, due: &ReadyStep) -> (Outcome, Option<ExecutionAbort>, CallChanges) {
         let name = due.call.tool.as_str();
-        let failed = |refusal: &Refusal| (outcome(StepStatus::Failed, &refusal.message), None);
+        let nothing = CallChanges::default;
+        let failed = |refusal: &Refusal| (outcome(StepStatus::Failed, &refusal.message), None, nothing());
         match self.judge(due) {
             GateDecision::Run => {}
             GateDecision::Deny(refusal) => return failed(&refusal),
@@ -156,10 +171,14 @@ impl ExecutionRunner<'_> {
         match catch_panic(name, async { due.tool.check(&arguments) }).await {
             Some(Ok(())) => {}
             Some(Err(refusal)) => return failed(&refusal),
-            None => return (outcome(StepStatus::Failed, "checking its arguments broke down; the log says more"), None),
+            None => {
+                let note = "checking its arguments broke down; the log says more";
+                return (outcome(StepStatus::Failed, note), None, nothing());
+            }
         }
         let approved = ApprovedCalls::of(&self.plan);
-        let context = self.tool_context();
+        let call_id = self.call_id(due);
+        let context = self.tool_context(&call_id);
         match self.agent.decide_permission(due.tool.as_ref(), context, &arguments, Some(&approved)).await {
             Err(refusal) => return failed(&refusal),
             Ok(decided) => {
@@ -170,17 +189,22 @@ impl ExecutionRunner<'_> {
         }
         // Nothing was done yet, so the step is open for the process that has the session.
         if let Err(abort) = self.check_lease().await {
-            return (outcome(StepStatus::Pending, "not begun: the lease of the session was lost"), Some(abort));
+            let note = "not begun: the lease of the session was lost";
+            return (outcome(StepStatus::Pending, note), Some(abort), nothing());
         }
+        let tracker = ChangeTracker::begin(&self.agent.files, due.tool.as_ref(), context).await;
+        let mut answered = None;
         let limit = due.tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
-        tokio::select! {
+        let (outcome, abort) = tokio::select! {
             biased;
-            ended = timeout(limit, catch_panic(name, due.tool.call(self.tool_context(), arguments))) => match ended {
+            ended = timeout(limit, catch_panic(name, due.tool.call(context, arguments))) => match ended {
                 Ok(Some(Ok(answer))) => {
                     let status = if answer.failure.is_some() { StepStatus::Failed } else { StepStatus::Completed };
-                    (outcome(status, &answer.value.to_string()), None)
+                    let ended = outcome(status, &answer.value.to_string());
+                    answered = Some(answer);
+                    (ended, None)
                 }
-                Ok(Some(Err(refusal))) => failed(&refusal),
+                Ok(Some(Err(refusal))) => (outcome(StepStatus::Failed, &refusal.message), None),
                 Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
                 Err(_) => {
                     let note = format!("it did not end within {} seconds and was given up", limit.as_secs_f32());
@@ -188,12 +212,18 @@ impl ExecutionRunner<'_> {
                 }
             },
             abort = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(abort)),
-        }
+        };
+        (outcome, abort, tracker.finish(answered.as_ref()).await)
     }
 
-    fn tool_context(&self) -> ToolContext<'_> {
+    fn call_id(&self, due: &ReadyStep) -> RequestId {
+        RequestId::of_step_call(&self.id, &due.call.id, due.run.attempts.len())
+    }
+
+    /// `call_id` names the call, so that it is not done twice after a crash.
+    fn tool_context<'a>(&'a self, call_id: &'a RequestId) -> ToolContext<'a> {
         let context = ToolContext::leased(&self.session, &self.held, self.agent.engine().ledger().as_ref());
-        context.watched_by(&self.context.progress)
+        context.in_workspace(&self.workspace).named(call_id.as_str()).watched_by(&self.context.progress)
     }
 
     /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
@@ -262,8 +292,11 @@ impl ExecutionRunner<'_> {
 }
 
 fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
-    let steps =
-        results.iter().map(|result| EndedStep { step: result.due.run.step.clone(), outcome: result.outcome.clone() });
+    let steps = results.iter().map(|result| EndedStep {
+        step: result.due.run.step.clone(),
+        outcome: result.outcome.clone(),
+        changes: result.changes.clone(),
+    });
     let abort = results.iter().find_map(|result| match result.abort {
         Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),
         Some(ExecutionAbort::Left) => Some(ExecutionAbort::Left),

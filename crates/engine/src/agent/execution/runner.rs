@@ -9,6 +9,7 @@ use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::OnFailure;
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::Workspace;
 
 use super::{Executions, named, uncertain};
 use crate::agent::agent_context::AgentContext;
@@ -32,6 +33,8 @@ pub(super) struct ExecutionRunner<'a> {
     /// The plan after the last entry that was written.
     pub(super) plan: Arc<Plan>,
     pub(super) held: Arc<LeaseGuard>,
+    /// The folder that recorded calls work in.
+    pub(super) workspace: Workspace,
     pub(super) context: &'a InputContext,
 }
 

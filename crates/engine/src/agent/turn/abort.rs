@@ -3,6 +3,7 @@
 use planwright_core::ask::Ask;
 use planwright_core::gate::ToolEffect;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
+use planwright_core::workspace::CallChanges;
 
 use crate::agent::leases::is_over_or_taken;
 use crate::ledger::LedgerError;
@@ -36,7 +37,7 @@ impl From<LedgerError> for TurnAbort {
 
 impl TurnAbort {
     /// Records the outcome of a call that was stopped: one that changes things may have had its effect.
-    pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect) -> Self {
+    pub(super) fn in_the_middle_of(self, pending: &PendingCall, effect: ToolEffect, changes: CallChanges) -> Self {
         match self {
             Self::Stopped { heard, .. } => {
                 let status = match effect {
@@ -47,7 +48,8 @@ impl TurnAbort {
                 };
                 let text = "Stopped in the middle: it is not known whether it was done.".to_owned();
                 let outcome = status.map(|status| ToolOutcome { status, text });
-                let ended = |outcome| TurnInput::ToolEnded { call: pending.number, outcome, tokens: STOPPED_TOKENS };
+                let (call, tokens) = (pending.number, STOPPED_TOKENS);
+                let ended = |outcome| TurnInput::ToolEnded { call, outcome, tokens, changes };
                 Self::Stopped { heard, under_way: outcome.map(ended) }
             }
             abort => abort,

@@ -1,6 +1,7 @@
 //! Permission for a call of a turn. What neither a rule nor the approved plan decides waits for a person's answer.
 
 use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit};
+use planwright_core::ids::RequestId;
 use planwright_core::permission::Permission;
 use planwright_core::plan::digest::canonical;
 use planwright_core::plan::{Plan, PlanStatus};
@@ -32,7 +33,9 @@ impl TurnRunner<'_> {
             return Ok(Some(refused(&said_no(&pending.call.name, words.as_deref()))));
         }
         let approved = self.executing_plan().map(ApprovedCalls::of);
-        let decided = self.agent.decide_permission(tool, self.tool_context()?, arguments, approved.as_ref()).await;
+        let call_id = RequestId::of_call(&self.turn.id, pending.number);
+        let context = self.tool_context(&call_id)?;
+        let decided = self.agent.decide_permission(tool, context, arguments, approved.as_ref()).await;
         let decided = match decided {
             Ok(decided) => decided,
             Err(refusal) => return Ok(Some(refused(&refusal))),

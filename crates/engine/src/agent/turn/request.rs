@@ -93,7 +93,7 @@ impl RequestBuilder {
 
     async fn system(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<String> {
         let agents = &self.agent.engine().policy().agents;
-        Ok(match purpose {
+        let mut text = match purpose {
             Purpose::Answer | Purpose::Document { .. } => {
                 let finished = self.finished_plans(snapshot).await?;
                 let workbook = self.agent.engine().workbook_middleware().hint(snapshot).await;
@@ -101,7 +101,13 @@ impl RequestBuilder {
             }
             Purpose::Step { agent, .. } => prompt::specialist::doing(agents.assignable(agent)?),
             Purpose::Question { agent, .. } => prompt::specialist::asked(agents.assignable(agent)?),
-        })
+        };
+        let workspace = snapshot.session.as_ref().map(|session| &session.workspace);
+        if let Some((workspace, path)) = workspace.and_then(|workspace| Some((workspace, workspace.project()?))) {
+            let guide = self.agent.files.guide(workspace).await;
+            text.push_str(&prompt::project_block(path, guide.as_ref()));
+        }
+        Ok(text)
     }
 
     pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {

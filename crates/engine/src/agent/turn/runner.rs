@@ -12,6 +12,7 @@ use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{Effect, EndReason, OpenTurn, Purpose, Turn, TurnEnd, TurnInput, TurnLimit, TurnLimits};
+use planwright_core::workspace::{CallChanges, Workspace};
 
 use super::Turns;
 use super::abort::TurnAbort;
@@ -45,6 +46,8 @@ pub(in crate::agent) struct TurnRunner<'a> {
     pub(super) settled: Option<PlanId>,
     /// Whether the next call may have been begun before a crash.
     pub(super) resumed: bool,
+    /// What the call that ends now did to files.
+    pub(super) call_changes: CallChanges,
     pub(super) delivery: Delivery,
     /// The turn was interrupted too often and only ends.
     given_up: bool,
@@ -107,6 +110,7 @@ impl<'a> TurnRunner<'a> {
             snapshot: committed.snapshot,
             settled: None,
             resumed: false,
+            call_changes: CallChanges::default(),
             delivery: Delivery::Answer,
             given_up: false,
             tightened: 0,
@@ -169,11 +173,16 @@ impl<'a> TurnRunner<'a> {
                     // No call is begun after a stop.
                     if self.context.work.stop.is_cancelled() {
                         let abort = TurnAbort::Stopped { heard: String::new(), under_way: None };
-                        return Err(abort.in_the_middle_of(&pending, self.effect_before(&pending)));
+                        return Err(abort.in_the_middle_of(
+                            &pending,
+                            self.effect_before(&pending),
+                            CallChanges::default(),
+                        ));
                     }
                     let outcome = Box::pin(self.carry_out(&pending)).await?;
                     let tokens = self.agent.tokens.count(&outcome.text);
-                    TurnInput::ToolEnded { call: pending.number, outcome, tokens }
+                    let changes = std::mem::take(&mut self.call_changes);
+                    TurnInput::ToolEnded { call: pending.number, outcome, tokens, changes }
                 }
             };
             self.turn.take_in(&input);
@@ -235,6 +244,11 @@ impl<'a> TurnRunner<'a> {
     pub(super) async fn check_lease(&self) -> Result<(), TurnAbort> {
         let Some(held) = &self.held else { return Err(TurnAbort::Elsewhere) };
         if held.confirm(self.agent.engine().ledger().as_ref()).await? { Ok(()) } else { Err(TurnAbort::Elsewhere) }
+    }
+
+    /// The folder that the tools of the turn work in.
+    pub(super) fn workspace(&self) -> &Workspace {
+        self.snapshot.session.as_ref().map_or(&Workspace::Own, |session| &session.workspace)
     }
 
     /// Puts the conversation into the cache for the next turn.

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use super::abort::TurnAbort;
 use super::runner::TurnRunner;
+use crate::agent::change_tracker::{ChangeTracker, done_before};
 use crate::catch_panic::catch_panic;
 use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
@@ -111,18 +112,33 @@ impl TurnRunner<'_> {
                 let answer = self.note(answer.map(|(value, committed)| (value, Some(committed))))?;
                 Ok(outcome_of(answer, ToolStatus::Planned))
             }
-            GateDecision::Run if interrupted && tool.effect() == ToolEffect::Changes => Ok(not_known()),
+            GateDecision::Run if interrupted && tool.effect() == ToolEffect::Changes => {
+                let call_id = RequestId::of_call(&self.turn.id, pending.number);
+                let Some(answer) = done_before(tool.as_ref(), self.tool_context(&call_id)?).await else {
+                    return Ok(not_known());
+                };
+                self.call_changes = answer.changes.into();
+                Ok(outcome_of(Ok(answer.value), ToolStatus::Done))
+            }
             GateDecision::Run => {
                 if let Some(outcome) = self.check_permission(pending, tool.as_ref(), &arguments).await? {
                     return Ok(outcome);
                 }
                 self.check_lease().await?;
+                let call_id = RequestId::of_call(&self.turn.id, pending.number);
+                let context = self.tool_context(&call_id)?;
+                let tracker = ChangeTracker::begin(&agent.files, tool.as_ref(), context).await;
                 let limit = tool.time_limit(&arguments, agent.engine().policy().turn.tool_time);
                 let outcome = tokio::select! {
                     biased;
-                    outcome = timeout(limit, catch_panic(name, tool.call(self.tool_context()?, arguments))) => outcome,
-                    abort = self.interrupted() => return Err(abort.in_the_middle_of(pending, tool.effect())),
+                    outcome = timeout(limit, catch_panic(name, tool.call(context, arguments))) => outcome,
+                    abort = self.interrupted() => {
+                        let changes = tracker.finish(None).await;
+                        return Err(abort.in_the_middle_of(pending, tool.effect(), changes));
+                    }
                 };
+                let answered = outcome.as_ref().ok().and_then(|answer| answer.as_ref()?.as_ref().ok());
+                self.call_changes = tracker.finish(answered).await;
                 Ok(match outcome {
                     Ok(answer) => {
                         let answer = answer.unwrap_or_else(|| Err(broke_down(name)));
@@ -228,9 +244,11 @@ impl TurnRunner<'_> {
         Ok(outcome_of(answer, if ended { ToolStatus::Settled } else { ToolStatus::Done }))
     }
 
-    pub(super) fn tool_context(&self) -> Result<ToolContext<'_>, TurnAbort> {
+    /// `call_id` names the call, so that it is not done twice after a crash.
+    pub(super) fn tool_context<'a>(&'a self, call_id: &'a RequestId) -> Result<ToolContext<'a>, TurnAbort> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
+        let context = context.in_workspace(self.workspace()).named(call_id.as_str());
         Ok(context.watched_by(&self.context.progress))
     }
 

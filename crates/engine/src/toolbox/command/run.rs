@@ -141,6 +141,10 @@ impl Tool for RunCommandTool {
         named.unwrap_or(self.shared.options.timeout) + ENDING
     }
 
+    fn changes_untracked(&self) -> bool {
+        true
+    }
+
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         let call = self.parse(arguments)?;
         self.shared.check_enforceable()?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
-use planwright_core::workspace::{FileChange, FileVersion, Workspace};
+use planwright_core::workspace::{FileChange, FileVersion, NotUndone, Workspace};
 
 use super::change::{ChangeError, ChangePlace};
 use super::diff::{self, FileDiff};
@@ -21,14 +21,6 @@ pub struct UndoReport {
     pub changes: Vec<FileChange>,
     /// The files that were left as they are.
     pub not_undone: Vec<NotUndone>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotUndone {
-    pub workspace: Workspace,
-    pub path: String,
-    /// A sentence for people.
-    pub why: String,
 }
 
 impl FileTools {
@@ -133,7 +125,13 @@ fn undo_one(place: &FileCallContext, merged: &MergedChange) -> Result<Option<Fil
     let path = FilePath::parse(&merged.change.path)?;
     let target = ChangePlace::new(place, &path)?;
     let found = target.find()?;
-    if found.as_ref().map(|found| found.version.hash) != hash(*after) {
+    let there = found.as_ref().map(|found| found.version.hash);
+    if there == hash(*before) && hash(*before) != hash(*after) {
+        // A process ended between putting the file back and saying so, or a person was faster.
+        let change = FileChange { before: *after, after: *before, ..merged.change.clone() };
+        return Ok(Some(change));
+    }
+    if there != hash(*after) {
         let what = match (&found, after) {
             (None, _) => "It was deleted since",
             (Some(_), None) => "A new file stands in its place",

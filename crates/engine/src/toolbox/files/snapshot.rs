@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use planwright_core::refusal::Refusal;
-use planwright_core::workspace::{ContentHash, FileChange, Workspace};
+use planwright_core::workspace::{ChangedPaths, ContentHash, Workspace};
 use rustix::fs::Stat;
 
 use super::FileTools;
@@ -44,32 +44,6 @@ struct FileStatus {
     mode: u32,
     /// Only of files that changed shortly before.
     hash: Option<ContentHash>,
-}
-
-/// The paths that differ between two snapshots, in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangedPaths {
-    pub added: Vec<String>,
-    pub changed: Vec<String>,
-    pub removed: Vec<String>,
-    /// Whether both snapshots saw every file, so that nothing is missing here.
-    pub complete: bool,
-}
-
-impl ChangedPaths {
-    pub fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
-    }
-
-    /// Without the paths that tools changed, which are kept and can be undone.
-    #[must_use]
-    pub fn without(mut self, covered: &[FileChange]) -> Self {
-        let is_other = |path: &String| !covered.iter().any(|change| change.path == *path);
-        for paths in [&mut self.added, &mut self.changed, &mut self.removed] {
-            paths.retain(is_other);
-        }
-        self
-    }
 }
 
 impl FileTools {

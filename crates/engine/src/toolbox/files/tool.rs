@@ -217,4 +217,15 @@ impl<C: FileCall> Tool for FileTool<C> {
     async fn call(&self, context: ToolContext<'_>, arguments: Arguments) -> Result<ToolAnswer, Refusal> {
         self.carry_out(context, tool_schema::parse(C::NAME, arguments)?).await
     }
+
+    async fn done_before(&self, context: ToolContext<'_>) -> Result<Option<ToolAnswer>, Refusal> {
+        // A call that was given up keeps the lock until it has stopped.
+        let write_locks = self.shared.write_locks(context.session, context.workspace).await;
+        let (opening, _cancel_on_drop) = FileCallContext::opening(&self.shared, context, None);
+        let work = move || {
+            let _write_locks = write_locks;
+            opening.open()?.done_before()
+        };
+        self.shared.blocking(C::NAME, work).await
+    }
 }

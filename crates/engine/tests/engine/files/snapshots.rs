@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use planwright_engine::toolbox::files::ChangedPaths;
+use planwright_core::workspace::ChangedPaths;
 
 use super::Snapshot;
 

@@ -13,7 +13,7 @@ use super::damage::here;
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verifying::{assert_no_gaps, assert_whole, findings, verify};
+use crate::verification::{assert_no_gaps, assert_whole, findings, verify};
 
 /// A conversation with plan work in the middle of it, as it is carried out one after the other.
 fn turns() -> Vec<Command> {
@@ -114,7 +114,12 @@ pub(crate) async fn every_character_of_a_turn_comes_back(store: &Store) {
         let outcome = ToolOutcome { status: ToolStatus::Uncertain, text: text.to_owned() };
         commands.push(begin(&said));
         commands.push(note(&turn, vec![TurnInput::Replied { reply, tokens: u32::MAX }]));
-        let ended = TurnInput::ToolEnded { call: 1, outcome, tokens: 0 };
+        let ended = TurnInput::ToolEnded {
+            call: 1,
+            outcome,
+            tokens: 0,
+            changes: planwright_core::workspace::CallChanges::default(),
+        };
         let end = TurnEnd::ModelFailed { message: text.to_owned() };
         commands.push(finish(&turn, vec![ended], ending(end, text)));
         let kept_from = commands.len() as u64;

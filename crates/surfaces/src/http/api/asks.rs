@@ -30,7 +30,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = PermissionAnswer)]
+#[schema(as = PermissionAnswer, example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "grant": "once" }))]
 struct PermissionAnswerBody {
     /// The digest of the call that the person was shown.
     #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
@@ -49,7 +49,7 @@ struct PermissionAnswerBody {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = QuestionAnswers)]
+#[schema(as = QuestionAnswers, example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "answers": ["blue"] }))]
 struct QuestionAnswersBody {
     /// The digest of the questions that the person was shown.
     #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
@@ -82,7 +82,7 @@ struct AnsweredView {
 /// the execution, `always` writes a rule.
 #[utoipa::path(post, path = "/api/permissions/{id}", tag = "inbox", params(("id" = String, Path)),
     request_body = PermissionAnswerBody,
-    responses((status = 200, description = "It is answered", body = AnsweredView),
+    responses((status = 200, description = "It is answered", body = AnsweredView, example = json!(example())),
         (status = 404, description = "No session asks this", body = ProblemBody),
         (status = 409, description = "It was answered, or the agent asks something else now", body = ProblemBody)))]
 async fn permit(
@@ -99,7 +99,7 @@ async fn permit(
 /// Answer the questions of an agent
 #[utoipa::path(post, path = "/api/questions/{id}", tag = "inbox", params(("id" = String, Path)),
     request_body = QuestionAnswersBody,
-    responses((status = 200, description = "They are answered", body = AnsweredView),
+    responses((status = 200, description = "They are answered", body = AnsweredView, example = json!(example())),
         (status = 404, description = "No session asks this", body = ProblemBody),
         (status = 409, description = "It was answered, or the agent asks something else now", body = ProblemBody)))]
 async fn reply(
@@ -142,4 +142,13 @@ async fn asking(
     let found = asks.into_iter().find(|waiting| waiting.ask.id == *ask).map(|waiting| waiting.session);
     let found = found.filter(|session| channel.is_none_or(|channel| channel == session.channel));
     found.ok_or_else(|| Refusal::not_found(format!("No agent asks {} any more.", quoted(ask.as_str()))).into())
+}
+
+fn example() -> serde_json::Value {
+    serde_json::json!({
+        "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11-ask-1",
+        "sessionId": "k3yk3y8x",
+        "channel": "web",
+        "words": "Answered.",
+    })
 }

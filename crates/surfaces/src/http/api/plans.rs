@@ -1,8 +1,10 @@
 //! `/api/plans`: plan mode of a session, and its plans.
 //!
 //! - `queries`: one plan, its history, and the difference between two versions
+//! - `changes`: what it changed in files, and putting it back
 //! - `decisions`: a person's decisions about it
 
+mod changes;
 mod decisions;
 mod queries;
 
@@ -37,6 +39,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(disable))
         .routes(routes!(done))
         .merge(queries::router())
+        .merge(changes::router())
         .merge(decisions::router())
 }
 

@@ -36,6 +36,10 @@ struct NewSession {
     /// The key of the session; one is made if it is absent.
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{8,64}$", min_length = 8, max_length = 64)]
     session_id: Option<String>,
+    /// The absolute path of the project folder that the file tools work in. It has to lie below a folder of the setting
+    /// `projects.allow`. The session's own folder if it is absent.
+    #[schema(min_length = 1, max_length = 4096)]
+    workspace: Option<String>,
 }
 
 /// The channels in which sessions can be created.
@@ -63,11 +67,14 @@ impl From<NewChannel> for Channel {
 
 /// Create a session
 ///
-/// If the key exists, the answer is its session.
+/// If the key exists, the answer is its session. A `workspace` is then its workspace from now on.
 #[utoipa::path(post, path = "/api/sessions", tag = "sessions",
     request_body(content = Option<NewSession>),
     responses((status = 201, description = "The new session", body = StoredSessionView, example = json!(example())),
-        (status = 200, description = "The session existed before", body = StoredSessionView, example = json!(example()))))]
+        (status = 200, description = "The session existed before", body = StoredSessionView, example = json!(example())),
+        (status = 403, description = "The server does not work in this folder", body = ProblemBody),
+        (status = 404, description = "There is no such folder", body = ProblemBody),
+        (status = 409, description = "A turn works in another folder", body = ProblemBody)))]
 async fn create(
     State(app): State<App>,
     name: RequestContext,
@@ -75,11 +82,16 @@ async fn create(
 ) -> ApiResult<(StatusCode, Json<StoredSessionView>)> {
     let channel = new.channel.map_or(Channel::Web, Channel::from);
     let engine = name.engine(&app);
+    // A folder that is refused leaves no session behind.
+    let workspace = new.workspace.map(|path| app.agent().project(std::path::Path::new(&path))).transpose()?;
     let session = match new.session_id {
         Some(key) => SessionIdentity::new(channel, ConversationKey::new(key)?),
         None => engine.sessions().new_identity(channel),
     };
     let began = !engine.sessions().open(&session, &app.person()).await?.events.is_empty();
+    if let Some(workspace) = workspace {
+        app.engine().sessions().choose_workspace(&session, &app.person(), workspace).await?;
+    }
     let status = if began { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json((&app.engine().sessions().get_stored(&session).await?).into())))
 }
@@ -202,5 +214,6 @@ fn example() -> serde_json::Value {
             "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
             "updatedAt": "2026-03-01T12:01:00Z",
         },
+        "workspace": "/home/ada/till",
     })
 }

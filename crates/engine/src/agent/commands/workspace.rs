@@ -1,0 +1,280 @@
+//! `/project`, `/changes` and `/undo`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use planwright_core::actor::ActorKind;
+use planwright_core::command::{Command, SessionCommand};
+use planwright_core::event::{Event, SessionEvent};
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::session::SessionIdentity;
+use planwright_core::slash::{ChangeSelection, ProjectCommand};
+use planwright_core::visible::quoted;
+use planwright_core::workspace::{FileChange, Undo, Workspace};
+
+use super::plans::fenced;
+use crate::agent::agent_context::AgentContext;
+use crate::agent::leases::Leases;
+use crate::agent::plan_changes::{PlanChanges, PlanChangesReader, step_at};
+use crate::ledger::{Leasing, LedgerResult};
+use crate::plan_status::one_line;
+use crate::session::lease::LeaseGuard;
+use crate::session::outcome::Answer;
+use crate::session::task::InputContext;
+use crate::submitter::SubmitRequest;
+use crate::toolbox::ToolContext;
+use crate::toolbox::files::FileDiff;
+
+/// The bytes of diffs that a chat shows.
+const SHOWN: usize = 256 * 1024;
+/// The paths that an answer names of what commands changed.
+const NAMED: usize = 20;
+
+#[derive(Debug, Clone)]
+pub(in crate::agent) struct WorkspaceCommands {
+    agent: Arc<AgentContext>,
+    leases: Leases,
+    changes: PlanChangesReader,
+}
+
+impl WorkspaceCommands {
+    pub(super) fn new(agent: &Arc<AgentContext>, leases: Leases) -> Self {
+        Self { agent: Arc::clone(agent), leases, changes: PlanChangesReader::new(agent) }
+    }
+
+    pub(super) async fn project(&self, command: ProjectCommand, context: &InputContext) -> LedgerResult<Answer> {
+        let session = context.session();
+        let workspace = match command {
+            ProjectCommand::Show => {
+                let workspace = self.agent.engine().sessions().get(session).await?.workspace;
+                return Ok(Answer::words(session, self.workspace_words(session, &workspace)));
+            }
+            ProjectCommand::Off => Workspace::Own,
+            ProjectCommand::At(path) => self.agent.files.project(Path::new(&path))?,
+        };
+        let engine = context.engine(self.agent.engine());
+        engine.sessions().choose_workspace(session, context.by(), workspace.clone()).await?;
+        Ok(Answer::words(session, self.workspace_words(session, &workspace)))
+    }
+
+    fn workspace_words(&self, session: &SessionIdentity, workspace: &Workspace) -> String {
+        match workspace {
+            Workspace::Own => {
+                format!(
+                    "The file tools work in the session's own folder, `{}`.",
+                    self.agent.files.folder(session).display()
+                )
+            }
+            Workspace::Project { path } => {
+                format!("The file tools work in the project folder {}. `/project off` ends that.", quoted(path))
+            }
+        }
+    }
+
+    async fn plan(&self, session: &SessionIdentity, plan: Option<&PlanReference>) -> LedgerResult<Arc<Plan>> {
+        match plan {
+            Some(_) => self.agent.engine().plans().find(session, plan).await,
+            None => self.changes.default_plan(session).await,
+        }
+    }
+
+    pub(super) async fn changes(&self, selection: ChangeSelection, session: &SessionIdentity) -> LedgerResult<Answer> {
+        let plan = self.plan(session, selection.plan.as_ref()).await?;
+        let changes = self.changes.read(plan, selection.step).await?;
+        Ok(Answer::words(session, changes_words(&changes)))
+    }
+
+    pub(super) async fn undo_selected(
+        &self,
+        selection: ChangeSelection,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let plan = self.plan(context.session(), selection.plan.as_ref()).await?;
+        self.undo(&plan, selection.step, context).await
+    }
+
+    /// Puts the files back. A file that something else changed since is left as it is and named.
+    pub(in crate::agent) async fn undo(
+        &self,
+        plan: &Plan,
+        step: Option<usize>,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let session = context.session();
+        if let Some(before) = context.find_committed(self.agent.engine()).await? {
+            let undo = before.events.into_iter().find_map(|event| match event {
+                Event::Session(SessionEvent::ChangesUndone { undo }) => Some(undo),
+                _ => None,
+            });
+            if let Some(undo) = undo {
+                return Ok(undone(session, plan, undo));
+            }
+        }
+        match context.by().kind {
+            ActorKind::Person => {}
+            ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
+                return Err(Refusal::policy_denied("Only a person has changes undone.").into());
+            }
+        }
+        let held = self.leases.hold(context).await?;
+        let outcome = self.undo_under(&held, plan, step, context).await;
+        self.leases.release(&held).await;
+        outcome
+    }
+
+    async fn undo_under(
+        &self,
+        held: &LeaseGuard,
+        plan: &Plan,
+        step: Option<usize>,
+        context: &InputContext,
+    ) -> LedgerResult<Answer> {
+        let (session, engine) = (context.session(), self.agent.engine());
+        let plan = engine.plans().get(session, &plan.id).await?;
+        self.check_idle(&plan).await?;
+        let step_id = step.map(|position| step_at(&plan, position)).transpose()?;
+        let standing = self.changes.standing(&plan, step).await?;
+        let what = step.map_or_else(String::new, |step| format!("step {step} of "));
+        if standing.is_empty() {
+            let words = format!("There is nothing to undo: no file is changed by {what}plan {}.", plan.number);
+            return Ok(Answer::refusal(session, RefusalCode::WrongStatus, words));
+        }
+        let tool_context = ToolContext::leased(session, held, engine.ledger().as_ref());
+        let report = self.agent.files.undo(tool_context, &standing).await?;
+        let undo =
+            Undo { plan: plan.id.clone(), step: step_id, changes: report.changes, not_undone: report.not_undone };
+        if undo.changes.is_empty() {
+            return Ok(Answer::refusal(session, RefusalCode::Conflict, undo_words(&plan, &undo)));
+        }
+        let command = Command::Session(SessionCommand::RecordUndo(Box::new(undo.clone())));
+        let id = context.engine(engine).submitter().next_request();
+        let leasing = Leasing::Held(held.lease().clone());
+        let request = SubmitRequest { session, by: context.by(), id, leasing, turn: None };
+        engine.submitter().submit_as(request, command).await?;
+        Ok(undone(session, &plan, undo))
+    }
+
+    /// A plan that is carried out would go on with files that it does not expect.
+    async fn check_idle(&self, plan: &Plan) -> LedgerResult<()> {
+        let session = self.agent.engine().sessions().get(&plan.session).await?;
+        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
+        let runs = plan.status == PlanStatus::Executing && !paused;
+        if runs || session.worked_on() == Some(&plan.id) {
+            let words = format!("Plan {} is being carried out; stop it before its changes are undone.", plan.number);
+            return Err(Refusal::wrong_status(words).into());
+        }
+        Ok(())
+    }
+}
+
+fn undone(session: &SessionIdentity, plan: &Plan, undo: Undo) -> Answer {
+    let words = undo_words(plan, &undo);
+    Answer { undone: Some(Box::new(undo)), ..Answer::words(session, words) }
+}
+
+fn undo_words(plan: &Plan, undo: &Undo) -> String {
+    let mut lines = Vec::new();
+    let number = plan.number;
+    lines.push(match undo.changes.len() {
+        0 => format!("Nothing that plan {number} changed was put back."),
+        1 => format!("1 file that plan {number} changed is as it was before:"),
+        files => format!("{files} files that plan {number} changed are as they were before:"),
+    });
+    lines.extend(undo.changes.iter().map(|change| format!("- {}", undone_line(change))));
+    if !undo.not_undone.is_empty() {
+        lines.push(format!("\n{} left as it is:", files(undo.not_undone.len())));
+        lines.extend(undo.not_undone.iter().map(|left| format!("- {}: {}", quoted(&left.path), left.why)));
+    }
+    lines.join("\n")
+}
+
+fn undone_line(change: &FileChange) -> String {
+    let path = quoted(&change.path);
+    match (&change.before, &change.after) {
+        (None, Some(_)) => format!("{path} is back"),
+        (Some(_), None) => format!("{path} is gone again"),
+        (Some(_), Some(_)) | (None, None) => path,
+    }
+}
+
+fn changes_words(changes: &PlanChanges) -> String {
+    let number = changes.plan.number;
+    let subject = changes.step.map_or_else(|| format!("Plan {number}"), |step| format!("Step {step} of plan {number}"));
+    let mut parts = Vec::new();
+    parts.push(match changes.files.len() {
+        0 if changes.undone.is_empty() => format!("{subject} changed no file."),
+        0 => format!("{subject} changed no file that was not put back."),
+        count => format!("{subject} changed {} ({}).", files(count), lines_changed(&changes.files)),
+    });
+    if changes.step.is_none() && !changes.steps.is_empty() {
+        let lines = changes.steps.iter().map(|step| {
+            let names: Vec<_> = step.files.iter().map(|file| quoted(&file.path)).collect();
+            let title = step.position.map_or_else(
+                || "outside of any step".to_owned(),
+                |position| format!("step {position}, {}", one_line(&step.description)),
+            );
+            format!("- {title}: {}", names.join(", "))
+        });
+        parts.push(lines.collect::<Vec<_>>().join("\n"));
+    }
+    if !changes.files.is_empty() {
+        let (text, left_out) = shown_diff(&changes.files);
+        parts.push(fenced("diff", &text));
+        if left_out > 0 {
+            parts.push(format!(
+                "{} is not shown whole here; `/changes {number} step 1` shows one step.",
+                files(left_out)
+            ));
+        }
+    }
+    if !changes.uncovered.is_empty() {
+        parts.push(uncovered_words(changes));
+    }
+    for undo in &changes.undone {
+        let step = undo.step.map_or_else(String::new, |step| format!(" of step {step}"));
+        parts.push(format!("Put back{step} by {}: {}.", undo.by.name, names(&undo.paths)));
+    }
+    parts.join("\n\n")
+}
+
+fn uncovered_words(changes: &PlanChanges) -> String {
+    let uncovered = &changes.uncovered;
+    let kinds = [("added", &uncovered.added), ("changed", &uncovered.changed), ("removed", &uncovered.removed)];
+    let lines =
+        kinds.iter().filter(|(_, paths)| !paths.is_empty()).map(|(kind, paths)| format!("- {kind}: {}", names(paths)));
+    let more = if uncovered.complete { "" } else { "\n- and perhaps others" };
+    let lines: Vec<_> = lines.collect();
+    format!("Commands changed these files too. They are not covered: `/undo` leaves them.\n{}{more}", lines.join("\n"))
+}
+
+fn names(paths: &[String]) -> String {
+    let named: Vec<_> = paths.iter().take(NAMED).map(|path| quoted(path)).collect();
+    match paths.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// The diffs one after another, and how many of them are not whole.
+fn shown_diff(files: &[FileDiff]) -> (String, usize) {
+    let (mut text, mut left_out) = (String::new(), 0);
+    for file in files {
+        let room = SHOWN.saturating_sub(text.len());
+        let file = file.clone().shortened(room);
+        left_out += usize::from(file.truncated);
+        text.push_str(&file.text);
+    }
+    (text, left_out)
+}
+
+fn lines_changed(files: &[FileDiff]) -> String {
+    let added: usize = files.iter().map(|file| file.added_lines).sum();
+    let removed: usize = files.iter().map(|file| file.removed_lines).sum();
+    format!("+{added} −{removed} lines")
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}

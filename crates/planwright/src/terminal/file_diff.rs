@@ -1,0 +1,86 @@
+//! What a plan changed in files, drawn for a terminal.
+
+use anstyle::Style;
+use planwright_core::workspace::ChangedPaths;
+use planwright_engine::agent::PlanChanges;
+use planwright_engine::toolbox::files::FileDiff;
+
+use super::palette::{ADDED, BOLD, DIM, PLAIN, REMOVED, WARNING};
+use super::text::{Span, count, paint, painted, shown, shown_line, wrap};
+
+pub(crate) fn render(changes: &PlanChanges, width: usize) -> String {
+    let plan = changes.plan.number;
+    let subject = changes.step.map_or_else(|| format!("Plan {plan}"), |step| format!("Step {step} of plan {plan}"));
+    let mut text = match changes.files.len() {
+        0 => format!("{subject} changed no file that was not put back.\n"),
+        files => format!("{}\n", paint(&format!("{subject} changed {}.", count(files, "file")), BOLD)),
+    };
+    if changes.step.is_none() {
+        for step in &changes.steps {
+            let names: Vec<_> = step.files.iter().map(|file| shown_line(&file.path)).collect();
+            let title = match step.position {
+                Some(position) => format!("step {position}, {}", shown_line(&step.description)),
+                None => "outside of any step".to_owned(),
+            };
+            text.push_str(&lines(&format!("{title}: {}", names.join(", ")), PLAIN, width));
+        }
+    }
+    for file in &changes.files {
+        text.push('\n');
+        text.push_str(&diff(file));
+    }
+    if !changes.uncovered.is_empty() {
+        text.push('\n');
+        text.push_str(&uncovered(&changes.uncovered, width));
+    }
+    for undone in &changes.undone {
+        let names: Vec<_> = undone.paths.iter().map(|path| shown_line(path)).collect();
+        let step = undone.step.map_or_else(String::new, |step| format!(" of step {step}"));
+        let words = format!("put back{step} by {}: {}", shown_line(&undone.by.name), names.join(", "));
+        text.push_str(&lines(&words, DIM, width));
+    }
+    text
+}
+
+fn lines(words: &str, style: Style, width: usize) -> String {
+    let mut text = String::new();
+    for (index, line) in wrap(&[Span::new(words, style)], width.saturating_sub(4)).iter().enumerate() {
+        let indent = if index == 0 { "  " } else { "    " };
+        text.push_str(&format!("{indent}{}\n", painted(line)));
+    }
+    text
+}
+
+fn diff(file: &FileDiff) -> String {
+    let mut text = String::new();
+    for line in file.text.lines() {
+        text.push_str(&paint(&shown(line), style(line)));
+        text.push('\n');
+    }
+    text
+}
+
+fn style(line: &str) -> Style {
+    match line.as_bytes().first() {
+        Some(b'+') if !line.starts_with("+++ ") => ADDED,
+        Some(b'-') if !line.starts_with("--- ") => REMOVED,
+        Some(b' ') | None => PLAIN,
+        Some(b'@') => DIM,
+        Some(_) => BOLD,
+    }
+}
+
+fn uncovered(paths: &ChangedPaths, width: usize) -> String {
+    let mut text =
+        format!("{}\n", paint("Commands changed these files too. They are not kept and cannot be undone.", WARNING));
+    for (kind, paths) in [("added", &paths.added), ("changed", &paths.changed), ("removed", &paths.removed)] {
+        if !paths.is_empty() {
+            let names: Vec<_> = paths.iter().map(|path| shown_line(path)).collect();
+            text.push_str(&lines(&format!("{kind}: {}", names.join(", ")), PLAIN, width));
+        }
+    }
+    if !paths.complete {
+        text.push_str(&lines("and perhaps others", DIM, width));
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! What agents ask, in the inbox, and a person's answers over REST.
+
+use std::sync::Arc;
+
+use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
+use planwright_engine::permission_rules::FixedRules;
+use planwright_llm::scripted::{Reply, ScriptedModel};
+use serde_json::{Value, json};
+
+use crate::world::{OTHER, SESSION, World};
+
+/// A world in which writing a file is asked about.
+async fn careful(replies: impl IntoIterator<Item = Reply>) -> World {
+    let rule = PermissionRule {
+        tool: "write_file".to_owned(),
+        target: None,
+        server: None,
+        effect: None,
+        exact: false,
+        decide: Permission::Ask,
+    };
+    let rules = Arc::new(FixedRules::new(PermissionRules::new(vec![rule]).unwrap()));
+    World::set_up(ScriptedModel::new(replies), move |setup| setup.options.permissions = rules).await
+}
+
+fn write() -> Reply {
+    Reply::call("write_file", json!({ "path": "a.md", "content": "x" }))
+}
+
+async fn inbox(world: &World) -> Vec<Value> {
+    world.get("/api/inbox").await.with(200)["items"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_call_waits_in_the_inbox_and_is_made_after_the_answer() {
+    let world = careful([write(), Reply::text("Written.")]).await;
+    let waits = world.say("write it").await.with(200);
+    assert_eq!(waits["outcome"], "waits_for_person");
+    let [item] = inbox(&world).await.try_into().unwrap();
+    assert_eq!(
+        (&item["kind"], &item["sessionId"], &item["title"]),
+        (&json!("permission"), &json!(SESSION), &json!("write_file: a.md"))
+    );
+    assert_eq!(item["call"]["arguments"], json!({ "path": "a.md", "content": "x" }));
+    assert_eq!(item["choices"], json!(["once", "always", "no"]));
+    assert_eq!((&waits["ask"]["id"], &waits["ask"]["digest"]), (&item["id"], &item["digest"]));
+    let path = format!("/api/permissions/{}", item["id"].as_str().unwrap());
+    let answer = |digest: &Value| json!({ "digest": digest, "grant": "once" });
+    // Another digest, another session and an unknown ask permit nothing.
+    world.post(&path, answer(&json!("0".repeat(64)))).await.refused(409, "STALE_APPROVAL");
+    world.post("/api/permissions/unknown", answer(&item["digest"])).await.refused(404, "NOT_FOUND");
+    let elsewhere = json!({ "digest": item["digest"], "grant": "once", "sessionId": OTHER });
+    world.post(&path, elsewhere).await.refused(404, "NOT_FOUND");
+    world.post(&path, json!({ "digest": item["digest"], "grant": "maybe" })).await.refused(400, "INVALID_ARGUMENT");
+    // No plan is carried out, so "for this plan" means nothing.
+    world.post(&path, json!({ "digest": item["digest"], "grant": "plan" })).await.refused(409, "WRONG_STATUS");
+    assert_eq!(inbox(&world).await.len(), 1);
+
+    let answered = world.post(&path, answer(&item["digest"])).await.with(200);
+    assert_eq!((&answered["id"], &answered["sessionId"]), (&item["id"], &json!(SESSION)));
+    world.idle(SESSION).await;
+    assert_eq!(inbox(&world).await, Vec::<Value>::new());
+    let messages = world.get(&format!("/api/sessions/{SESSION}/messages")).await.with(200).to_string();
+    assert!(messages.contains("Written."), "{messages}");
+    world.post(&path, answer(&item["digest"])).await.refused(404, "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn questions_are_answered_one_by_one() {
+    let questions = json!({ "questions": [{ "text": "Which?", "choices": ["red", "blue"] }, { "text": "Why?" }] });
+    let world = careful([Reply::call("ask_person", questions), Reply::text("Thanks.")]).await;
+    world.say("paint it").await.with(200);
+    let [item] = inbox(&world).await.try_into().unwrap();
+    assert_eq!((&item["kind"], &item["title"]), (&json!("question"), &json!("Which?")));
+    assert_eq!(item["questions"][0], json!({ "text": "Which?", "choices": ["red", "blue"], "many": false }));
+    let path = format!("/api/questions/{}", item["id"].as_str().unwrap());
+    let answer = |answers: Value| json!({ "digest": item["digest"], "answers": answers });
+    for wrong in [json!(["red"]), json!(["red", " "]), json!([])] {
+        world.post(&path, answer(wrong)).await.refused(400, "INVALID_ARGUMENT");
+    }
+    let permission = format!("/api/permissions/{}", item["id"].as_str().unwrap());
+    let grant = json!({ "digest": item["digest"], "grant": "once" });
+    world.post(&permission, grant).await.refused(400, "INVALID_ARGUMENT");
+    world.post(&path, answer(json!(["red", "it is warm"]))).await.with(200);
+    world.idle(SESSION).await;
+    let sent = format!("{:?}", world.model.requests()[1].messages);
+    assert!(sent.contains("it is warm"), "{sent}");
+}
