@@ -1,8 +1,12 @@
 //! The specialists that steps can be given to and that the planner can ask. The planner is one of the agents and never one
 //! of them.
 
+mod options;
+
 use crate::refusal::{Refusal, RefusalCode};
 use crate::visible::{quoted, visible};
+
+pub use options::SpecialistOptions;
 
 pub const PLANNER: &str = "planner";
 
@@ -27,6 +31,7 @@ pub struct Specialist {
     pub about: String,
     /// Who it is and how it works, for itself.
     pub prompt: String,
+    pub options: SpecialistOptions,
 }
 
 impl Specialist {
@@ -38,7 +43,12 @@ impl Specialist {
         let about = first.trim_start_matches('#').trim();
         let rest = rest.trim();
         let prompt = if rest.is_empty() { about } else { rest };
-        Self { name: name.to_owned(), about: about.to_owned(), prompt: prompt.to_owned() }
+        Self {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            prompt: prompt.to_owned(),
+            options: SpecialistOptions::default(),
+        }
     }
 
     /// A built-in specialist.
@@ -53,7 +63,7 @@ impl Specialist {
     }
 
     pub fn check(&self) -> Result<(), Refusal> {
-        let Self { name, about, prompt } = self;
+        let Self { name, about, prompt, options: _ } = self;
         if name.trim().is_empty() || name != name.trim() || !on_one_line(name) {
             return Err(Refusal::invalid(format!("{} is not a name for an agent", quoted(name))));
         }

@@ -108,16 +108,18 @@ pub struct ToolContext<'a> {
     pub call: Option<&'a str>,
     lease: Option<(&'a LeaseGuard, &'a dyn Ledger)>,
     progress: Option<&'a ProgressSender>,
+    /// The name of the sandbox level, if the caller has one of its own.
+    sandbox: Option<&'a str>,
 }
 
 impl<'a> ToolContext<'a> {
     /// For calls that no lease protects: those of a program that has the session for itself.
     pub fn without_lease(session: &'a SessionIdentity) -> Self {
-        Self { session, workspace: &Workspace::Own, call: None, lease: None, progress: None }
+        Self { session, workspace: &Workspace::Own, call: None, lease: None, progress: None, sandbox: None }
     }
 
     pub(crate) fn leased(session: &'a SessionIdentity, lease: &'a LeaseGuard, ledger: &'a dyn Ledger) -> Self {
-        Self { session, workspace: &Workspace::Own, call: None, lease: Some((lease, ledger)), progress: None }
+        Self { session, workspace: &Workspace::Own, call: None, lease: Some((lease, ledger)), progress: None, sandbox: None }
     }
 
     #[must_use]
@@ -133,6 +135,17 @@ impl<'a> ToolContext<'a> {
     #[must_use]
     pub(crate) fn watched_by(self, progress: &'a ProgressSender) -> Self {
         Self { progress: Some(progress), ..self }
+    }
+
+    /// The level of commands, for a caller with one of its own.
+    #[must_use]
+    pub fn at_sandbox_level(self, sandbox: Option<&'a str>) -> Self {
+        Self { sandbox, ..self }
+    }
+
+    /// The name of that level.
+    pub(crate) fn sandbox_level(&self) -> Option<&'a str> {
+        self.sandbox
     }
 
     /// Shows the person what a command writes.

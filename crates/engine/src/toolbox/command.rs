@@ -20,8 +20,8 @@ use std::time::Duration;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_sandbox::{CommandLimits, Sandbox, SandboxError, SandboxLevel};
 
-use super::Tool;
 use super::files::FileTools;
+use super::{Tool, ToolContext};
 use crate::tool_schema::Arguments;
 use background::{BackgroundCommands, CommandOutputTool, StopCommandTool};
 use run::RunCommandTool;
@@ -93,12 +93,18 @@ pub fn command_line(arguments: &Arguments) -> Option<&str> {
 }
 
 impl Shared {
-    /// Refuses every command where the level cannot be enforced.
+    /// Refuses every command where the level of the settings cannot be enforced.
     fn check_enforceable(&self) -> Result<(), Refusal> {
         let Some(reason) = &self.not_enforceable else { return Ok(()) };
         let level = self.options.level;
         let error = SandboxError::NotEnforceable { level, reason: reason.clone() };
         Err(refusal(&error))
+    }
+
+    /// The level of a call: that of the specialist who makes it, else that of the settings.
+    fn level_for(&self, context: ToolContext<'_>) -> Result<SandboxLevel, Refusal> {
+        let named = context.sandbox_level().map(|name| name.parse().map_err(|error| refusal(&error)));
+        named.unwrap_or(Ok(self.options.level))
     }
 
     fn limits(&self, timeout: Option<Duration>) -> CommandLimits {

@@ -108,7 +108,11 @@ impl ExecutionRunner<'_> {
         if let Some(run) = run.as_ref().filter(|run| !run.status.is_settled()) {
             self.send_step_started(position, run);
         }
-        let limits = self.agent.engine().policy().turn.clone();
+        let policy = self.agent.engine().policy();
+        let limits = match policy.agents.get(&step.agent) {
+            Some(specialist) => specialist.options.limits(policy.turn.clone()),
+            None => policy.turn.clone(),
+        };
         let resumptions = limits.resumptions;
         let (committed, conversation, turn) = match &open {
             Some(open) => self.resume_turn(open).await?,

@@ -82,7 +82,10 @@ impl TurnRunner<'_> {
             return Ok(answered_before(&question.agent, &conversation));
         }
         self.turn.take_up_question(&apart);
-        let limits = self.turn.left_of(&self.limits, self.elapsed());
+        let mut limits = self.turn.left_of(&self.limits, self.elapsed());
+        if let Some(options) = self.turns.requests.specialist_options(&purpose) {
+            limits = options.limits(limits);
+        }
         let mut run = self.turns.run_turn(apart, conversation, committed, held, limits, self.context);
         let outcome = Box::pin(run.finish_turn()).await;
         self.turn.absorb(&run.turn);

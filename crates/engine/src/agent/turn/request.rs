@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planwright_core::agents::SpecialistOptions;
 use planwright_core::conversation::compaction::{self, CutPoint};
 use planwright_core::conversation::{Compaction, Conversation, CountTokens as _, Summarizer, clip};
 use planwright_core::gate::{
@@ -91,6 +92,15 @@ impl RequestBuilder {
         }
     }
 
+    /// What the specialist of a turn with this purpose may use.
+    pub(super) fn specialist_options(&self, purpose: &Purpose) -> Option<&SpecialistOptions> {
+        let agents = &self.agent.engine().policy().agents;
+        match purpose {
+            Purpose::Answer | Purpose::Document { .. } => None,
+            Purpose::Step { agent, .. } | Purpose::Question { agent, .. } => Some(&agents.get(agent)?.options),
+        }
+    }
+
     async fn system(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<String> {
         let agents = &self.agent.engine().policy().agents;
         let mut text = match purpose {
@@ -112,7 +122,13 @@ impl RequestBuilder {
 
     pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {
         let system = self.system(snapshot, purpose).await?;
-        let tools = self.advertised(&self.situation(snapshot, purpose));
+        let mut tools = self.advertised(&self.situation(snapshot, purpose));
+        if let Some(options) = self.specialist_options(purpose) {
+            let permitted = |tool: &ToolSpec| {
+                self.agent.toolbox.get(&tool.name).is_none() || options.permits_tool(&tool.name)
+            };
+            tools.retain(permitted);
+        }
         let context = self.agent.context_tokens();
         let max_output_tokens = output_tokens(context);
         let fixed = self.agent.tokens.count_known(&system).saturating_add(self.tool_tokens(&tools));

@@ -90,6 +90,12 @@ impl TurnRunner<'_> {
         }
         let agent = self.agent;
         let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
+        if let Purpose::Step { agent: specialist, .. } | Purpose::Question { agent: specialist, .. } = &self.turn.purpose
+            && let Some(options) = self.turns.requests.specialist_options(&self.turn.purpose)
+            && let Err(refusal) = options.check_tool(specialist, name)
+        {
+            return Ok(refused(&refusal));
+        }
         let verdict = decide_other_tool(&self.situation(), name, tool.effect());
         // A tool that the gate refuses is refused before its arguments are checked.
         if let GateDecision::Deny(refusal) = &verdict {
@@ -249,7 +255,8 @@ impl TurnRunner<'_> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
         let context = context.in_workspace(self.workspace()).named(call_id.as_str());
-        Ok(context.watched_by(&self.context.progress))
+        let sandbox = self.turns.requests.specialist_options(&self.turn.purpose).and_then(|own| own.sandbox.as_deref());
+        Ok(context.watched_by(&self.context.progress).at_sandbox_level(sandbox))
     }
 
     /// The context in which the gate decides.

@@ -101,7 +101,7 @@ impl RunCommandTool {
             line: call.command.clone(),
             workspace,
             cwd,
-            level: shared.options.level,
+            level: shared.level_for(context)?,
             environment: shared.options.environment.clone(),
             output_file,
             limits: shared.limits(timeout),

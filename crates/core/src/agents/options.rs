@@ -1,0 +1,90 @@
+//! What a specialist may use.
+
+use std::time::Duration;
+
+use crate::refusal::Refusal;
+use crate::turn::TurnLimits;
+use crate::visible::quoted;
+
+/// Where nothing is said, a specialist has what every other has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpecialistOptions {
+    /// Names of tools, or beginnings of names that end in `*`. The tool for its report is always there.
+    pub tools: Option<Vec<String>>,
+    /// The name of the sandbox level of its commands.
+    pub sandbox: Option<String>,
+    pub model_calls: Option<u32>,
+    pub tool_calls: Option<u32>,
+    /// Tokens sent and received in one turn.
+    pub tokens: Option<u64>,
+    /// How long one turn may take.
+    pub time: Option<Duration>,
+}
+
+impl SpecialistOptions {
+    pub fn permits_tool(&self, name: &str) -> bool {
+        let matches = |listed: &String| match listed.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => listed == name,
+        };
+        self.tools.as_ref().is_none_or(|tools| tools.iter().any(matches))
+    }
+
+    /// The refusal of a tool that is not among those of the specialist.
+    pub fn check_tool(&self, specialist: &str, name: &str) -> Result<(), Refusal> {
+        if self.permits_tool(name) {
+            return Ok(());
+        }
+        let message = format!("{} is not among the tools of the specialist {}.", quoted(name), quoted(specialist));
+        Err(Refusal::policy_denied(message))
+    }
+
+    /// The limits of a turn of the specialist. They are never larger than those of the turn that asks it.
+    pub fn limits(&self, usual: TurnLimits) -> TurnLimits {
+        TurnLimits {
+            model_calls: self.model_calls.map_or(usual.model_calls, |own| own.min(usual.model_calls)),
+            tool_calls: self.tool_calls.map_or(usual.tool_calls, |own| own.min(usual.tool_calls)),
+            tokens: self.tokens.map_or(usual.tokens, |own| own.min(usual.tokens)),
+            time: self.time.map_or(usual.time, |own| own.min(usual.time)),
+            ..usual
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_named_whole_or_by_their_beginning() {
+        let tools = ["read_file", "github__*"].map(str::to_owned).to_vec();
+        let some = SpecialistOptions { tools: Some(tools), ..SpecialistOptions::default() };
+        for (name, permitted) in [
+            ("read_file", true),
+            ("read_files", false),
+            ("write_file", false),
+            ("github__issues", true),
+            ("github_", false),
+            ("", false),
+        ] {
+            assert_eq!(some.permits_tool(name), permitted, "{name}");
+        }
+        assert!(SpecialistOptions::default().permits_tool("write_file"));
+        let none = SpecialistOptions { tools: Some(Vec::new()), ..SpecialistOptions::default() };
+        assert!(!none.permits_tool("read_file"));
+    }
+
+    #[test]
+    fn limits_only_become_narrower() {
+        let usual = TurnLimits::default();
+        let options = SpecialistOptions {
+            model_calls: Some(3),
+            tool_calls: Some(1_000_000),
+            time: Some(Duration::from_secs(5)),
+            ..SpecialistOptions::default()
+        };
+        let limits = options.limits(usual.clone());
+        assert_eq!((limits.model_calls, limits.tool_calls), (3, usual.tool_calls));
+        assert_eq!((limits.time, limits.tokens), (Duration::from_secs(5), usual.tokens));
+    }
+}
