@@ -119,7 +119,14 @@ impl<'a> ToolContext<'a> {
     }
 
     pub(crate) fn leased(session: &'a SessionIdentity, lease: &'a LeaseGuard, ledger: &'a dyn Ledger) -> Self {
-        Self { session, workspace: &Workspace::Own, call: None, lease: Some((lease, ledger)), progress: None, sandbox: None }
+        Self {
+            session,
+            workspace: &Workspace::Own,
+            call: None,
+            lease: Some((lease, ledger)),
+            progress: None,
+            sandbox: None,
+        }
     }
 
     #[must_use]

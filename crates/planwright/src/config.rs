@@ -1,6 +1,7 @@
 //! The settings: flags come before variables, variables before the configuration file, and the file before the defaults.
 //!
 //! - `agents`: the specialists that steps can be given to
+//! - `agent_files`, `front_matter`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
@@ -12,8 +13,10 @@
 //! - `setting`: how a setting is declared, and its types
 //! - `variables`: the environment, and the words of errors in it
 
+mod agent_files;
 mod agents;
 mod file;
+mod front_matter;
 mod planning_files;
 mod policy;
 mod projects;
@@ -86,7 +89,7 @@ impl Settings {
         let permissions = std::mem::take(&mut file.permissions);
         PermissionRules::new(permissions.clone()).map_err(|refusal| in_file(&path, "permissions", refusal))?;
         let allowed_projects = file.projects.allow();
-        let policy = policy::policy(file, &path)?;
+        let policy = policy::policy(file, &path, &data)?;
         Ok(Self {
             location,
             own_folder,

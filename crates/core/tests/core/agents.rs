@@ -4,7 +4,12 @@ use planwright_core::agents::{AgentRegistry, Specialist};
 use planwright_core::refusal::RefusalCode;
 
 fn specialist(name: &str, about: &str, prompt: &str) -> Specialist {
-    Specialist { name: name.to_owned(), about: about.to_owned(), prompt: prompt.to_owned(), options: Default::default() }
+    Specialist {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        prompt: prompt.to_owned(),
+        options: Default::default(),
+    }
 }
 
 #[track_caller]

@@ -3,6 +3,7 @@
 mod background;
 mod interrupted;
 mod limits;
+mod specialists;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -4,13 +4,17 @@
 
 use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
-use planwright_core::agents::{AgentRegistry, Specialist};
+use planwright_core::agents::{AgentRegistry, Specialist, SpecialistOptions};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::{quoted, visible};
+use planwright_sandbox::SandboxLevel;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::agent_files;
+use super::setting::{Positive, SettingValue as _};
 use super::variables::{in_file, in_variable, variable};
 use crate::failure::Failure;
 
@@ -21,24 +25,63 @@ pub(super) enum AgentsSection {
     Described { only: Option<Vec<String>>, tables: Vec<(String, AgentTable)> },
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentTable {
     /// A file, relative to the folder of the configuration.
-    prompt: Option<String>,
+    pub(super) prompt: Option<String>,
     /// The same, in the configuration itself.
-    instructions: Option<String>,
-    about: Option<String>,
+    pub(super) instructions: Option<String>,
+    pub(super) about: Option<String>,
+    /// Names of tools, or beginnings of names that end in `*`.
+    pub(super) tools: Option<Vec<String>>,
+    /// The sandbox level of its commands.
+    pub(super) sandbox: Option<String>,
+    pub(super) model_calls: Option<Positive<u32>>,
+    pub(super) tool_calls: Option<Positive<u32>>,
+    pub(super) tokens: Option<Positive<u64>>,
+    pub(super) seconds: Option<Positive<u32>>,
 }
 
-pub(super) fn registry(section: Option<AgentsSection>, path: &Path) -> Result<AgentRegistry, Failure> {
+impl AgentTable {
+    fn options(&mut self) -> Result<SpecialistOptions, (&'static str, String)> {
+        let tools = self.tools.take();
+        let is_name = |tool: &String| !tool.trim_end_matches('*').is_empty() && !tool.contains(char::is_whitespace);
+        if let Some(wrong) = tools.iter().flatten().find(|tool| !is_name(tool)) {
+            return Err((".tools", format!("{} is not the name of a tool", quoted(wrong))));
+        }
+        let sandbox = self.sandbox.take();
+        if let Some(Err(error)) = sandbox.as_ref().map(|level| level.parse::<SandboxLevel>()) {
+            return Err((".sandbox", error.to_string()));
+        }
+        Ok(SpecialistOptions {
+            tools,
+            sandbox,
+            model_calls: self.model_calls.take().map(Positive::get),
+            tool_calls: self.tool_calls.take().map(Positive::get),
+            tokens: self.tokens.take().map(Positive::get),
+            time: self.seconds.take().map(|seconds| Duration::from_secs(seconds.get().into())),
+        })
+    }
+}
+
+/// `files` is the folder with a file for each specialist.
+pub(super) fn registry(section: Option<AgentsSection>, path: &Path, files: &Path) -> Result<AgentRegistry, Failure> {
     let in_variable_named = variable("PLANWRIGHT_AGENTS", |text| Ok(split(text)))?;
     let (in_list, only, tables) = match section {
         None => (None, None, Vec::new()),
         Some(AgentsSection::Names(names)) => (Some(names), None, Vec::new()),
         Some(AgentsSection::Described { only, tables }) => (None, only, tables),
     };
-    let known = known(tables, path)?;
+    let mut known = AgentRegistry::default().specialists().to_vec();
+    for (name, table) in agent_files::read(files)? {
+        let path = files.join(format!("{name}.md"));
+        add(&mut known, &name, table, &path)?;
+    }
+    // The configuration has the last word about a name.
+    for (name, table) in tables {
+        add(&mut known, &name, table, path)?;
+    }
     if let Some(names) = in_variable_named {
         return named(&known, names).map_err(|refusal| in_variable("PLANWRIGHT_AGENTS", refusal.message));
     }
@@ -51,24 +94,22 @@ pub(super) fn registry(section: Option<AgentsSection>, path: &Path) -> Result<Ag
     }
 }
 
-/// The built-in specialists, as the file changes them, then those that it adds.
-fn known(tables: Vec<(String, AgentTable)>, path: &Path) -> Result<Vec<Specialist>, Failure> {
-    let mut known = AgentRegistry::default().specialists().to_vec();
-    for (name, table) in tables {
-        let specialist = described(&name, table, path)?;
-        match known.iter_mut().find(|other| other.name == name) {
-            Some(built_in) => *built_in = specialist,
-            None => known.push(specialist),
-        }
+/// Replaces the specialist of this name, or adds one.
+fn add(known: &mut Vec<Specialist>, name: &str, table: AgentTable, path: &Path) -> Result<(), Failure> {
+    let specialist = described(name, table, path)?;
+    match known.iter_mut().find(|other| other.name == name) {
+        Some(other) => *other = specialist,
+        None => known.push(specialist),
     }
-    Ok(known)
+    Ok(())
 }
 
-fn described(name: &str, table: AgentTable, path: &Path) -> Result<Specialist, Failure> {
+fn described(name: &str, mut table: AgentTable, path: &Path) -> Result<Specialist, Failure> {
     let key = |field: &str| format!("agents.{}{field}", visible(name).replace(['\n', '\t'], " "));
     let wrong = |field: &str, message: String| in_file(path, &key(field), Refusal::invalid(message));
     // A wrong name is told before the files are read.
     Specialist::named(name).check().map_err(|refusal| in_file(path, &key(""), refusal))?;
+    let options = table.options().map_err(|(field, message)| wrong(field, message))?;
     if let Some(about) = table.about.clone() {
         Specialist { about, ..Specialist::named(name) }
             .check()
@@ -88,7 +129,8 @@ fn described(name: &str, table: AgentTable, path: &Path) -> Result<Specialist, F
     let specialist = match (text, table.about, Specialist::built_in(name)) {
         (Some(text), None, _) => Specialist::from_text(name, &text),
         (Some(text), Some(about), _) => {
-            Specialist { name: name.to_owned(), about, prompt: text.trim_start_matches('\u{feff}').trim().to_owned() }
+            let prompt = text.trim_start_matches('\u{feff}').trim().to_owned();
+            Specialist { name: name.to_owned(), about, prompt, options: SpecialistOptions::default() }
         }
         (None, Some(about), Some(built_in)) => Specialist { about, ..built_in },
         (None, None, Some(built_in)) => built_in,
@@ -97,7 +139,7 @@ fn described(name: &str, table: AgentTable, path: &Path) -> Result<Specialist, F
         }
     };
     specialist.check().map_err(|refusal| in_file(path, &key(field), refusal))?;
-    Ok(specialist)
+    Ok(Specialist { options, ..specialist })
 }
 
 fn read(file: &str, path: &Path) -> Result<String, String> {
@@ -203,7 +245,7 @@ mod tests {
             (None, None, built_in.as_str()),
         ] {
             let owned = |text: Option<&str>| text.map(str::to_owned);
-            let table = AgentTable { prompt: None, instructions: owned(instructions), about: owned(about) };
+            let table = AgentTable { instructions: owned(instructions), about: owned(about), ..AgentTable::default() };
             assert_eq!(prompt_of(table), prompt);
         }
     }

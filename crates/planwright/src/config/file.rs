@@ -80,9 +80,9 @@ impl File {
             ),
             top(
                 "agents",
-                "a list of names, or tables `[agents.NAME]` with `prompt` (a file) or `instructions`, and `about`",
+                "a list of names, or tables `[agents.NAME]` with `prompt` (a file) or `instructions`, `about`, `tools`, `sandbox`, `model_calls`, `tool_calls`, `tokens` and `seconds`",
                 "the built-in specialists",
-                "The specialists that steps can be given to. `agents.only` names the ones to keep.",
+                "The specialists that steps can be given to ([specialists.md](specialists.md)). Also as files `agents/NAME.md` in the data folder. `agents.only` names the ones to keep.",
             ),
             top(
                 "permissions",

@@ -9,10 +9,10 @@ use super::agents;
 use super::file::{File, LimitsSection, TurnSection};
 use crate::failure::Failure;
 
-pub(super) fn policy(mut file: File, path: &Path) -> Result<Policy, Failure> {
+pub(super) fn policy(mut file: File, path: &Path, data: &Path) -> Result<Policy, Failure> {
     Ok(Policy {
         limits: limits(file.limits),
-        agents: agents::registry(file.agents, path)?,
+        agents: agents::registry(file.agents, path, &data.join("agents"))?,
         document_tools: file.plan.tools(),
         turn: turn(file.turn),
         on_failure: file.plan.on_failure(),

@@ -115,3 +115,43 @@ fn mistakes_name_the_file_and_the_key() {
         assert!(!world.store().exists(), "{text}");
     }
 }
+
+#[test]
+fn specialists_are_also_files_in_the_data_folder() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("agents")).unwrap();
+    world.write("agents/notes.txt", "not a specialist");
+    world.write(
+        "agents/baker.md",
+        "---\nname: baker\ndescription: Bakes bread\ntools: read_file, run_command\nsandbox: read_only\nseconds: 60\n---\nKnead.\n",
+    );
+    world.write("agents/coder.md", "Writes Forth\n\nOnly words.\n");
+    let lines = told(&world, &[]);
+    assert!(lines.iter().any(|line| line.contains("`baker`: Bakes bread")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("`coder`: Writes Forth")), "{lines:?}");
+    // The configuration has the last word.
+    world.write(
+        "planwright.toml",
+        "[agents.baker]\ninstructions = \"Burns bread\\nOften.\"\ntools = [\"list_files\"]\n",
+    );
+    let lines = told(&world, &[]);
+    assert!(lines.iter().any(|line| line.contains("`baker`: Burns bread")), "{lines:?}");
+}
+
+#[test]
+fn a_wrong_specialist_file_is_named() {
+    for (text, words) in [
+        ("---\nname: cook\n---\nKnead.\n", "it has to be that of the file"),
+        ("---\nmodel: sonnet\n---\nKnead.\n", "`model` is not a key of a specialist"),
+        ("---\nsandbox: none\n---\nKnead.\n", "is not a sandbox level"),
+        ("---\ntools: [a b]\n---\nKnead.\n", "`a b` is not the name of a tool"),
+        ("---\nseconds: 0\n---\nKnead.\n", "`seconds`: "),
+        ("---\nname: baker\n", "no second line"),
+        ("---\nname: baker\n---\n", "a new agent needs"),
+    ] {
+        let world = World::new();
+        std::fs::create_dir_all(world.path("agents")).unwrap();
+        world.write("agents/baker.md", text);
+        world.run("plan list").exits(2).complains("baker.md").complains(words);
+    }
+}

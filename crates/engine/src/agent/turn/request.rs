@@ -124,9 +124,8 @@ impl RequestBuilder {
         let system = self.system(snapshot, purpose).await?;
         let mut tools = self.advertised(&self.situation(snapshot, purpose));
         if let Some(options) = self.specialist_options(purpose) {
-            let permitted = |tool: &ToolSpec| {
-                self.agent.toolbox.get(&tool.name).is_none() || options.permits_tool(&tool.name)
-            };
+            let permitted =
+                |tool: &ToolSpec| self.agent.toolbox.get(&tool.name).is_none() || options.permits_tool(&tool.name);
             tools.retain(permitted);
         }
         let context = self.agent.context_tokens();

@@ -90,7 +90,8 @@ impl TurnRunner<'_> {
         }
         let agent = self.agent;
         let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
-        if let Purpose::Step { agent: specialist, .. } | Purpose::Question { agent: specialist, .. } = &self.turn.purpose
+        if let Purpose::Step { agent: specialist, .. } | Purpose::Question { agent: specialist, .. } =
+            &self.turn.purpose
             && let Some(options) = self.turns.requests.specialist_options(&self.turn.purpose)
             && let Err(refusal) = options.check_tool(specialist, name)
         {
