@@ -208,6 +208,7 @@ impl Executions {
             by: by.clone(),
             id,
             plan,
+            session_state: committed.snapshot.session,
             held: Arc::new(held),
             context,
         };
