@@ -54,7 +54,6 @@ impl InputHandler for InputDispatcher {
             Input::ResumePlan { plan, choice, worker } => {
                 Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, worker, context)).await?.into()
             }
-            Input::CarryOut { plan } => Box::pin(self.executions.carry_out(&plan, context)).await?.into(),
             Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
             Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
@@ -107,7 +106,6 @@ impl InputHandler for InputDispatcher {
             | Input::Approve { .. }
             | Input::Reject { .. }
             | Input::ResumePlan { .. }
-            | Input::CarryOut { .. }
             | Input::ResumeTurn
             | Input::ResumeExecution) => waits(input),
         }

@@ -38,15 +38,12 @@ pub enum Input {
         plan: PlanId,
         reason: Option<String>,
     },
-    /// Continues a plan. `choice` settles the step that it stopped at.
+    /// Carries out a plan that is approved, or continues it from the first step not done. `choice` settles the step that
+    /// it stopped at.
     ResumePlan {
         plan: PlanId,
         choice: Option<StuckChoice>,
         worker: Worker,
-    },
-    /// Carries out a plan that is approved, or continues it from the first step not done.
-    CarryOut {
-        plan: PlanId,
     },
     /// Resumes a turn that its process left open.
     ResumeTurn,
@@ -76,7 +73,6 @@ impl Input {
             | Self::Approve { .. }
             | Self::Reject { .. }
             | Self::ResumePlan { .. }
-            | Self::CarryOut { .. }
             | Self::ResumeTurn
             | Self::ResumeExecution => Priority::Waits,
             Self::Command(command) => command_priority(command),
