@@ -245,12 +245,13 @@ impl ExecutionRunner<'_> {
 
     /// Writes the results into the workbook, as a conversation does.
     async fn note_calls(&self, results: &[StepResult]) {
-        let remarks: Vec<_> = results.iter().filter_map(|result| Some((result, self.remark(result)?))).collect();
-        if remarks.is_empty() {
+        // Most sessions have no workbook. For those nothing is counted.
+        let (hooks, session) = (&self.executions.turns.hooks, self.session_state.as_ref());
+        if hooks.workbook_of(session).is_none() {
             return;
         }
-        let Ok(snapshot) = self.agent.engine().sessions().snapshot(&self.session).await else { return };
-        for (result, remark) in remarks {
+        for result in results {
+            let Some(remark) = self.remark(result) else { continue };
             let call = &result.due.call;
             let request = SubmitRequest {
                 session: &self.session,
@@ -261,11 +262,8 @@ impl ExecutionRunner<'_> {
             };
             let arguments = call.arguments.to_string();
             let answer = result.outcome.note.as_deref().unwrap_or_default();
-            self.executions
-                .turns
-                .hooks
-                .note(&snapshot, request, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer })
-                .await;
+            let ended = EndedCall { tool: &call.tool, arguments: &arguments, answer };
+            hooks.note(session, request, remark, ended).await;
         }
     }
 
