@@ -18,6 +18,7 @@ mod importing;
 mod looking;
 mod mcp;
 mod paused;
+mod projects;
 mod provider;
 mod sessions;
 mod settings;
