@@ -19,6 +19,7 @@ mod import;
 mod mcp;
 mod paused;
 mod plan_queries;
+mod projects;
 mod provider;
 mod sessions;
 mod settings;

@@ -30,6 +30,8 @@ impl Terminal {
             .env("SHELL", "/bin/sh")
             .env_remove("PLANWRIGHT_MODEL")
             .envs(variables.iter().copied());
+        // Not inside a git work tree, where the chat asks whether to work there.
+        command.current_dir(world.path(""));
         command.env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada").env("TERM", "xterm").env_remove("NO_COLOR");
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         Self { child, seen: String::new() }

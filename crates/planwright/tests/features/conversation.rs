@@ -48,7 +48,7 @@ impl Talk {
     }
 
     pub(crate) fn files(&self) -> FileTools {
-        FileTools::new(self.folder.path().to_owned(), FileLimits::default())
+        FileTools::new(self.folder.path().join("users"), FileLimits::default())
     }
 
     pub(crate) fn forget_agent(&mut self) {

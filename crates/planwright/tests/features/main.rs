@@ -9,6 +9,7 @@ mod execution;
 mod life_cycle;
 mod planner;
 mod process;
+mod projects;
 mod routing;
 mod settings;
 mod steps;

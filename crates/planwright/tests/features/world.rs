@@ -51,6 +51,8 @@ pub(crate) struct World {
     pub(crate) clients: Clients,
     /// What became of each action that the life cycle was asked about.
     pub(crate) tried: Vec<Tried>,
+    /// A project folder of the person.
+    pub(crate) project: Option<tempfile::TempDir>,
 }
 
 impl std::fmt::Debug for World {
@@ -78,6 +80,7 @@ impl World {
             under_way: UnderWay::new(),
             clients: Clients::default(),
             tried: Vec::new(),
+            project: None,
         }
     }
 

@@ -74,6 +74,34 @@ fn settings_reach_the_server() {
     assert_ne!(head("evil.example.org"), "200");
 }
 
+/// A server works only in project folders below those of the setting.
+#[test]
+fn only_allowed_project_folders_are_taken() {
+    let world = World::new();
+    let (allowed, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let inner = allowed.path().join("shop");
+    std::fs::create_dir(&inner).unwrap();
+    world.write("planwright.toml", &format!("[projects]\nallow = [\"{}\"]\n", allowed.path().display()));
+    let server = Running::start(&world);
+    let open = |workspace: &std::path::Path| server.post("/api/sessions", &json!({ "workspace": workspace }));
+    assert_eq!(open(&inner).status, 201);
+    let refused = open(other.path());
+    assert_eq!(refused.status, 403, "{refused:?}");
+    assert!(refused.json()["detail"].as_str().unwrap().contains("projects.allow"), "{refused:?}");
+    // A link below an allowed folder leads to where it leads.
+    #[cfg(unix)]
+    {
+        let link = allowed.path().join("link");
+        std::os::unix::fs::symlink(other.path(), &link).unwrap();
+        assert_eq!(open(&link).status, 403);
+    }
+    let session = server.post("/api/sessions", &json!({})).json()["sessionId"].as_str().unwrap().to_owned();
+    let text = format!("/project {}", other.path().display());
+    let typed = server.post(&format!("/api/sessions/{session}/messages"), &json!({ "text": text }));
+    assert_eq!(typed.status, 403, "{typed:?}");
+    assert_eq!(server.stop(), 0);
+}
+
 /// A backup is made while the server works.
 #[test]
 fn it_is_backed_up_while_it_runs() {

@@ -10,7 +10,7 @@ use crate::world::{OTHER, SESSION, World};
 fn calls() -> Vec<(String, String)> {
     let document: Value = serde_json::from_str(planwright_surfaces::http::description()).unwrap();
     let paths = document["paths"].as_object().unwrap();
-    let about_plans = paths.iter().filter(|(path, _)| path.contains("{id}"));
+    let about_plans = paths.iter().filter(|(path, _)| path.starts_with("/api/plans/{id}"));
     let calls = about_plans.flat_map(|(path, calls)| {
         calls.as_object().unwrap().keys().map(move |method| (method.to_uppercase(), path.clone()))
     });
