@@ -52,6 +52,9 @@ impl Snapshot {
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::Compacted { .. }
+            | SessionEvent::Renamed { .. }
+            | SessionEvent::ReviewDrafted { .. }
+            | SessionEvent::ReviewSent { .. }
             | SessionEvent::PlanShown { .. } => {}
         }
         if let Some(session) = &mut self.session {
@@ -85,6 +88,9 @@ impl Session {
                 self.history_from = compaction.reads_from();
                 self.kept_from = compaction.kept_from;
             }
+            SessionEvent::Renamed { title } => self.title.clone_from(title),
+            // Comments are read from the journal of the plan.
+            SessionEvent::ReviewDrafted { .. } | SessionEvent::ReviewSent { .. } => {}
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             // The entries stay in the journal; the model does not read them any more.
             SessionEvent::ConversationReset { history_from } => {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::ids::{ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
 use crate::plan::execution::Pause;
+use crate::plan::review::Review;
 use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
@@ -42,6 +43,10 @@ pub enum SessionCommand {
     FinishPlanWork,
     /// `/reset`. Entries before `history_from` are known to belong to the conversation that ends.
     Reset { history_from: u64 },
+    /// Names the session; `None` takes the name away.
+    Rename { title: Option<String> },
+    /// Keeps a person's comments on a plan until they are sent with a decision. They replace the ones before.
+    DraftReview { plan: PlanId, review: Review },
 }
 
 /// About the conversation and its open turn.
@@ -144,6 +149,11 @@ pub enum Decision {
         step: StepId,
         choice: StuckChoice,
     },
+    /// An approval or a request for changes, with comments on the plan.
+    Reviewed {
+        decision: Box<Decision>,
+        review: Review,
+    },
 }
 
 /// What an approval leads to.
@@ -233,6 +243,7 @@ impl Command {
             Self::Session(
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
+            Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
             Self::Session(_) | Self::Draft(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
@@ -250,6 +261,7 @@ impl Decision {
             | Self::Cancel { plan, .. }
             | Self::Resume { plan }
             | Self::Settle { plan, .. } => plan,
+            Self::Reviewed { decision, .. } => decision.plan(),
         }
     }
 }

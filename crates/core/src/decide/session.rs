@@ -10,6 +10,9 @@ use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::refusal::Refusal;
 use crate::session::ConversationKey;
 
+/// In characters.
+const LONGEST_TITLE: usize = 200;
+
 impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
         match command {
@@ -19,6 +22,8 @@ impl Decider<'_> {
             SessionCommand::DisablePlanMode => self.leave(ModeEnd::Off),
             SessionCommand::FinishPlanWork => self.finish_plan_work(),
             SessionCommand::Reset { history_from } => self.reset(*history_from),
+            SessionCommand::Rename { title } => self.rename(title.as_deref()),
+            SessionCommand::DraftReview { plan, review } => self.draft_review(plan, review),
         }
     }
 
@@ -96,6 +101,23 @@ impl Decider<'_> {
         let history_from = history_from.max(self.snapshot.opened()?.history_from);
         events.push(Event::Session(SessionEvent::ConversationReset { history_from }));
         Ok(events)
+    }
+
+    fn rename(&self, title: Option<&str>) -> Result<Vec<Event>, Refusal> {
+        let session = self.snapshot.opened()?;
+        let title = title.map(str::trim).filter(|title| !title.is_empty());
+        if let Some(title) = title {
+            if title.chars().count() > LONGEST_TITLE {
+                return Err(Refusal::limit(format!("The title of a session has at most {LONGEST_TITLE} characters.")));
+            }
+            if title.chars().any(char::is_control) {
+                return Err(Refusal::invalid("The title of a session is one line of text."));
+            }
+        }
+        if session.title.as_deref() == title {
+            return Ok(Vec::new());
+        }
+        Ok(vec![Event::Session(SessionEvent::Renamed { title: title.map(str::to_owned) })])
     }
 }
 

@@ -25,6 +25,7 @@ mod model_check;
 mod prompt;
 mod properties;
 mod reference;
+mod reviews;
 mod slash;
 mod stored_entries;
 mod turns;

@@ -34,6 +34,9 @@ const fn words(event: &Event) -> Option<&'static str> {
             SessionEvent::ConversationReset { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }
+            | SessionEvent::Renamed { .. }
+            | SessionEvent::ReviewDrafted { .. }
+            | SessionEvent::ReviewSent { .. }
             | SessionEvent::PlanCreated { .. }
             | SessionEvent::PlanImported { .. } => None,
         },
