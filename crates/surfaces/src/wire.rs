@@ -10,6 +10,7 @@ mod happenings;
 mod inbox;
 mod messages;
 mod progress;
+mod reviews;
 pub(crate) mod schemas;
 mod sessions;
 
@@ -37,7 +38,8 @@ pub use happenings::HappeningView;
 pub use inbox::{WaitingKind, WaitingStepView, WaitingView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use progress::ProgressView;
-pub use sessions::StoredSessionView;
+pub use reviews::{AnchorView, CommentView, ReviewRoundView, ReviewView};
+pub use sessions::{ActivePlanView, StoredSessionView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

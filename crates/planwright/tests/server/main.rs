@@ -9,6 +9,7 @@ mod logs;
 mod openapi;
 mod portable;
 mod refusing;
+mod reviews;
 mod running;
 mod schemathesis;
 mod serving;

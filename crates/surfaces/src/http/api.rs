@@ -1,6 +1,7 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
 //! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `workbook`: the resources
+//! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list
 
@@ -10,6 +11,7 @@ mod lookup;
 mod messages;
 mod pagination;
 mod plans;
+mod server;
 mod sessions;
 mod workbook;
 
@@ -37,7 +39,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
 
 /// The same as a complete router. Every client that reaches it may do everything.
 pub fn rest(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Router {
-    let app = App::new(agent, ledger, stopping);
+    let app = App::new(agent, ledger, stopping, None);
     router(&app).with_state(app)
 }
 
@@ -53,5 +55,6 @@ fn others() -> OpenApiRouter<App> {
         .merge(journal::router())
         .merge(plans::router())
         .merge(inbox::router())
+        .merge(server::router())
         .merge(workbook::router())
 }
