@@ -1,6 +1,55 @@
 // Made by `npm run types` from crates/surfaces/openapi.json. Do not edit.
 
 export interface paths {
+    "/api/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the slash commands */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Every command that the server carries out */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "commands": [
+                         *         {
+                         *           "name": "/plan off",
+                         *           "usage": "/plan off",
+                         *           "help": "plan work off; the plan stays as it is",
+                         *           "example": "/plan off",
+                         *           "group": "Plan work"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Commands"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/inbox": {
         parameters: {
             query?: never;
@@ -138,7 +187,8 @@ export interface paths {
         };
         /**
          * Show a plan
-         * @description The answer has an `ETag` that changes whenever the answer does.
+         * @description The answer has an `ETag` that changes whenever the answer does. With `version`, its text, steps and digest are those of an
+         *     earlier version; everything else is as it is now.
          */
         get: {
             parameters: {
@@ -147,6 +197,8 @@ export interface paths {
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
                     sessionId: string;
+                    /** @description An earlier version; the current one if it is not said. */
+                    version?: number;
                 };
                 header?: {
                     /** @description The `ETag` of an earlier answer */
@@ -795,6 +847,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plans/{id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The comments so far
+         * @description The draft of the person who asks, and the rounds that were sent on this plan and on the plans that it replaced. A comment
+         *     on an earlier version has a `state` in the current one.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The draft and the rounds */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "version": 1,
+                         *       "comments": [
+                         *         {
+                         *           "id": "c1",
+                         *           "anchor": {
+                         *             "quote": "copy the files",
+                         *             "prefix": "new host ",
+                         *             "suffix": ""
+                         *           },
+                         *           "kind": "comment",
+                         *           "text": "Which files?"
+                         *         }
+                         *       ],
+                         *       "rounds": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ReviewView"];
+                    };
+                };
+            };
+        };
+        /**
+         * Keep comments as a draft
+         * @description They replace the draft of the person who sends them, and wait on the server until `approve` or `revise` sends them with
+         *     `review: true`.
+         */
+        put: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReviewDraft"];
+                };
+            };
+            responses: {
+                /** @description The draft and the rounds */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "version": 1,
+                         *       "comments": [
+                         *         {
+                         *           "id": "c1",
+                         *           "anchor": {
+                         *             "quote": "copy the files",
+                         *             "prefix": "new host ",
+                         *             "suffix": ""
+                         *           },
+                         *           "kind": "comment",
+                         *           "text": "Which files?"
+                         *         }
+                         *       ],
+                         *       "rounds": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ReviewView"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/plans/{id}/revise": {
         parameters: {
             query?: never;
@@ -1069,6 +1243,123 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plans/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the plans that ended, over all sessions */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The `next` of the page before. */
+                    after?: number;
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of plans */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "plans": [
+                         *         {
+                         *           "sessionId": "k3yk3y8x",
+                         *           "channel": "web",
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "status": "COMPLETED",
+                         *           "style": "document",
+                         *           "title": "Move the blog to a new host",
+                         *           "updatedAt": "2026-03-01T12:20:00Z"
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["RecentPlans"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what the server is */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The server */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "version": "0.1.0",
+                         *       "startedAt": "2026-03-01T12:00:00Z",
+                         *       "model": {
+                         *         "provider": "openai",
+                         *         "name": "gpt-5",
+                         *         "isRehearsal": false,
+                         *         "contextTokens": 128000
+                         *       },
+                         *       "store": {
+                         *         "kind": "SQLite 3.50.4",
+                         *         "schema": 7
+                         *       },
+                         *       "publicUrl": "https://plans.example.org",
+                         *       "dashboard": true,
+                         *       "features": [
+                         *         "commands",
+                         *         "reviews",
+                         *         "titles",
+                         *         "watch"
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Server"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -1086,6 +1377,8 @@ export interface paths {
                     /** @description The `next` of the page before. */
                     after?: number;
                     limit?: number;
+                    /** @description Only sessions whose title, topic, key or channel have all of these words. */
+                    q?: string;
                 };
                 header?: never;
                 path?: never;
@@ -1106,6 +1399,7 @@ export interface paths {
                          *           "sessionId": "k3yk3y8x",
                          *           "channel": "web",
                          *           "topic": "move the blog to a new host",
+                         *           "title": "The blog",
                          *           "openedAt": "2026-03-01T12:00:00Z",
                          *           "lastActive": "2026-03-01T12:05:00Z",
                          *           "seq": 12,
@@ -1161,6 +1455,7 @@ export interface paths {
                          *       "sessionId": "k3yk3y8x",
                          *       "channel": "web",
                          *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
                          *       "openedAt": "2026-03-01T12:00:00Z",
                          *       "lastActive": "2026-03-01T12:05:00Z",
                          *       "seq": 12,
@@ -1190,6 +1485,7 @@ export interface paths {
                          *       "sessionId": "k3yk3y8x",
                          *       "channel": "web",
                          *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
                          *       "openedAt": "2026-03-01T12:00:00Z",
                          *       "lastActive": "2026-03-01T12:05:00Z",
                          *       "seq": 12,
@@ -1248,6 +1544,7 @@ export interface paths {
                          *       "sessionId": "k3yk3y8x",
                          *       "channel": "web",
                          *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
                          *       "openedAt": "2026-03-01T12:00:00Z",
                          *       "lastActive": "2026-03-01T12:05:00Z",
                          *       "seq": 12,
@@ -1298,7 +1595,56 @@ export interface paths {
         };
         options?: never;
         head?: never;
-        patch?: never;
+        /** Rename a session */
+        patch: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Renaming"];
+                };
+            };
+            responses: {
+                /** @description The session with its name */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
+                         *       "openedAt": "2026-03-01T12:00:00Z",
+                         *       "lastActive": "2026-03-01T12:05:00Z",
+                         *       "seq": 12,
+                         *       "working": false,
+                         *       "plansMade": 1,
+                         *       "planMode": {
+                         *         "enabled": true,
+                         *         "style": "document",
+                         *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["StoredSessionView"];
+                    };
+                };
+            };
+        };
         trace?: never;
     };
     "/api/sessions/{sessionId}/journal": {
@@ -1634,6 +1980,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A plan in a list of sessions. */
+        ActivePlanView: {
+            id: string;
+            /** Format: int32 */
+            number: number;
+            /** @description How far its execution is, if it was begun. */
+            progress?: components["schemas"]["Progress"];
+            status: components["schemas"]["PlanStatus"];
+            title: string;
+        };
         /** @enum {string} */
         Activity: "running" | "paused" | "left_to_agent";
         Actor: {
@@ -1644,6 +2000,20 @@ export interface components {
         };
         /** @enum {string} */
         ActorKind: "person" | "agent" | "policy" | "system";
+        /** @description A step, or words with some of the text around them, or nothing for the whole plan. */
+        AnchorDraft: {
+            prefix?: string | null;
+            quote?: string | null;
+            step?: string | null;
+            suffix?: string | null;
+        };
+        /** @description A step, or words with some of the text around them, or nothing for the whole plan. */
+        AnchorView: {
+            prefix?: string;
+            quote?: string;
+            step?: string;
+            suffix?: string;
+        };
         AnswerView: {
             channel: components["schemas"]["Channel"];
             /** @description What was decided before the work that this is the answer to. */
@@ -1674,6 +2044,8 @@ export interface components {
             note?: string | null;
             /** @description The positions of the steps to be done, from 1; the others are not. */
             only?: number[] | null;
+            /** @description Whether the comments of the draft go with it, as notes. */
+            review?: boolean | null;
             sessionId?: string | null;
             /** @description The positions of the steps not to be done, from 1. */
             skip?: number[] | null;
@@ -1789,6 +2161,39 @@ export interface components {
         };
         /** @enum {string} */
         Channel: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+        Command: {
+            example: string;
+            /** @description Under what help lists it. */
+            group: string;
+            help: string;
+            /** @description With its slash: `/plan approve`. */
+            name: string;
+            /** @description The name and what may follow it. */
+            usage: string;
+        };
+        Commands: {
+            commands: components["schemas"]["Command"][];
+        };
+        CommentDraft: {
+            anchor: components["schemas"]["AnchorDraft"];
+            /** @description The client makes it up; it is unique within the review. */
+            id: string;
+            kind: components["schemas"]["CommentKind"];
+            /** @description The new words for `replace`; may be left out for `strike`. */
+            text?: string;
+        };
+        /** @enum {string} */
+        CommentKind: "comment" | "replace" | "strike";
+        /** @enum {string} */
+        CommentState: "open" | "addressed" | "orphaned";
+        CommentView: {
+            anchor: components["schemas"]["AnchorView"];
+            id: string;
+            kind: components["schemas"]["CommentKind"];
+            /** @description What became of it, if the plan has a newer version than the one it is about. */
+            state?: components["schemas"]["CommentState"];
+            text: string;
+        };
         /** @description How many steps are in each status. */
         Counts: {
             done: number;
@@ -1876,6 +2281,11 @@ export interface components {
             sessionId: string;
             style?: components["schemas"]["PlanStyle"] | null;
         };
+        /** @description A plan that ended, in a list over all sessions. */
+        EndedPlan: components["schemas"]["PlanSummaryView"] & {
+            channel: components["schemas"]["Channel"];
+            sessionId: string;
+        };
         EntryView: {
             /** Format: date-time */
             at: string;
@@ -1917,8 +2327,10 @@ export interface components {
          */
         Feedback: {
             channel?: components["schemas"]["Channel"] | null;
-            /** @description What is to be changed. */
-            feedback: string;
+            /** @description What is to be changed. It may be left out if comments go with it. */
+            feedback?: string;
+            /** @description Whether the comments of the draft go with it. */
+            review?: boolean | null;
             sessionId?: string | null;
         };
         Inbox: {
@@ -1953,6 +2365,10 @@ export interface components {
         /** @enum {string} */
         ListName: "assumptions" | "risks" | "verification" | "files";
         MessageCallView: {
+            /** @description As the model wrote them, usually a JSON object. At most 4 KiB of them. */
+            arguments: string;
+            /** @description Whether there is more of them; the journal has them all. */
+            argumentsCut?: boolean;
             name: string;
             /** @description Missing while it has not ended. */
             status?: components["schemas"]["ToolStatus"];
@@ -1992,6 +2408,11 @@ export interface components {
             status?: components["schemas"]["ToolStatus"];
             /** @description In Markdown. */
             text: string;
+            /**
+             * Format: int64
+             * @description How long the call took, in milliseconds.
+             */
+            tookMs?: number;
             /** @description The tool whose result this is. */
             tool?: string;
         };
@@ -2201,11 +2622,30 @@ export interface components {
             reason?: string | null;
             sessionId?: string | null;
         };
+        RecentPlans: {
+            damaged?: components["schemas"]["DamagedView"][];
+            /**
+             * Format: int64
+             * @description Where the next page begins, if there is one.
+             */
+            next: number | null;
+            /** @description The one that ended last comes first. */
+            plans: components["schemas"]["EndedPlan"][];
+        };
         /**
          * @description The codes that programs rely on. They are part of the public contract.
          * @enum {string}
          */
         RefusalCode: "POLICY_DENIED" | "INVALID_ARGUMENT" | "NOT_FOUND" | "WRONG_STATUS" | "STALE_APPROVAL" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNKNOWN_AGENT" | "UNAUTHENTICATED" | "UNAVAILABLE" | "INTERNAL";
+        /**
+         * @example {
+         *       "title": "The blog"
+         *     }
+         */
+        Renaming: {
+            /** @description One line. Blank takes the name away. */
+            title: string;
+        };
         /**
          * @example {
          *       "choice": "retry"
@@ -2215,6 +2655,86 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             choice?: components["schemas"]["StuckChoice"] | null;
             sessionId?: string | null;
+        };
+        /**
+         * @example {
+         *       "version": 0,
+         *       "comments": [
+         *         {
+         *           "id": "c1",
+         *           "anchor": {
+         *             "quote": "copy the files",
+         *             "prefix": "new host ",
+         *             "suffix": ""
+         *           },
+         *           "kind": "comment",
+         *           "text": "Which files?"
+         *         }
+         *       ]
+         *     }
+         */
+        ReviewDraft: {
+            comments: components["schemas"]["CommentDraft"][];
+            /**
+             * Format: int32
+             * @description The version that the comments are about.
+             */
+            version: number;
+        };
+        ReviewRoundView: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            comments: components["schemas"]["CommentView"][];
+            /** Format: int32 */
+            number: number;
+            /** @description The plan that was commented on: this one, or one that it replaced. */
+            planId: string;
+            sentWith: components["schemas"]["SentWith"];
+            /** Format: int32 */
+            version: number;
+        };
+        /** @description The comments on a plan as one person sees them. */
+        ReviewView: {
+            /** @description The draft. */
+            comments: components["schemas"]["CommentView"][];
+            planId: string;
+            /** @description What was sent, the newest first. */
+            rounds: components["schemas"]["ReviewRoundView"][];
+            /**
+             * Format: int32
+             * @description The version that the draft is about; the current one if the draft is empty.
+             */
+            version: number;
+        };
+        /** @enum {string} */
+        SentWith: "revise" | "approve";
+        Server: {
+            /** @description Whether the program contains the dashboard. */
+            dashboard: boolean;
+            /** @description What a client may rely on beyond the calls of the first version. */
+            features: string[];
+            model: components["schemas"]["ServerModel"];
+            /** @description The address that links to this server begin with, if it is configured. */
+            publicUrl: string | null;
+            /** Format: date-time */
+            startedAt: string;
+            store: components["schemas"]["ServerStore"];
+            version: string;
+        };
+        ServerModel: {
+            /** Format: int32 */
+            contextTokens: number;
+            /** @description Whether the built-in model answers, which only rehearses. */
+            isRehearsal: boolean;
+            name: string;
+            provider: string | null;
+        };
+        ServerStore: {
+            /** @description With its version. */
+            kind: string;
+            /** Format: int32 */
+            schema: number;
         };
         SessionList: {
             damaged?: components["schemas"]["DamagedView"][];
@@ -2281,6 +2801,8 @@ export interface components {
             stopped: boolean;
         };
         StoredSessionView: {
+            /** @description The plan that the session works on. */
+            activePlan?: components["schemas"]["ActivePlanView"];
             channel: components["schemas"]["Channel"];
             /** Format: date-time */
             lastActive: string;
@@ -2295,6 +2817,8 @@ export interface components {
              */
             seq: number;
             sessionId: string;
+            /** @description The name that a person gave it. */
+            title: string | null;
             /** @description The first words that were said. */
             topic: string | null;
             /** @description Whether a turn is under way. */
