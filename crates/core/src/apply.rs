@@ -54,6 +54,9 @@ impl Snapshot {
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::Compacted { .. }
+            | SessionEvent::Renamed { .. }
+            | SessionEvent::ReviewDrafted { .. }
+            | SessionEvent::ReviewSent { .. }
             | SessionEvent::PlanShown { .. }
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
@@ -90,6 +93,9 @@ impl Session {
                 self.history_from = compaction.reads_from();
                 self.kept_from = compaction.kept_from;
             }
+            SessionEvent::Renamed { title } => self.title.clone_from(title),
+            // Comments are read from the journal of the plan.
+            SessionEvent::ReviewDrafted { .. } | SessionEvent::ReviewSent { .. } => {}
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
             // The entries stay in the journal; the model does not read them any more.

@@ -7,6 +7,7 @@ use crate::ask::{AskAnswer, AskSubject};
 use crate::ids::{AskId, ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
 use crate::plan::execution::Pause;
+use crate::plan::review::Review;
 use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
@@ -49,6 +50,10 @@ pub enum SessionCommand {
     ChooseWorkspace(Workspace),
     /// `/undo`, after the files were put back. Only a person has changes undone.
     RecordUndo(Box<Undo>),
+    /// Names the session; `None` takes the name away.
+    Rename { title: Option<String> },
+    /// Keeps a person's comments on a plan until they are sent with a decision. They replace the ones before.
+    DraftReview { plan: PlanId, review: Review },
 }
 
 /// About the conversation and its open turn.
@@ -161,6 +166,11 @@ pub enum Decision {
         step: StepId,
         choice: StuckChoice,
     },
+    /// An approval or a request for changes, with comments on the plan.
+    Reviewed {
+        decision: Box<Decision>,
+        review: Review,
+    },
 }
 
 /// A person's answer to what a turn asks.
@@ -262,6 +272,7 @@ impl Command {
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
             Self::Session(SessionCommand::RecordUndo(undo)) => Some(&undo.plan),
+            Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
             Self::Session(_) | Self::Draft(_) | Self::Answer(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
@@ -279,6 +290,7 @@ impl Decision {
             | Self::Cancel { plan, .. }
             | Self::Resume { plan }
             | Self::Settle { plan, .. } => plan,
+            Self::Reviewed { decision, .. } => decision.plan(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod draft;
 mod execution;
 mod import;
 mod resume;
+mod review;
 mod session;
 mod turn;
 mod workbook;

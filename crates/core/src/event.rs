@@ -117,6 +117,9 @@ impl Event {
                 | SessionEvent::PlanModeEnabled { .. }
                 | SessionEvent::PlanModeDisabled { .. }
                 | SessionEvent::Compacted { .. }
+                | SessionEvent::Renamed { .. }
+                | SessionEvent::ReviewDrafted { .. }
+                | SessionEvent::ReviewSent { .. }
                 | SessionEvent::PlanShown { .. }
                 | SessionEvent::WorkspaceChosen { .. }
                 | SessionEvent::FilesChanged { .. }

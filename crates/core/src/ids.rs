@@ -56,6 +56,8 @@ text_ids! {
     PlanId,
     /// One step of a plan, unique in the plan and never used again after the step is removed.
     StepId,
+    /// One comment of a review, unique in the review.
+    CommentId,
     /// One execution of a plan.
     ExecutionId,
     /// One turn of a conversation.

@@ -12,6 +12,7 @@ pub mod execution;
 pub mod lifecycle;
 pub mod markdown;
 pub mod reference;
+pub mod review;
 pub mod text;
 
 use std::fmt;

@@ -27,6 +27,9 @@ pub struct Session {
     /// The first words that were said, for lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
+    /// The name that a person gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<OpenTurn>,
     /// The journal's number from which on the model reads the conversation; 0 is the beginning.
@@ -72,6 +75,7 @@ impl Session {
             plan_mode,
             plans_made: 0,
             topic: None,
+            title: None,
             turn: None,
             history_from: 0,
             kept_from: 0,

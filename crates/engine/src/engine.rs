@@ -15,6 +15,7 @@ use crate::importer::Importer;
 use crate::inbox::Inbox;
 use crate::ledger::{Committed, Ledger, LedgerResult};
 use crate::plans::Plans;
+use crate::reviews::Reviews;
 use crate::sessions::Sessions;
 use crate::submitter::{Observer, Submitter};
 use crate::toolbox::files::FileTools;
@@ -78,6 +79,10 @@ impl Engine {
 
     pub fn history(&self) -> History {
         History::new(self.submitter.clone())
+    }
+
+    pub fn reviews(&self) -> Reviews {
+        Reviews::new(self.submitter.clone(), self.history())
     }
 
     pub fn workbooks(&self) -> Workbooks {

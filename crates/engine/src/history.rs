@@ -238,6 +238,12 @@ impl History {
         Ok(diff(self.version_content(plan, from).await?.as_version(), newer.as_version()))
     }
 
+    /// The plan with the text of an earlier version. Everything else of it is as it is now.
+    pub async fn version(&self, plan: &Plan, number: u32) -> LedgerResult<Plan> {
+        let VersionContent { title, content } = self.version_content(plan, number).await?;
+        Ok(Plan { title, content, version: number, ..plan.clone() })
+    }
+
     /// A version of a document is one entry of the journal. In the other styles many entries lead to a version, which is
     /// frozen then: it is what the plan says, or what an imported plan said. Nothing is replayed unless the index of
     /// versions is incomplete.

@@ -30,6 +30,7 @@ pub mod plan_steps;
 pub mod plan_watch;
 pub mod plans;
 mod process;
+pub mod reviews;
 pub mod server_ledger;
 pub mod session;
 pub mod sessions;

@@ -198,6 +198,9 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::ConversationReset { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::Compacted { .. }
+            | SessionEvent::Renamed { .. }
+            | SessionEvent::ReviewDrafted { .. }
+            | SessionEvent::ReviewSent { .. }
             | SessionEvent::PlanShown { .. }
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }

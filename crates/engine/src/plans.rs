@@ -9,6 +9,7 @@ use planwright_core::command::{AfterApproval, Command, Decision, RunCommand, Stu
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::review::Review;
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
@@ -17,6 +18,7 @@ use crate::history::History;
 use crate::ledger::{Ledger, LedgerResult, Page, PlanSummary};
 use crate::lookup::{self, no_plan};
 use crate::plan_watch::PlanWatch;
+use crate::session::input::{Approving, Changes};
 use crate::submitter::Submitter;
 
 pub use activity::Activity;
@@ -45,23 +47,24 @@ impl Plans {
         selection: Selection,
         note: Option<String>,
     ) -> LedgerResult<Arc<Plan>> {
-        let then = AfterApproval::Wait;
-        self.decide(session, by, Decision::Approve { plan: plan.clone(), digest, selection, note, then }).await
+        let approving = Approving { selection, note, review: None };
+        self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
     }
 
-    /// Approves the plan and starts its execution in the same entry. The caller carries the plan out; after a crash
-    /// another process does.
-    pub(crate) async fn approve_and_begin(
+    /// With [`AfterApproval::CarryOut`] its execution starts in the same entry. The caller carries the plan out; after a
+    /// crash another process does.
+    pub(crate) async fn approve_with(
         &self,
         session: &SessionIdentity,
         by: &Actor,
         plan: &PlanId,
         digest: Digest,
-        selection: Selection,
-        note: Option<String>,
+        approving: Approving,
+        then: AfterApproval,
     ) -> LedgerResult<Arc<Plan>> {
-        let then = AfterApproval::CarryOut;
-        self.decide(session, by, Decision::Approve { plan: plan.clone(), digest, selection, note, then }).await
+        let Approving { selection, note, review } = approving;
+        let decision = Decision::Approve { plan: plan.clone(), digest, selection, note, then };
+        self.decide(session, by, reviewed(decision, review)).await
     }
 
     /// Settles a step whose result is unknown, or that failed.
@@ -92,9 +95,11 @@ impl Plans {
         session: &SessionIdentity,
         by: &Actor,
         plan: &PlanId,
-        feedback: String,
+        changes: impl Into<Changes>,
     ) -> LedgerResult<Arc<Plan>> {
-        let plan = self.decide(session, by, Decision::Revise { plan: plan.clone(), feedback }).await?;
+        let Changes { feedback, review } = changes.into();
+        let decision = Decision::Revise { plan: plan.clone(), feedback };
+        let plan = self.decide(session, by, reviewed(decision, review)).await?;
         match &plan.superseded_by {
             Some(successor) => self.get(session, successor).await,
             None => Ok(plan),
@@ -229,6 +234,13 @@ impl Plans {
 
     fn ledger(&self) -> &dyn Ledger {
         self.submitter.ledger().as_ref()
+    }
+}
+
+fn reviewed(decision: Decision, review: Option<Review>) -> Decision {
+    match review {
+        Some(review) => Decision::Reviewed { decision: Box::new(decision), review },
+        None => decision,
     }
 }
 

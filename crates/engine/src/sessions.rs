@@ -12,6 +12,9 @@ use crate::ledger::{Committed, LedgerError, LedgerResult, Page, StoredSession};
 use crate::lookup;
 use crate::submitter::Submitter;
 
+/// How many pages one search reads.
+const MOST_PAGES: usize = 100;
+
 #[derive(Debug, Clone)]
 pub struct Sessions {
     submitter: Submitter,
@@ -98,6 +101,38 @@ impl Sessions {
         self.submitter.ledger().sessions(after, limit).await
     }
 
+    /// The sessions whose title, topic, key or channel have all of these words, the most recently active first. A page may be
+    /// short, and even empty, although another one follows.
+    pub async fn search(&self, words: &str, after: Option<u64>, limit: u32) -> LedgerResult<Page<StoredSession>> {
+        let words: Vec<_> = words.split_whitespace().map(str::to_lowercase).collect();
+        if words.is_empty() {
+            return self.list(after, limit).await;
+        }
+        let mut found = Page { items: Vec::new(), damaged: Vec::new(), next: after };
+        for _ in 0..MOST_PAGES {
+            let room = limit.saturating_sub(u32::try_from(found.items.len()).unwrap_or(u32::MAX));
+            let page = self.list(found.next, room.max(1)).await?;
+            found.items.extend(page.items.into_iter().filter(|stored| has_words(&stored.session, &words)));
+            found.damaged.extend(page.damaged);
+            found.next = page.next;
+            // With little room left every read would be small.
+            if found.next.is_none() || found.items.len() * 2 >= limit as usize {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Names the session, or takes its name away.
+    pub async fn rename(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        title: Option<String>,
+    ) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::Rename { title }).await
+    }
+
     /// The sessions that have this key, one per channel at most.
     pub async fn with_key(&self, key: &ConversationKey) -> LedgerResult<Vec<SessionIdentity>> {
         self.submitter.ledger().sessions_with_key(key).await
@@ -119,4 +154,11 @@ impl Sessions {
     async fn submit(&self, session: &SessionIdentity, by: &Actor, command: SessionCommand) -> LedgerResult<Committed> {
         self.submitter.submit(session, by, Command::Session(command)).await
     }
+}
+
+fn has_words(session: &Session, words: &[String]) -> bool {
+    let parts = [session.title.as_deref(), session.topic.as_deref()];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ") + " " + &session.identity.to_string();
+    let text = text.to_lowercase();
+    words.iter().all(|word| text.contains(word))
 }

@@ -86,8 +86,7 @@ impl Settings {
         file.read_variables()?;
         let server = std::mem::take(&mut file.server).settings_of_server()?;
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
-        let permissions = std::mem::take(&mut file.permissions);
-        PermissionRules::new(permissions.clone()).map_err(|refusal| in_file(&path, "permissions", refusal))?;
+        let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
         let policy = policy::policy(file, &path, &data)?;
         Ok(Self {
@@ -103,6 +102,22 @@ impl Settings {
             file: path,
         })
     }
+}
+
+/// The variable has them as a TOML array: `[{ tool = "delete_file", decide = "ask" }]`.
+fn permissions(file: &mut File, path: &Path) -> Result<Vec<PermissionRule>, Failure> {
+    const VARIABLE: &str = "PLANWRIGHT_PERMISSIONS";
+    let parse = |text: &str| {
+        let named: File = toml::from_str(&format!("permissions = {text}")).map_err(|error| error.message().to_owned())?;
+        PermissionRules::new(named.permissions.clone()).map_err(|refusal| refusal.message)?;
+        Ok(named.permissions)
+    };
+    if let Some(rules) = variable(VARIABLE, parse)? {
+        return Ok(rules);
+    }
+    let rules = std::mem::take(&mut file.permissions);
+    PermissionRules::new(rules.clone()).map_err(|refusal| in_file(path, "permissions", refusal))?;
+    Ok(rules)
 }
 
 fn data_folder(global: &Global) -> Result<PathBuf, Failure> {

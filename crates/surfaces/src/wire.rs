@@ -11,6 +11,7 @@ mod inbox;
 mod messages;
 mod plan_updates;
 mod progress;
+mod reviews;
 pub(crate) mod schemas;
 mod sessions;
 
@@ -41,7 +42,8 @@ pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingSte
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
-pub use sessions::StoredSessionView;
+pub use reviews::{AnchorView, CommentView, ReviewRoundView, ReviewView};
+pub use sessions::{ActivePlanView, StoredSessionView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

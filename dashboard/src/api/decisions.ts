@@ -56,6 +56,11 @@ export function createSession(key: string): Promise<Session> {
   return request("POST", "/api/sessions", { body: {}, idempotencyKey: key });
 }
 
+export function renameSession(id: SessionId, title: string): Promise<Session> {
+  const { sessionId, channel } = sessionQuery(id);
+  return request("PATCH", `/api/sessions/${path(sessionId)}`, { query: { channel }, body: { title } });
+}
+
 export function deleteSession(id: SessionId): Promise<void> {
   const { sessionId, channel } = sessionQuery(id);
   return request("DELETE", `/api/sessions/${path(sessionId)}`, { query: { channel } });

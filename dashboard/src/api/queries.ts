@@ -3,7 +3,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { sessionQuery, type SessionId } from "../session/id";
 import { request, send } from "./client";
 import { reviewQuery } from "./review";
-import type { Inbox, InboxItem, JournalPage, Plan, PlanDiff, PlanHistory, PlanList, Session, SessionList, Workbook } from "./types";
+import type { Command, Inbox, InboxItem, JournalPage, Plan, PlanDiff, PlanHistory, PlanList, RecentPlans, ServerInfo, Session, SessionList, Workbook } from "./types";
 
 const path = encodeURIComponent;
 
@@ -13,7 +13,25 @@ export const sessionsQuery = infiniteQueryOptions({
     request<SessionList>("GET", "/api/sessions", { query: { after: pageParam, limit: 64 }, signal }),
   initialPageParam: undefined as number | undefined,
   getNextPageParam: (page) => page.next ?? undefined,
-  refetchInterval: 30_000,
+  // Changes are told over the WebSocket; this is for what happens without an entry in a journal.
+  refetchInterval: 120_000,
+});
+
+/** Sessions with these words in their name, topic or key. */
+export function sessionSearchQuery(words: string) {
+  return infiniteQueryOptions({
+    queryKey: ["sessions", "search", words],
+    queryFn: ({ pageParam, signal }) =>
+      request<SessionList>("GET", "/api/sessions", { query: { q: words, after: pageParam, limit: 64 }, signal }),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+}
+
+/** The plans that ended last, over all sessions. */
+export const recentPlansQuery = queryOptions({
+  queryKey: ["inbox", "recent"],
+  queryFn: async ({ signal }) => (await request<RecentPlans>("GET", "/api/plans/recent", { query: { limit: 3 }, signal })).plans,
 });
 
 export function fetchSession(id: SessionId, signal?: AbortSignal): Promise<Session> {
@@ -55,7 +73,8 @@ export function planDiffQuery(planId: string, from: number | undefined, to: numb
 export const inboxQuery = queryOptions({
   queryKey: ["inbox"],
   queryFn: ({ signal }) => wholeInbox(signal),
-  refetchInterval: 15_000,
+  // A process that dies leaves no entry; everything else is told over the WebSocket.
+  refetchInterval: 60_000,
   refetchIntervalInBackground: true,
 });
 
@@ -92,6 +111,19 @@ export function entryQuery(id: SessionId, seq: number) {
     staleTime: Infinity,
   });
 }
+
+/** What the server is and offers. It changes with a restart. */
+export const serverQuery = queryOptions({
+  queryKey: ["server"],
+  queryFn: ({ signal }) => request<ServerInfo>("GET", "/api/server", { signal }),
+  staleTime: 60_000,
+});
+
+export const commandsQuery = queryOptions({
+  queryKey: ["commands"],
+  queryFn: async ({ signal }) => (await request<{ commands: Command[] }>("GET", "/api/commands", { signal })).commands,
+  staleTime: Infinity,
+});
 
 export const healthQuery = queryOptions({
   queryKey: ["health"],

@@ -1,8 +1,9 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 
 import { stopSession } from "../api/decisions";
+import { commandsQuery } from "../api/queries";
 import type { Conversation } from "../live/conversation";
 import { useConnection } from "../live/live";
 import { sessionIdOf } from "../session/id";
@@ -23,7 +24,8 @@ export function Composer({ conversation, working }: { conversation: Conversation
   const navigate = useNavigate();
   const { phase } = useConnection();
   const stop = useMutation({ mutationFn: () => stopSession(session), onError: (error) => say(errorWords(error), { tone: "failed" }) });
-  const offered = closed ? [] : completions(text);
+  const commands = useQuery({ ...commandsQuery, enabled: text.startsWith("/") });
+  const offered = closed ? [] : completions(text, commands.data ?? []);
 
   useEffect(() => {
     keepDraft(session, text);

@@ -12,11 +12,11 @@ test("calls in a row are one group, each with its result and time", () => {
   const made = rows(
     [
       message(1, "person", "go"),
-      message(2, "agent", "", { calls: [{ name: "read_file" }, { name: "read_file" }] }),
+      message(2, "agent", "", { calls: [{ name: "read_file", arguments: "{}" }, { name: "read_file", arguments: "{}" }] }),
       message(3, "tool", "first", { tool: "read_file", status: "done" }),
       message(5, "tool", "second", { tool: "read_file", status: "failed" }),
-      message(6, "agent", "", { calls: [{ name: "plan_get" }] }),
-      message(7, "tool", "third", { tool: "plan_get", status: "done" }),
+      message(6, "agent", "", { calls: [{ name: "plan_get", arguments: "{}" }] }),
+      message(7, "tool", "third", { tool: "plan_get", status: "done", tookMs: 12 }),
       message(8, "agent", "Done."),
     ],
     [],
@@ -26,7 +26,7 @@ test("calls in a row are one group, each with its result and time", () => {
   expect(tools?.kind === "tools" && tools.calls.map((call) => [call.result, call.status, call.tookMs])).toEqual([
     ["first", "done", 1000],
     ["second", "failed", 3000],
-    ["third", "done", 1000],
+    ["third", "done", 12],
   ]);
 });
 

@@ -51,7 +51,7 @@ export function rows(messages: readonly ChatMessage[], outgoing: readonly Outgoi
           place,
           name: call.name,
           status: call.status,
-          args: message.callArguments?.[place],
+          args: call.argumentsCut ? undefined : call.arguments,
           result: undefined,
           tookMs: undefined,
         }));
@@ -68,7 +68,7 @@ export function rows(messages: readonly ChatMessage[], outgoing: readonly Outgoi
         if (!found) break;
         found.call.result = message.text;
         found.call.status = message.status ?? found.call.status;
-        found.call.tookMs = Math.max(0, new Date(message.at).getTime() - new Date(found.at).getTime());
+        found.call.tookMs = message.tookMs ?? Math.max(0, new Date(message.at).getTime() - new Date(found.at).getTime());
         waiting.splice(index, 1);
         break;
       }

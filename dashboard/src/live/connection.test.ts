@@ -113,3 +113,27 @@ describe("the connection", () => {
     expect(sockets.length).toBeGreaterThan(1);
   });
 });
+
+describe("changes of all sessions", () => {
+  test("are asked for once, over reconnects, and after each connection it may have been any session", () => {
+    const changes: unknown[] = [];
+    const leave = connection.onChange((change) => changes.push(change));
+    connection.start();
+    socket().opens();
+    expect(socket().sent).toContainEqual({ type: "watch" });
+    socket().hears({ type: "watching", sessionId: null, channel: null, seq: 0 });
+    socket().hears({ type: "changed", sessionId: "main", channel: "cli", seq: 3, kinds: ["plan"] });
+    socket().hears({ type: "changed", sessionId: null, channel: null, seq: 0, kinds: [] });
+    expect(changes).toEqual([
+      { session: undefined, kinds: [] },
+      { session: "cli:main", kinds: ["plan"] },
+      { session: undefined, kinds: [] },
+    ]);
+    socket().breaks();
+    vi.advanceTimersByTime(1_000);
+    socket().opens();
+    expect(socket().sent.filter((frame) => frame.type === "watch")).toHaveLength(1);
+    leave();
+    expect(socket().sent).toContainEqual({ type: "unwatch" });
+  });
+});

@@ -1,6 +1,6 @@
 import { sessionIdOf, sessionQuery, type SessionId } from "../session/id";
 import type { Answer } from "../api/types";
-import type { EntryFrame, ProblemFrame, Progress, SessionNews } from "./frames";
+import type { EntryFrame, ProblemFrame, Progress, SessionChange, SessionNews } from "./frames";
 
 /** The WebSocket, kept open. A session that is followed misses no entry and gets none twice, over any number of reconnects. */
 export interface ConnectionState {
@@ -12,6 +12,7 @@ export interface ConnectionState {
 }
 
 export type Listener = (news: SessionNews) => void;
+export type ChangeListener = (change: SessionChange) => void;
 
 export interface SocketLike {
   readyState: number;
@@ -53,6 +54,7 @@ export class Connection {
   #following = new Map<SessionId, Following>();
   #sending = new Map<string, Sending>();
   #watchers = new Set<() => void>();
+  #changeListeners = new Set<ChangeListener>();
 
   constructor(
     private readonly open: () => SocketLike,
@@ -106,6 +108,16 @@ export class Connection {
     return () => this.#leave(session, listener);
   }
 
+  /** Tells which sessions are written to, all of them. After a lost connection it may have been any. */
+  onChange(listener: ChangeListener): () => void {
+    this.#changeListeners.add(listener);
+    if (this.#changeListeners.size === 1) this.#say({ type: "watch" });
+    return () => {
+      this.#changeListeners.delete(listener);
+      if (this.#changeListeners.size === 0) this.#say({ type: "unwatch" });
+    };
+  }
+
   /** Sends a message for the agent or a command. After a broken connection it is sent again under the same key. */
   sendMessage(session: SessionId, text: string, key: string): Promise<SendOutcome> {
     return new Promise((resolve) => {
@@ -132,6 +144,7 @@ export class Connection {
       if (this.#socket !== socket) return;
       this.#attempts = 0;
       this.#set({ phase: "open", lastHeard: this.now() });
+      if (this.#changeListeners.size > 0) this.#say({ type: "watch" });
       for (const [session, following] of this.#following) this.#subscribe(session, following);
       for (const sending of this.#sending.values()) this.#transmit(sending);
       clearInterval(this.#pings);
@@ -198,6 +211,8 @@ export class Connection {
     }
     const { type, sessionId, channel, id } = frame;
     if (type === "pong") return;
+    if (type === "watching") return this.#changed({ session: undefined, kinds: [] });
+    if (type === "changed") return this.#changed(readChange(frame));
     if (typeof id === "string" && this.#sending.has(id)) return this.#answered(id, frame);
     if (typeof type !== "string" || typeof sessionId !== "string") return;
     const session = sessionIdOf({ sessionId, channel: typeof channel === "string" ? channel : "web" });
@@ -206,6 +221,10 @@ export class Connection {
     if (!following) return;
     const news = this.#read(type, frame, following);
     if (news) for (const listener of [...following.listeners]) listener(news);
+  }
+
+  #changed(change: SessionChange): void {
+    for (const listener of [...this.#changeListeners]) listener(change);
   }
 
   #read(type: string, frame: Record<string, unknown>, following: Following): SessionNews | undefined {
@@ -246,4 +265,11 @@ export class Connection {
     this.#state = { ...this.#state, ...change };
     for (const watcher of this.#watchers) watcher();
   }
+}
+
+function readChange({ sessionId, channel, kinds }: Record<string, unknown>): SessionChange {
+  return {
+    session: typeof sessionId === "string" ? sessionIdOf({ sessionId, channel: typeof channel === "string" ? channel : "web" }) : undefined,
+    kinds: Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === "string") : [],
+  };
 }

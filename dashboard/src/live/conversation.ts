@@ -1,3 +1,4 @@
+import { newId } from "../api/newId";
 import { request } from "../api/client";
 import { fetchSession } from "../api/queries";
 import type { Answer, MessagePage } from "../api/types";
@@ -145,7 +146,7 @@ export class Conversation {
 
   /** Sends what was typed. While the agent works it waits in the session's queue, in plain sight. */
   async send(text: string): Promise<Answer | undefined> {
-    const key = crypto.randomUUID();
+    const key = newId();
     const outgoing: Outgoing = {
       key,
       text,

@@ -1,3 +1,4 @@
+import type { SessionId } from "../session/id";
 import type { Actor, Answer, StepStatus, ToolStatus } from "../api/types";
 
 /** An entry of a session's journal as a frame. `event` is what is stored. */
@@ -33,6 +34,12 @@ export interface ProblemFrame {
   code: string;
   detail: string;
   status: number;
+}
+
+/** A session that was written to; without a session it may have been any. */
+export interface SessionChange {
+  session: SessionId | undefined;
+  kinds: readonly string[];
 }
 
 /** What a follower of one session is told. */

@@ -2,8 +2,8 @@ import type { Message, ToolStatus } from "../api/types";
 import { t } from "../texts/t";
 import type { EntryFrame } from "./frames";
 
-/** A message of the conversation. What arrives live also has the arguments of its calls and the turn it belongs to. */
-export type ChatMessage = Message & { callArguments?: string[]; turn?: string };
+/** A message of the conversation. What arrives live also has the turn it belongs to. */
+export type ChatMessage = Message & { turn?: string };
 
 /** A conversation put together from pages of messages and from entries of the journal, in the way the server does it. */
 export interface Reading {
@@ -81,8 +81,7 @@ function takeInTurn(reading: Reading, entry: EntryFrame, turnId: string, turn: T
       const message: ChatMessage = {
         ...base(entry, "agent", text),
         turn: turnId,
-        ...(calls.length > 0 ? { calls: calls.map(({ name }) => ({ name })) } : {}),
-        callArguments: calls.map((call) => call.arguments),
+        ...(calls.length > 0 ? { calls: calls.map(({ name, arguments: args }) => ({ name, arguments: args })) } : {}),
       };
       return { ...reading, turns, messages: insert(reading.messages, message) };
     }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { EntryFrame } from "./frames";
-import { staleAfter } from "./news";
+import { staleAfter, staleAfterChange } from "./news";
 
 function entry(type: string, planId: string | null = null): EntryFrame {
   return { type, sessionId: "aaaaaaaa", channel: "web", seq: 1, at: "", by: { kind: "person", name: "p", through: "web" }, planId, event: { type } };
@@ -18,4 +18,12 @@ test("an event makes only the plan state of its own session old", () => {
 
 test("a plan's event reaches the plan, the panel and the inbox", () => {
   expect(staleAfter("cli:main", { kind: "entry", entry: entry("step_ended", "p1") })).toEqual([["plan", "p1"], ["plan-control-state", "cli:main"], ["inbox"]]);
+});
+
+test("a change somewhere makes lists old, and of sessions only the state of its own", () => {
+  expect(staleAfterChange({ session: "cli:main", kinds: ["plan"] })).toEqual([["sessions"], ["inbox"], ["plan-control-state", "cli:main"]]);
+  expect(staleAfterChange({ session: "cli:main", kinds: ["workbook"] })).toEqual([["workbook", "cli:main"]]);
+  // Replies and results of a running turn change no list.
+  expect(staleAfterChange({ session: "cli:main", kinds: [] })).toEqual([]);
+  expect(staleAfterChange({ session: undefined, kinds: [] })).toEqual([["sessions"], ["inbox"], ["plan-control-state"], ["plan"]]);
 });

@@ -1,7 +1,7 @@
 import type { QueryClient, QueryKey } from "@tanstack/react-query";
 
-import type { SessionId } from "../session/id";
-import type { SessionNews } from "./frames";
+import { sessionIdOf, type SessionId } from "../session/id";
+import type { SessionChange, SessionNews } from "./frames";
 
 /** Entries about what an agent asks a person. */
 const ASKS: ReadonlySet<string> = new Set(["permission_asked", "permission_answered", "questions_asked", "questions_answered"]);
@@ -31,8 +31,31 @@ export function staleAfter(session: SessionId, news: SessionNews): QueryKey[] {
   }
 }
 
+/** The same for a session that nobody here follows: only what kind of thing was written is known. */
+export function staleAfterChange({ session, kinds }: SessionChange): QueryKey[] {
+  if (session === undefined) return [["sessions"], ["inbox"], ["plan-control-state"], ["plan"]];
+  const keys: QueryKey[] = [];
+  if (kinds.some((kind) => kind === "session" || kind === "turn" || kind === "plan")) keys.push(["sessions"]);
+  if (kinds.some((kind) => kind === "turn" || kind === "plan")) keys.push(["inbox"], ["plan-control-state", session]);
+  if (kinds.includes("session")) keys.push(["inbox"]);
+  if (kinds.includes("workbook")) keys.push(["workbook", session]);
+  return keys;
+}
+
+/** The cached plans of a session. */
+export function plansOf(client: QueryClient, session: SessionId): QueryKey[] {
+  const plans = client.getQueryCache().findAll({ queryKey: ["plan"], predicate: ({ queryKey }) => queryKey.length === 2 });
+  return plans.filter(({ state }) => isOf(state.data, session)).map(({ queryKey }) => queryKey);
+}
+
+function isOf(data: unknown, session: SessionId): boolean {
+  if (typeof data !== "object" || data === null || !("sessionId" in data) || !("channel" in data)) return false;
+  return sessionIdOf({ sessionId: String(data.sessionId), channel: String(data.channel) }) === session;
+}
+
 const SHOWN_IN_LISTS = new Set([
   "session_opened",
+  "session_renamed",
   "turn_begun",
   "turn_ended",
   "plan_created",
@@ -54,7 +77,16 @@ export class Invalidator {
   ) {}
 
   take(session: SessionId, news: SessionNews): void {
-    for (const key of staleAfter(session, news)) this.#keys.set(JSON.stringify(key), key);
+    this.#add(staleAfter(session, news));
+  }
+
+  takeChange(change: SessionChange): void {
+    this.#add(staleAfterChange(change));
+    if (change.session !== undefined && change.kinds.includes("plan")) this.#add(plansOf(this.client, change.session));
+  }
+
+  #add(keys: readonly QueryKey[]): void {
+    for (const key of keys) this.#keys.set(JSON.stringify(key), key);
     if (this.#keys.size === 0 || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

@@ -4,8 +4,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import { connection } from "./live";
 import { Conversation, type ConversationState } from "./conversation";
 import { Invalidator } from "./news";
-import type { Session } from "../api/types";
-import { sessionIdOf, type SessionId } from "../session/id";
+import type { SessionId } from "../session/id";
 
 /** The sessions whose conversation is kept after one leaves them. */
 const KEPT = 12;
@@ -42,21 +41,13 @@ export function useConversation(session: SessionId): [Conversation, Conversation
   return [conversation, state];
 }
 
-/** How many sessions are followed for the lists. The server allows 256 for one connection. */
-const FOLLOWED = 60;
-
-/** Follows the sessions that were active last, so that lists and plans change when something happens there. */
-export function useFollowSessions(sessions: readonly Session[]): void {
+/** Lists and plans change when something happens in any session. */
+export function useWatchSessions(): void {
   const client = useQueryClient();
-  const ids = sessions.slice(0, FOLLOWED).map(sessionIdOf).sort().join(" ");
   useEffect(() => {
     const invalidator = new Invalidator(client, 150);
-    const leave = ids
-      .split(" ")
-      .filter((id) => id !== "")
-      .map((id) => connection.follow(id, (news) => invalidator.take(id, news)));
-    return () => leave.forEach((one) => one());
-  }, [ids, client]);
+    return connection.onChange((change) => invalidator.takeChange(change));
+  }, [client]);
 }
 
 /** Follows the session of the plan that is open. */

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
-import { inboxQuery, planQuery } from "../api/queries";
+import { inboxQuery, planQuery, recentPlansQuery } from "../api/queries";
 import type { InboxItem, Plan } from "../api/types";
 import { DecisionBar } from "../plan/DecisionBar";
 import { PlanText } from "../plan/PlanText";
@@ -64,6 +64,7 @@ export function InboxPage(): ReactNode {
           {inbox.isSuccess && items.length === 0 && (
             <Empty title={t("inbox.empty")} action={<Button look="primary" icon="plus" onClick={() => begin.mutate()}>{t("sessions.new")}</Button>}>
               <p>{t("inbox.emptyWords")}</p>
+              <Recent />
             </Empty>
           )}
           <ul ref={list} aria-label={t("inbox.title")}>
@@ -94,6 +95,30 @@ export function InboxPage(): ReactNode {
         )}
       </div>
     </main>
+  );
+}
+
+/** The plans that ended last. */
+function Recent(): ReactNode {
+  const recent = useQuery(recentPlansQuery).data ?? [];
+  if (recent.length === 0) return null;
+  return (
+    <section className="recent" aria-label={t("inbox.recent")}>
+      <h2>{t("inbox.recent")}</h2>
+      <ul>
+        {recent.map((plan) => (
+          <li key={plan.id}>
+            <Link to="/p/$plan" params={{ plan: plan.id }}>
+              <StateDot state={plan.status} />
+              <span>
+                <Visible text={plan.title} />
+              </span>
+              <Time at={plan.updatedAt} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

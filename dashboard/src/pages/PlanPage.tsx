@@ -141,7 +141,7 @@ function PlanRoom({ plan }: { plan: Plan }): ReactNode {
       </div>
       {review && view === "plan" && <SelectionBar within={text} review={review} />}
       <footer className="plan-foot">
-        <DecisionBar plan={plan} shown={shown} unticked={unticked} comments={review?.comments.length ?? 0} onReviewChanges={reviewChanges} onSent={() => review?.sent()} />
+        <DecisionBar plan={plan} shown={shown} unticked={unticked} comments={review?.comments.length ?? 0} areCommentsSaved={review?.saving !== "saving" && review?.saving !== "failed"} onReviewChanges={reviewChanges} onSent={() => review?.sent()} />
       </footer>
     </main>
   );

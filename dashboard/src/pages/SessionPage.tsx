@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useMatch, useNavigate, useParams } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
+import { renameSession } from "../api/decisions";
 import { planControlQuery, sessionsQuery, workbookQuery } from "../api/queries";
 import { Composer } from "../chat/Composer";
 import { MessageList } from "../chat/MessageList";
@@ -12,7 +13,7 @@ import { sessionIdOf, type SessionId } from "../session/id";
 import { PageHead } from "../shell/Shell";
 import { sessionName } from "../shell/Sidebar";
 import { t } from "../texts/t";
-import { Button, Empty, Failure, IconButton, Loading } from "../ui/basics";
+import { Button, Empty, errorWords, Failure, IconButton, Loading } from "../ui/basics";
 import { Dialog } from "../ui/Dialog";
 import { Menu } from "../ui/Menu";
 
@@ -46,6 +47,7 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [asking, setAsking] = useState(false);
+  const [renaming, setRenaming] = useState(false);
   const found = sessions.data?.pages.flatMap((page) => page.sessions).find((one) => sessionIdOf(one) === session);
   const name = found ? sessionName(found) : session;
   const mode = control.data?.planMode;
@@ -75,10 +77,11 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
                 {t("rooms.journal")}
               </Link>
             </nav>
-            <Menu trigger={<IconButton icon="more" label={t("session.more")} />} items={[{ label: t("sessions.delete"), icon: "trash", danger: true, act: () => setAsking(true) }]} />
+            <Menu trigger={<IconButton icon="more" label={t("session.more")} />} items={[{ label: t("sessions.rename"), icon: "edit", act: () => setRenaming(true) }, { label: t("sessions.delete"), icon: "trash", danger: true, act: () => setAsking(true) }]} />
           </>
         }
       />
+      {renaming && <Rename session={session} title={found?.title ?? ""} onClose={() => setRenaming(false)} />}
       <Dialog open={asking} onClose={() => setAsking(false)} title={t("sessions.askDelete", { name })} look="sheet">
         <div className="ask">
           <p>{t("sessions.deleteWords")}</p>
@@ -103,6 +106,46 @@ function SessionHead({ session }: { session: SessionId }): ReactNode {
         </div>
       </Dialog>
     </>
+  );
+}
+
+function Rename({ session, title, onClose }: { session: SessionId; title: string; onClose: () => void }): ReactNode {
+  const [words, setWords] = useState(title);
+  const client = useQueryClient();
+  const rename = useMutation({
+    mutationFn: () => renameSession(session, words),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ["sessions"] });
+      onClose();
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title={t("sessions.rename")} look="sheet">
+      <form
+        className="ask"
+        onSubmit={(event) => {
+          event.preventDefault();
+          rename.mutate();
+        }}
+      >
+        <label>
+          <span>{t("sessions.renameLabel")}</span>
+          <input autoFocus value={words} maxLength={200} onChange={(event) => setWords(event.target.value)} />
+        </label>
+        <p className="secondary">{t("sessions.renameWords")}</p>
+        {rename.isError && (
+          <p className="problem" role="alert">
+            {errorWords(rename.error)}
+          </p>
+        )}
+        <div className="ask-buttons">
+          <Button onClick={onClose}>{t("ask.back")}</Button>
+          <Button type="submit" look="primary" busy={rename.isPending}>
+            {t("sessions.renameSend")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

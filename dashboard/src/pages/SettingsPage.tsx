@@ -2,13 +2,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
 import { ApiProblem, request } from "../api/client";
-import { healthQuery } from "../api/queries";
+import { healthQuery, serverQuery } from "../api/queries";
 import { signedOut } from "../api/signIn";
 import { useConnection } from "../live/live";
 import { PageHead } from "../shell/Shell";
 import { applyTheme, theme, type Theme } from "../shell/theme";
 import { clockTime, t } from "../texts/t";
-import { Button, errorWords } from "../ui/basics";
+import { Button, errorWords, Time } from "../ui/basics";
 import { say } from "../ui/toasts";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
@@ -21,6 +21,7 @@ export function SettingsPage(): ReactNode {
         <div className="settings">
           <Appearance />
           <Notifications />
+          <About />
           <Health />
           <Access />
         </div>
@@ -61,6 +62,43 @@ function Notifications(): ReactNode {
       <h2>{t("settings.notifications")}</h2>
       <p className="secondary">{offered ? t(`settings.notify.${permission}`) : t("settings.notify.missing")}</p>
       {permission === "default" && <Button onClick={() => void Notification.requestPermission().then(setPermission)}>{t("settings.notifyAllow")}</Button>}
+    </section>
+  );
+}
+
+function About(): ReactNode {
+  const server = useQuery(serverQuery).data;
+  if (!server) return null;
+  const { model, store } = server;
+  return (
+    <section>
+      <h2>{t("settings.about")}</h2>
+      <dl className="fields">
+        <div>
+          <dt>{t("settings.version")}</dt>
+          <dd>{server.version}</dd>
+        </div>
+        <div>
+          <dt>{t("settings.model")}</dt>
+          <dd>{model.isRehearsal ? t("settings.rehearsal") : [model.provider, model.name].filter(Boolean).join(" · ")}</dd>
+        </div>
+        <div>
+          <dt>{t("settings.store")}</dt>
+          <dd>{store.kind}</dd>
+        </div>
+        <div>
+          <dt>{t("settings.started")}</dt>
+          <dd>
+            <Time at={server.startedAt} />
+          </dd>
+        </div>
+        {server.publicUrl !== null && (
+          <div>
+            <dt>{t("settings.publicUrl")}</dt>
+            <dd>{server.publicUrl}</dd>
+          </div>
+        )}
+      </dl>
     </section>
   );
 }

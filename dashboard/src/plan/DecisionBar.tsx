@@ -24,6 +24,8 @@ export interface DecisionBarProps {
   unticked: ReadonlySet<number>;
   /** Comments of the person that go with the decision. */
   comments?: number;
+  /** Whether the server has those comments. Until then no decision takes them along. */
+  areCommentsSaved?: boolean;
   /** Shows what changed between the version in view and the newest. */
   onReviewChanges: () => void;
   compact?: boolean;
@@ -32,7 +34,7 @@ export interface DecisionBarProps {
 
 type Asking = "revise" | "reject" | "cancel";
 
-export function DecisionBar({ plan, shown, unticked, comments = 0, onReviewChanges, compact = false, onSent }: DecisionBarProps): ReactNode {
+export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSaved = true, onReviewChanges, compact = false, onSent }: DecisionBarProps): ReactNode {
   const navigate = useNavigate();
   const [asking, setAsking] = useState<Asking>();
   const [note, setNote] = useState<string>();
@@ -53,7 +55,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, onReviewChang
   const isStale = has("approve") && shown.digest !== plan.digest;
   const out = canSelect(plan) ? leftOut(plan.steps, unticked) : [];
   const kept = plan.steps.length - out.length;
-  const off = isStale ? t("approve.offStale", { version: plan.version }) : kept === 0 && plan.steps.length > 0 ? t("approve.offNone") : undefined;
+  const off = isStale ? t("approve.offStale", { version: plan.version }) : kept === 0 && plan.steps.length > 0 ? t("approve.offNone") : areCommentsSaved ? undefined : t("approve.offUnsaved");
   const busy = decision.state.phase === "sending";
   const sending = (kind: PlanDecision["kind"]) => decision.state.phase === "sending" && decision.state.decision.kind === kind;
 
@@ -143,7 +145,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, onReviewChang
           {more.length > 0 && <Menu trigger={<IconButton icon="more" label={t("decision.more")} />} items={more} />}
         </div>
       </div>
-      <Ask key={asking} asking={asking} plan={plan} comments={comments} busy={busy} onClose={() => setAsking(undefined)} onSend={decision.send} problem={decision.state.phase === "refused" ? decision.state.problem : undefined} />
+      <Ask key={asking} asking={asking} plan={plan} comments={comments} areCommentsSaved={areCommentsSaved} busy={busy} onClose={() => setAsking(undefined)} onSend={decision.send} problem={decision.state.phase === "refused" ? decision.state.problem : undefined} />
     </section>
   );
 }
@@ -221,6 +223,7 @@ function Ask({
   asking,
   plan,
   comments,
+  areCommentsSaved,
   busy,
   onClose,
   onSend,
@@ -229,6 +232,7 @@ function Ask({
   asking: Asking | undefined;
   plan: Plan;
   comments: number;
+  areCommentsSaved: boolean;
   busy: boolean;
   onClose: () => void;
   onSend: (decision: PlanDecision) => void;
@@ -237,10 +241,10 @@ function Ask({
   const [words, setWords] = useState("");
   if (asking === undefined) return null;
   const needsWords = asking === "revise" && comments === 0;
-  const off = needsWords && words.trim() === "" ? t("revise.offEmpty") : undefined;
+  const off = needsWords && words.trim() === "" ? t("revise.offEmpty") : areCommentsSaved ? undefined : t("approve.offUnsaved");
   const send = () => {
     if (off !== undefined || busy) return;
-    if (asking === "revise") onSend({ kind: "revise", feedback: words.trim() === "" ? t("revise.seeComments") : words, review: comments > 0 });
+    if (asking === "revise") onSend({ kind: "revise", feedback: words, review: comments > 0 });
     else onSend({ kind: asking, reason: words });
   };
   return (

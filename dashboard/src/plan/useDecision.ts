@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
+import { newId } from "../api/newId";
 import { ApiProblem, NoAnswer } from "../api/client";
 import { decide, type DecidedPlan, type PlanDecision } from "../api/decisions";
 import type { Plan } from "../api/types";
@@ -36,7 +37,7 @@ export function useDecision(plan: Plan, onDecided?: (decided: DecidedPlan, decis
     if (unknown === "resume" && plan.activity === "running") setState({ phase: "idle" });
   }, [unknown, plan.status, plan.activity]);
 
-  async function send(decision: PlanDecision, key: string = crypto.randomUUID()): Promise<void> {
+  async function send(decision: PlanDecision, key: string = newId()): Promise<void> {
     setState({ phase: "sending", decision });
     try {
       const decided = await decide(plan.id, decision, key);

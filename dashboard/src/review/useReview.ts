@@ -1,8 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 
-import { reviewQuery, saveReview, type CommentKind, type Review, type ReviewAnchor, type ReviewComment, type ReviewRound } from "../api/review";
-import type { Plan } from "../api/types";
+import { newId } from "../api/newId";
+import { reviewQuery, saveReview } from "../api/review";
+import type { CommentKind, Plan, Review, ReviewAnchor, ReviewComment, ReviewRound } from "../api/types";
+import { SaveQueue } from "./saveQueue";
 
 /** One person's comments on a plan, collected on the server until they are sent with a decision. */
 export interface ReviewDraft {
@@ -29,25 +31,24 @@ export interface Writing {
   text: string;
 }
 
-/** `null` while the server does not offer reviews. */
+/** `null` until the comments are loaded. */
 export function useReview(plan: Plan): ReviewDraft | null {
   const client = useQueryClient();
   const query = useQuery(reviewQuery(plan.id));
   const [writing, setWriting] = useState<Writing>();
   const [saving, setSaving] = useState<ReviewDraft["saving"]>("saved");
-  const last = useRef(0);
+  const queue = useRef(new SaveQueue());
   const review = query.data ?? null;
   const comments = review?.comments ?? NONE;
 
   const save = useCallback(
     (next: readonly ReviewComment[]) => {
-      const mine = (last.current += 1);
       const version = plan.version;
-      client.setQueryData<Review | null>(["plan", plan.id, "review"], (before) => (before ? { ...before, version, comments: [...next] } : before));
+      client.setQueryData<Review>(reviewQuery(plan.id).queryKey, (before) => before && { ...before, version, comments: [...next] });
       setSaving("saving");
-      saveReview(plan.id, { version, comments: [...next] }).then(
-        () => mine === last.current && setSaving("saved"),
-        () => mine === last.current && setSaving("failed"),
+      queue.current.add(
+        () => saveReview(plan.id, version, next),
+        (isSaved) => setSaving(isSaved ? "saved" : "failed"),
       );
     },
     [client, plan.id, plan.version],
@@ -64,12 +65,12 @@ export function useReview(plan: Plan): ReviewDraft | null {
   if (review === null) return null;
   return {
     comments,
-    rounds: review.rounds ?? [],
+    rounds: review.rounds,
     writing,
     saving,
     begin: (anchor, kind = "comment") => {
-      if (kind === "strike" && anchor) save([...comments, { id: crypto.randomUUID(), anchor, kind, text: "" }]);
-      else setWriting({ id: crypto.randomUUID(), anchor: anchor ?? {}, kind, text: kind === "replace" ? (anchor?.quote ?? "") : "" });
+      if (kind === "strike" && anchor) save([...comments, { id: newId(), anchor, kind, text: "" }]);
+      else setWriting({ id: newId(), anchor: anchor ?? {}, kind, text: kind === "replace" ? (anchor?.quote ?? "") : "" });
     },
     write: (text) => setWriting((before) => before && { ...before, text }),
     keep: () => {
@@ -85,7 +86,7 @@ export function useReview(plan: Plan): ReviewDraft | null {
     },
     remove: (id) => save(comments.filter((comment) => comment.id !== id)),
     saveAgain: () => save(comments),
-    sent: () => void client.invalidateQueries({ queryKey: ["plan", plan.id, "review"] }),
+    sent: () => void client.invalidateQueries({ queryKey: reviewQuery(plan.id).queryKey }),
   };
 }
 

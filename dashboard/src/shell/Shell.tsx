@@ -1,10 +1,10 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from "react";
 
-import { inboxQuery, sessionsQuery } from "../api/queries";
+import { inboxQuery } from "../api/queries";
 import { useSignedIn } from "../api/signIn";
-import { useFollowSessions } from "../live/useLive";
+import { useWatchSessions } from "../live/useLive";
 import { SignIn } from "../pages/SignIn";
 import { t } from "../texts/t";
 import { IconButton } from "../ui/basics";
@@ -44,10 +44,8 @@ function Frame(): ReactNode {
   const [help, setHelp] = useState(false);
   const navigate = useNavigate();
   const place = useRouterState({ select: (state) => state.location.pathname });
-  const sessions = useInfiniteQuery(sessionsQuery);
   const inbox = useQuery(inboxQuery);
-  const listed = useMemo(() => sessions.data?.pages.flatMap((page) => page.sessions) ?? [], [sessions.data]);
-  useFollowSessions(listed);
+  useWatchSessions();
   useInboxNotifications(inbox.data);
   useEffect(() => {
     setMenu(false);

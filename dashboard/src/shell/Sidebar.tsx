@@ -1,10 +1,11 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
+import { newId } from "../api/newId";
 import { createSession } from "../api/decisions";
-import { inboxQuery, sessionsQuery } from "../api/queries";
+import { inboxQuery, sessionSearchQuery, sessionsQuery } from "../api/queries";
 import type { InboxItem, Session } from "../api/types";
 import { sessionIdOf, type SessionId } from "../session/id";
 import { isHidden, useHiddenSessions } from "../session/deleting";
@@ -61,7 +62,7 @@ export function useNewSession() {
   const navigate = useNavigate();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => createSession(crypto.randomUUID()),
+    mutationFn: () => createSession(newId()),
     onSuccess: (session) => {
       void client.invalidateQueries({ queryKey: ["sessions"] });
       void navigate({ to: "/s/$session", params: { session: sessionIdOf(session) } });
@@ -71,9 +72,12 @@ export function useNewSession() {
 }
 
 function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
-  const sessions = useInfiniteQuery(sessionsQuery);
-  const { session: current } = useParams({ strict: false });
   const [search, setSearch] = useState("");
+  const words = useDeferredValue(search.trim());
+  const everything = useInfiniteQuery(sessionsQuery);
+  const searched = useInfiniteQuery({ ...sessionSearchQuery(words), enabled: words !== "", placeholderData: keepPreviousData });
+  const sessions = words === "" ? everything : searched;
+  const { session: current } = useParams({ strict: false });
   const hidden = useHiddenSessions();
   const box = useRef<HTMLDivElement>(null);
 
@@ -84,12 +88,11 @@ function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
     return found;
   }, [inbox]);
   const shown = useMemo(() => {
-    const words = search.trim().toLowerCase();
-    const found = all.filter((session) => !isHidden(hidden, sessionIdOf(session)) && (words === "" || fits(session, words)));
+    const found = all.filter((session) => !isHidden(hidden, sessionIdOf(session)));
     // What waits for the person comes first, then what is under way.
     const rank = (session: Session) => (waiting.has(sessionIdOf(session)) ? 0 : session.working ? 1 : 2);
     return found.sort((a, b) => rank(a) - rank(b));
-  }, [all, search, hidden, waiting]);
+  }, [all, hidden, waiting]);
 
   const rows = useVirtualizer({
     count: shown.length,
@@ -99,16 +102,15 @@ function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
     getItemKey: (index) => (shown[index] ? sessionIdOf(shown[index]) : index),
   });
 
-  // A search looks at all of them.
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = sessions;
   const last = rows.getVirtualItems().at(-1)?.index ?? 0;
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && (search !== "" || last >= all.length - 10)) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, search, last, all.length]);
+    if (hasNextPage && !isFetchingNextPage && last >= all.length - 10) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, all.length]);
 
   return (
     <>
-      {(all.length > 8 || search !== "") && (
+      {((everything.data?.pages[0]?.sessions.length ?? 0) > 8 || search !== "") && (
         <label className="session-search">
           <Icon name="search" size={14} />
           <span className="visually-hidden">{t("sessions.search")}</span>
@@ -148,8 +150,10 @@ function SessionList({ inbox }: { inbox: readonly InboxItem[] }): ReactNode {
 }
 
 function SessionRow({ session, id, item, current }: { session: Session; id: SessionId; item: InboxItem | undefined; current: boolean }): ReactNode {
-  const state: PlanState | "IDLE" = item ? (ITEM_STATES[item.kind] ?? "READY") : session.working ? "EXECUTING" : "IDLE";
-  const words = item ? t(`session.waits.${item.kind}`) : session.working ? t("session.working") : undefined;
+  const state: PlanState | "IDLE" = item ? (ITEM_STATES[item.kind] ?? "READY") : session.working || session.activePlan?.status === "EXECUTING" ? "EXECUTING" : "IDLE";
+  const progress = session.activePlan?.status === "EXECUTING" ? session.activePlan.progress : undefined;
+  const working = progress ? t("session.step", { done: progress.done, total: progress.total }) : session.working ? t("session.working") : undefined;
+  const words = item ? t(`session.waits.${item.kind}`) : working;
   return (
     <Link to="/s/$session" params={{ session: id }} className="session-row" aria-current={current ? "page" : undefined}>
       <StateDot state={state} label={words ?? t("session.idle")} />
@@ -165,11 +169,7 @@ function SessionRow({ session, id, item, current }: { session: Session; id: Sess
 
 const ITEM_STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", run: "PAUSED" };
 
-export function sessionName(session: Pick<Session, "topic" | "sessionId">): string {
-  const topic = session.topic?.replace(/\s+/g, " ").trim();
-  return topic ? visible(topic) : session.sessionId;
-}
-
-function fits(session: Session, words: string): boolean {
-  return `${session.topic ?? ""} ${session.channel}:${session.sessionId}`.toLowerCase().includes(words);
+export function sessionName(session: Pick<Session, "title" | "topic" | "sessionId">): string {
+  const name = (session.title ?? session.topic)?.replace(/\s+/g, " ").trim();
+  return name ? visible(name) : session.sessionId;
 }

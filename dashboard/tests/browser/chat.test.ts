@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { launch, reportFailure, untilCount, visit, type Visitor } from "./browser";
+import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
 import { startStack, type Stack } from "./stack";
 
 let browser: Browser;
@@ -89,6 +89,31 @@ describe("a conversation", () => {
     await page.getByText("⟦U+202E⟧").first().waitFor();
     expect(await page.evaluate(() => (window as unknown as { __hacked?: number }).__hacked)).toBeUndefined();
     for (const link of await page.locator(".md a").all()) expect(await link.getAttribute("href")).toMatch(/^https:/);
+  });
+});
+
+describe("a session", () => {
+  test("is renamed, found by its new name, and commands are completed", async () => {
+    for (let n = 1; n < 12; n += 1) await begin(`session-${n}-of-many`);
+    visitor = await visit(browser, stack, "/s/session-3-of-many");
+    const { page } = visitor;
+    await page.getByRole("button", { name: "More about this session" }).click();
+    await page.getByRole("menuitem", { name: "Rename the session" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("The greenhouse");
+    await page.getByRole("button", { name: "Rename", exact: true }).click();
+    await page.getByRole("heading", { name: "The greenhouse", level: 1 }).waitFor();
+    await page.getByPlaceholder("Search sessions").fill("greenhouse");
+    await untilCount(page.locator(".session-row"), 1);
+    // Renamed elsewhere, it changes here.
+    await stack.api("PATCH", "/api/sessions/session-3-of-many", { title: "The greenhouse in spring" });
+    await page.getByRole("heading", { name: "The greenhouse in spring", level: 1 }).waitFor();
+
+    const composer = page.getByLabel("Message to the agent");
+    await composer.fill("/plan on c");
+    await page.getByRole("option", { name: /^\/plan on collect/ }).waitFor();
+    await composer.press("Tab");
+    await composer.press("Enter");
+    await until(() => stack.api("GET", "/api/plans?sessionId=session-3-of-many"), (seen: any) => seen.planMode.style === "collect" && seen.planMode.enabled);
   });
 });
 

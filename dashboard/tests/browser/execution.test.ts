@@ -1,38 +1,44 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, afterEach, beforeAll, test } from "vitest";
 
-import { launch, until, untilCount, visit } from "./browser";
-import { startStack, type Stack } from "./stack";
+import { launch, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
+import { startStack, type Stack, type StoreKind } from "./stack";
 
 let browser: Browser;
-let stack: Stack;
+let stack: Stack | undefined;
+let visitor: Visitor | undefined;
 
 beforeAll(async () => {
   browser = await launch();
-  stack = await startStack();
+});
+afterEach(async ({ task }) => {
+  await reportFailure(task, visitor);
+  await visitor?.close();
+  visitor = undefined;
+  await stack?.close();
+  stack = undefined;
 });
 afterAll(async () => {
   await browser.close();
-  await stack.close();
 });
 
-test("an execution is watched live, over a crash of the server in the middle of it", async () => {
-  await stack.api("POST", "/api/sessions", { sessionId: "building-1" });
-  for (const text of ["/plan on build", "build a plan"]) await stack.api("POST", "/api/sessions/building-1/messages", { text });
-  const { plans } = await stack.api("GET", "/api/plans?sessionId=building-1");
+test.each<StoreKind>(["SQLite", "PostgreSQL"])("an execution is watched live, over a crash of the server in the middle of it, on %s", async (store) => {
+  const server = (stack = await startStack(store));
+  await server.api("POST", "/api/sessions", { sessionId: "building-1" });
+  for (const text of ["/plan on build", "build a plan"]) await server.api("POST", "/api/sessions/building-1/messages", { text });
+  const { plans } = await server.api("GET", "/api/plans?sessionId=building-1");
   const id: string = plans[0].id;
-  const visitor = await visit(browser, stack, `/p/${id}`);
+  visitor = await visit(browser, server, `/p/${id}`);
   const { page } = visitor;
-  stack.model.hold();
+  server.model.hold();
   await page.getByRole("button", { name: "Approve version 1 · 6 steps" }).click();
   await page.getByRole("link", { name: "Open the execution" }).click();
   await page.locator(".run-step[data-status=IN_PROGRESS]").waitFor();
-  await stack.kill();
+  await server.kill();
   await page.getByText("The connection was lost").waitFor();
-  stack.model.release();
-  await stack.restart();
-  await until(() => stack.api("GET", `/api/plans/${id}`), (plan: any) => plan.status === "COMPLETED");
+  server.model.release();
+  await server.restart();
+  await until(() => server.api("GET", `/api/plans/${id}`), (plan: any) => plan.status === "COMPLETED");
   await page.getByText("6 of 6 steps done").first().waitFor();
   await untilCount(page.locator(".run-step[data-status=COMPLETED]"), 6);
-  await visitor.close();
 });

@@ -15,17 +15,21 @@ export interface ScriptedModel {
   /** Replies wait until this is called as often as they were held. */
   release: () => void;
   hold: () => void;
+  /** Everything that the model was asked, as text. */
+  asked: () => string[];
   close: () => Promise<void>;
 }
 
 export async function startModel(): Promise<ScriptedModel> {
   let gate: Promise<void> = Promise.resolve();
   let open: () => void = () => undefined;
+  const asked: string[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
       const { messages } = JSON.parse(body) as { messages: ChatMessage[] };
+      asked.push(messages.map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content))).join("\n"));
       void stream(response, answerTo(messages), () => gate);
     });
   });
@@ -36,6 +40,7 @@ export async function startModel(): Promise<ScriptedModel> {
     hold: () => {
       gate = new Promise((resolve) => (open = resolve));
     },
+    asked: () => asked,
     release: () => open(),
     close: () =>
       new Promise((resolve) => {

@@ -1,12 +1,13 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
-import { launch, visit, type Visitor } from "./browser";
+import { launch, reportFailure, until, visit, type Visitor } from "./browser";
 import { startStack, type Stack } from "./stack";
 
 let browser: Browser;
 let stack: Stack;
 let plan: string;
+let visitor: Visitor | undefined;
 
 beforeAll(async () => {
   browser = await launch();
@@ -14,6 +15,11 @@ beforeAll(async () => {
   await stack.api("POST", "/api/sessions", { sessionId: "reviewed-1" });
   for (const text of ["/plan on", "move the blog to a new host"]) await stack.api("POST", "/api/sessions/reviewed-1/messages", { text });
   plan = (await stack.api("GET", "/api/plans?sessionId=reviewed-1")).plans[0].id;
+});
+afterEach(async ({ task }) => {
+  await reportFailure(task, visitor);
+  await visitor?.close();
+  visitor = undefined;
 });
 afterAll(async () => {
   await browser.close();
@@ -39,30 +45,9 @@ async function select(page: Page, words: string): Promise<void> {
   }, words);
 }
 
-/** Stands in for the server's drafts until it keeps them. */
-async function withDrafts(visitor: Visitor): Promise<{ comments: any[] }> {
-  const draft = { version: 1, comments: [] as any[], rounds: [] };
-  await visitor.page.route("**/review", async (route) => {
-    if (route.request().method() === "PUT") draft.comments = (route.request().postDataJSON() as typeof draft).comments;
-    await route.fulfill({ json: draft });
-  });
-  return draft;
-}
-
 describe("comments on a plan", () => {
-  test("are not offered by a server that keeps none", async () => {
-    const visitor = await visit(browser, stack, `/p/${plan}`);
-    await visitor.page.getByText("Lower the TTL").waitFor();
-    expect(await visitor.page.getByRole("complementary", { name: "Comments" }).count()).toBe(0);
-    await select(visitor.page, "Lower the TTL");
-    expect(await visitor.page.getByRole("toolbar").count()).toBe(0);
-    await visitor.close();
-  });
-
-  test("are collected from selected words, survive a reload and go with the request for changes", async () => {
-    const visitor = await visit(browser, stack);
-    const draft = await withDrafts(visitor);
-    await visitor.go(`/p/${plan}`);
+  test("are collected from selected words, survive a reload and a crash, go with the request for changes and are found in the next version", async () => {
+    visitor = await visit(browser, stack, `/p/${plan}`);
     const { page } = visitor;
     const panel = page.getByRole("complementary", { name: "Comments" });
     await panel.waitFor();
@@ -72,17 +57,44 @@ describe("comments on a plan", () => {
     await page.keyboard.press("Control+Enter");
     await select(page, "Lower the TTL of the DNS records to 60 seconds");
     await page.getByRole("button", { name: "Strike", exact: true }).click();
-    await page.getByText("Kept on the server until you send them").waitFor();
-    expect(draft.comments.map(({ kind, text, anchor }) => [kind, text, anchor.quote])).toEqual([
+    const drafted = await until(() => stack.api("GET", `/api/plans/${plan}/review`), (seen: any) => seen.comments.length === 2);
+    expect(drafted.comments.map(({ kind, text, anchor }: any) => [kind, text, anchor.quote])).toEqual([
       ["comment", "Which day?", "end of the month"],
       ["strike", "", "Lower the TTL of the DNS records to 60 seconds"],
     ]);
+    await stack.kill();
+    await stack.restart();
     await page.reload();
     await panel.getByText("Which day?").waitFor();
+    await page.getByText("Kept on the server until you send them").waitFor();
 
     await page.getByRole("button", { name: "Request changes · 2 comments" }).click();
-    const [request] = await Promise.all([page.waitForRequest("**/revise"), page.getByRole("button", { name: "Send to the agent" }).click()]);
-    expect(request.postDataJSON()).toMatchObject({ review: true });
-    await visitor.close();
+    await page.getByLabel("What is to be changed").fill("shorter please, with a maintenance window");
+    await page.getByRole("button", { name: "Send to the agent" }).click();
+    await page.getByText("Version 2 arrived while you read version 1.").waitFor();
+    const sent = await stack.api("GET", `/api/plans/${plan}/review`);
+    expect(sent.comments).toEqual([]);
+    expect(sent.rounds[0].comments.map(({ kind, state }: any) => [kind, state])).toEqual([
+      ["comment", "open"],
+      ["strike", "addressed"],
+    ]);
+    // The agent read them.
+    expect(stack.model.asked().some((text) => text.includes('On "end of the month": Which day?'))).toBe(true);
+    await page.getByText("Sent with version 1: 2 comments").click();
+    await panel.getByText("addressed").waitFor();
+    await panel.getByText("open", { exact: true }).waitFor();
+  });
+
+  test("go with an approval as notes", async () => {
+    visitor = await visit(browser, stack, `/p/${plan}`);
+    const { page } = visitor;
+    await page.getByRole("complementary", { name: "Comments" }).waitFor();
+    await select(page, "Set up the new host");
+    await page.getByRole("button", { name: "Comment", exact: true }).click();
+    await page.getByLabel("Your comment").fill("Use the small machine.");
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("button", { name: /^Approve version \d+ · \d+ steps, with 1 note$/ }).click();
+    const approved = await until(() => stack.api("GET", `/api/plans/${plan}`), (seen: any) => seen.approval !== null);
+    expect(approved.approval.note).toContain('On "Set up the new host": Use the small machine.');
   });
 });

@@ -1,5 +1,6 @@
 // Starts the real server with a scripted model. Tests talk to it as a browser does.
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,10 +22,22 @@ export interface Stack {
   close: () => Promise<void>;
 }
 
-export async function startStack(): Promise<Stack> {
+export type StoreKind = "SQLite" | "PostgreSQL";
+
+/** A database of its own on the server that `scripts/with-postgres` started. */
+function newDatabase(): string {
+  const server = process.env.PLANWRIGHT_TEST_POSTGRES;
+  if (server === undefined) throw new Error("there is no PostgreSQL server: use scripts/test-dashboard, or scripts/with-postgres");
+  const name = `browser_${randomBytes(6).toString("hex")}`;
+  execFileSync("psql", ["--quiet", "--no-psqlrc", server, "--command", `create database ${name}`]);
+  return server.replace(/^postgres:\/\/\/postgres/, `postgres:///${name}`);
+}
+
+export async function startStack(store: StoreKind = "SQLite"): Promise<Stack> {
   const model = await startModel();
   const data = await mkdtemp(join(tmpdir(), "planwright-browser-"));
   await writeFile(join(data, "planwright.toml"), '[[permissions]]\ntool = "delete_file"\ndecide = "ask"\n');
+  const database = store === "PostgreSQL" ? { PLANWRIGHT_DATABASE: newDatabase() } : {};
   let server: ChildProcess | undefined;
   let url = "";
 
@@ -37,7 +50,7 @@ export async function startStack(): Promise<Stack> {
         OPENAI_BASE_URL: model.url,
         OPENAI_API_KEY: "none",
         PLANWRIGHT_SERVER_LEASE_SECONDS: "2",
-        ...(process.env.PLANWRIGHT_TEST_DATABASE ? { PLANWRIGHT_DATABASE: process.env.PLANWRIGHT_TEST_DATABASE } : {}),
+        ...database,
       },
       stdio: ["ignore", "pipe", process.env.PLANWRIGHT_TEST_LOG ? "inherit" : "ignore"],
     });

@@ -161,6 +161,9 @@ impl Conversation {
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::PlanShown { .. }
+            | SessionEvent::Renamed { .. }
+            | SessionEvent::ReviewDrafted { .. }
+            | SessionEvent::ReviewSent { .. }
             | SessionEvent::PlanCreated { .. }
             | SessionEvent::PlanImported { .. }
             | SessionEvent::WorkspaceChosen { .. }

@@ -8,6 +8,7 @@ use crate::ids::PlanId;
 use crate::plan::approval::Selection;
 use crate::plan::content::PlanContent;
 use crate::plan::lifecycle::{Action, Rule};
+use crate::plan::review::{Review, SentWith};
 use crate::plan::{Approval, Digest, Plan, PlanStatus, PlanStyle};
 use crate::policy::StandingApproval;
 use crate::refusal::Refusal;
@@ -17,9 +18,37 @@ impl Decider<'_> {
         self.by_a_person(decision)?;
         self.snapshot.opened()?;
         let plan = self.snapshot.named(decision.plan())?;
+        self.about(plan, decision, None)
+    }
+
+    /// The comments in words go with the note or the feedback, so that every surface and the agent read them.
+    fn reviewed(&self, plan: &Plan, decision: &Decision, review: &Review) -> Result<Vec<Event>, Refusal> {
+        let with = match decision {
+            Decision::Approve { .. } => SentWith::Approve,
+            Decision::Revise { .. } => SentWith::Revise,
+            Decision::Reject { .. }
+            | Decision::Cancel { .. }
+            | Decision::Resume { .. }
+            | Decision::Settle { .. }
+            | Decision::Reviewed { .. } => {
+                return Err(Refusal::invalid("Comments go with an approval or with a request for changes."));
+            }
+        };
+        self.check_review(plan, review)?;
+        if review.comments.is_empty() {
+            return self.about(plan, decision, None);
+        }
+        let mut events = self.about(plan, decision, Some(&review.to_text(plan)))?;
+        let (plan, review) = (plan.id.clone(), review.clone());
+        events.push(Event::Session(SessionEvent::ReviewSent { plan, with, review }));
+        Ok(events)
+    }
+
+    /// `comments` are added to what the person said.
+    fn about(&self, plan: &Plan, decision: &Decision, comments: Option<&str>) -> Result<Vec<Event>, Refusal> {
         match decision {
             Decision::Approve { digest, selection, note, then, .. } => {
-                let mut events = self.approve(plan, digest, selection, note.as_deref())?;
+                let mut events = self.approve(plan, digest, selection, note.as_deref(), comments)?;
                 match then {
                     AfterApproval::Wait => {}
                     AfterApproval::CarryOut => self.begin_approved(plan, &mut events)?,
@@ -33,7 +62,10 @@ impl Decider<'_> {
                     PlanEvent::Rejected { reason: self.remark("reason", reason.as_deref())? },
                 )])
             }
-            Decision::Revise { feedback, .. } => self.revise(plan, feedback),
+            Decision::Revise { feedback, .. } => {
+                let feedback = with_comments(self.remark("feedback", Some(feedback))?, comments);
+                self.revise(plan, feedback)
+            }
             Decision::Cancel { reason, .. } => {
                 plan.permits(Action::Cancel)?;
                 Ok(vec![Event::of_plan(
@@ -43,6 +75,7 @@ impl Decider<'_> {
             }
             Decision::Resume { .. } => self.resume(plan),
             Decision::Settle { step, choice, .. } => self.settle(plan, step, *choice),
+            Decision::Reviewed { decision, review } => self.reviewed(plan, decision, review),
         }
     }
 
@@ -68,6 +101,7 @@ impl Decider<'_> {
         digest: &Digest,
         selection: &Selection,
         note: Option<&str>,
+        comments: Option<&str>,
     ) -> Result<Vec<Event>, Refusal> {
         plan.permits(Action::Approve)?;
         if plan.digest() != *digest {
@@ -93,16 +127,14 @@ impl Decider<'_> {
             digest: *digest,
             approved: selected.approved,
             skipped: selected.skipped,
-            note: self.remark("note", note)?,
+            note: with_comments(self.remark("note", note)?, comments),
         };
         Ok(vec![Event::of_plan(&plan.id, PlanEvent::Approved { approval })])
     }
 
     /// A ready document is simply written over. Everything else is frozen, so a new draft takes its place.
-    fn revise(&self, plan: &Plan, feedback: &str) -> Result<Vec<Event>, Refusal> {
-        let feedback = self
-            .remark("feedback", Some(feedback))?
-            .ok_or_else(|| Refusal::invalid("The feedback is blank; say what to change."))?;
+    fn revise(&self, plan: &Plan, feedback: Option<String>) -> Result<Vec<Event>, Refusal> {
+        let feedback = feedback.ok_or_else(|| Refusal::invalid("The feedback is blank; say what to change."))?;
         let mut events = Vec::new();
         let target = match plan.permits(Action::Revise)? {
             Rule::Supersedes => {
@@ -137,6 +169,13 @@ impl Decider<'_> {
         let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
         self.policy.limits.check_line(what, text)?;
         Ok(Some(text.to_owned()))
+    }
+}
+
+fn with_comments(words: Option<String>, comments: Option<&str>) -> Option<String> {
+    match (words, comments) {
+        (Some(words), Some(comments)) => Some(format!("{words}\n\n{comments}")),
+        (words, comments) => words.or_else(|| comments.map(str::to_owned)),
     }
 }
 

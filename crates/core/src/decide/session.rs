@@ -12,6 +12,9 @@ use crate::refusal::Refusal;
 use crate::session::ConversationKey;
 use crate::workspace::{Undo, Workspace};
 
+/// In characters.
+const LONGEST_TITLE: usize = 200;
+
 impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
         match command {
@@ -23,6 +26,8 @@ impl Decider<'_> {
             SessionCommand::Reset { history_from } => self.reset(*history_from),
             SessionCommand::ChooseWorkspace(workspace) => self.choose_workspace(workspace),
             SessionCommand::RecordUndo(undo) => self.record_undo(undo),
+            SessionCommand::Rename { title } => self.rename(title.as_deref()),
+            SessionCommand::DraftReview { plan, review } => self.draft_review(plan, review),
         }
     }
 
@@ -140,6 +145,23 @@ impl Decider<'_> {
         self.snapshot.opened()?;
         self.snapshot.named(&undo.plan)?;
         Ok(vec![Event::Session(SessionEvent::ChangesUndone { undo: undo.clone() })])
+    }
+
+    fn rename(&self, title: Option<&str>) -> Result<Vec<Event>, Refusal> {
+        let session = self.snapshot.opened()?;
+        let title = title.map(str::trim).filter(|title| !title.is_empty());
+        if let Some(title) = title {
+            if title.chars().count() > LONGEST_TITLE {
+                return Err(Refusal::limit(format!("The title of a session has at most {LONGEST_TITLE} characters.")));
+            }
+            if title.chars().any(char::is_control) {
+                return Err(Refusal::invalid("The title of a session is one line of text."));
+            }
+        }
+        if session.title.as_deref() == title {
+            return Ok(Vec::new());
+        }
+        Ok(vec![Event::Session(SessionEvent::Renamed { title: title.map(str::to_owned) })])
     }
 }
 

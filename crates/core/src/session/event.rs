@@ -4,6 +4,7 @@ use crate::ids::PlanId;
 use crate::mode::ModeEnd;
 use crate::plan::PlanStyle;
 use crate::plan::creation::{Creation, ImportedPlan};
+use crate::plan::review::{Review, SentWith};
 use crate::session::Compaction;
 use crate::turn::ShownPlan;
 use crate::wire::events;
@@ -29,6 +30,15 @@ events! {
             #[serde(flatten)]
             shown: ShownPlan,
         },
+        /// A person gave the session a name, or took it away.
+        "session_renamed" Renamed {
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            title: Option<String>,
+        },
+        /// A person's comments on a plan as they are now; they replace the ones before. The agent does not read them.
+        "review_drafted" ReviewDrafted { plan: PlanId, review: Review },
+        /// The comments that a person sent with a decision about the plan.
+        "review_sent" ReviewSent { plan: PlanId, with: SentWith, review: Review },
         "plan_created" PlanCreated {
             #[serde(flatten)]
             creation: Box<Creation>,
@@ -59,11 +69,14 @@ impl SessionEvent {
             | Self::ConversationReset { .. }
             | Self::PlanModeDisabled { .. }
             | Self::Compacted { .. }
+            | Self::Renamed { .. }
             | Self::PlanShown { .. }
             | Self::WorkspaceChosen { .. } => None,
             Self::FilesChanged { origin, .. } => origin.plan.as_ref(),
             Self::ChangesUndone { undo } => Some(&undo.plan),
-            Self::PlanModeEnabled { plan, .. } => Some(plan),
+            Self::PlanModeEnabled { plan, .. } | Self::ReviewDrafted { plan, .. } | Self::ReviewSent { plan, .. } => {
+                Some(plan)
+            }
             Self::PlanCreated { creation } => Some(&creation.plan),
             Self::PlanImported { plan, .. } => Some(&plan.id),
         }
@@ -79,6 +92,9 @@ impl SessionEvent {
             | Self::PlanModeEnabled { .. }
             | Self::PlanModeDisabled { .. }
             | Self::Compacted { .. }
+            | Self::Renamed { .. }
+            | Self::ReviewDrafted { .. }
+            | Self::ReviewSent { .. }
             | Self::PlanShown { .. }
             | Self::WorkspaceChosen { .. }
             | Self::FilesChanged { .. }

@@ -28,6 +28,7 @@ mod permission;
 mod prompt;
 mod properties;
 mod reference;
+mod reviews;
 mod slash;
 mod stored_entries;
 mod turns;

@@ -12,14 +12,19 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: &str = include_str!("fixtures/journal.jsonl");
+const STORED: [&str; 2] = [include_str!("fixtures/journal.jsonl"), include_str!("fixtures/journal_reviews.jsonl")];
 
 fn session() -> SessionIdentity {
     SESSION.parse().unwrap()
 }
 
+/// All of them, from every journal.
 fn stored() -> Vec<SealedEntry> {
-    STORED.lines().map(sealed).collect()
+    journals().into_iter().flatten().collect()
+}
+
+fn journals() -> [Vec<SealedEntry>; 2] {
+    STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 
 fn sealed(line: &str) -> SealedEntry {
@@ -56,14 +61,16 @@ fn they_are_written_again_byte_for_byte() {
 
 #[test]
 fn their_chain_is_whole_and_is_sealed_again_the_same() {
-    let (_, head) = replay(&session(), &stored()).unwrap();
-    assert_eq!(head.seq, stored().len() as u64);
-    let mut again = Head::START;
-    for sealed in stored() {
-        let entry: Entry = serde_json::from_str(&sealed.body).unwrap();
-        assert_eq!(again.seal(&session(), &entry.context(), &entry.event).unwrap(), sealed);
+    for journal in journals() {
+        let (_, head) = replay(&session(), &journal).unwrap();
+        assert_eq!(head.seq, journal.len() as u64);
+        let mut again = Head::START;
+        for sealed in journal {
+            let entry: Entry = serde_json::from_str(&sealed.body).unwrap();
+            assert_eq!(again.seal(&session(), &entry.context(), &entry.event).unwrap(), sealed);
+        }
+        assert_eq!(again, head);
     }
-    assert_eq!(again, head);
 }
 
 /// Fields that came later are absent in older entries.

@@ -48,8 +48,8 @@ impl InputHandler for InputDispatcher {
                 Box::pin(self.commands.decisions.approve(&plan, digest, approving, begin, context)).await?.into()
             }
             Input::Reject { plan, reason } => self.commands.decisions.reject(&plan, reason, context).await?.into(),
-            Input::Revise { plan, feedback, begin } => {
-                Box::pin(self.commands.decisions.revise(&plan, feedback, begin, context)).await?.into()
+            Input::Revise { plan, changes, begin } => {
+                Box::pin(self.commands.decisions.revise(&plan, changes, begin, context)).await?.into()
             }
             Input::Cancel { plan, reason } => {
                 self.commands.decisions.cancel(&plan, reason, context, &Running::NOTHING).await?.into()
@@ -93,15 +93,15 @@ impl InputHandler for InputDispatcher {
                 true => Ok(finished(self.commands.decisions.cancel(&plan, reason, context, running).await?)),
                 false => waits(Input::Cancel { plan, reason }),
             },
-            Input::Revise { plan, feedback, begin } => match (self.runs(&plan, context, running).await, begin) {
+            Input::Revise { plan, changes, begin } => match (self.runs(&plan, context, running).await, begin) {
                 (true, BeginWork::Now) => {
-                    let message = self.commands.decisions.ask_for_changes(&plan, feedback, context, running).await?;
+                    let message = self.commands.decisions.ask_for_changes(&plan, changes, context, running).await?;
                     Ok(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
                 }
                 (true, BeginWork::Later) => {
-                    Ok(finished(self.commands.decisions.note_changes(&plan, feedback, context, running).await?))
+                    Ok(finished(self.commands.decisions.note_changes(&plan, changes, context, running).await?))
                 }
-                (false, _) => waits(Input::Revise { plan, feedback, begin }),
+                (false, _) => waits(Input::Revise { plan, changes, begin }),
             },
             Input::Command(SlashCommand::Plan(command)) => {
                 match self.interrupt_plan(&command, context, running).await {
@@ -175,8 +175,11 @@ impl InputDispatcher {
                 Some(finished(self.commands.decisions.cancel(&plan.id, reason.clone(), context, running).await?))
             }
             PlanCommand::Revise { feedback, .. } => {
-                let message =
-                    self.commands.decisions.ask_for_changes(&plan.id, feedback.clone(), context, running).await?;
+                let message = self
+                    .commands
+                    .decisions
+                    .ask_for_changes(&plan.id, feedback.clone().into(), context, running)
+                    .await?;
                 Some(Interruption::Continues(Input::Message(message), context.request.part(REVISION)))
             }
             _ => None,

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::Entry;
+use planwright_core::model::ToolCall;
 use planwright_core::session::SessionIdentity;
 use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding};
 use planwright_core::visible::quoted;
@@ -27,6 +28,8 @@ pub struct Message {
     pub calls: Vec<MessageCall>,
     /// The plan that it shows or is about.
     pub plan: Option<PlanId>,
+    /// How long the call took whose result this is: since the reply that made it, or the result before it.
+    pub took: Option<SignedDuration>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub enum MessageRole {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageCall {
     pub name: String,
+    /// As the model wrote them.
+    pub arguments: String,
     pub status: Option<ToolStatus>,
 }
 
@@ -161,6 +166,8 @@ struct TurnSoFar {
     apart: bool,
     /// For each of its calls, the message it was made in and its place there.
     calls: Vec<(usize, usize)>,
+    /// When the last reply or result came.
+    last: Option<Timestamp>,
 }
 
 impl Reading {
@@ -196,7 +203,7 @@ impl Reading {
     fn take_in(&mut self, entry: &Entry, extent: Extent) {
         if let Event::Turn { id: turn, event: TurnEvent::Begun { text, purpose, .. } } = &entry.event {
             let apart = !purpose.is_conversation();
-            self.turns.insert(turn.clone(), TurnSoFar { apart, calls: Vec::new() });
+            self.turns.insert(turn.clone(), TurnSoFar { apart, ..TurnSoFar::default() });
             if !apart {
                 self.begin(entry, text, purpose);
             }
@@ -242,20 +249,27 @@ impl Reading {
                 let at = self.messages.len();
                 if let Some(known) = self.turns.get_mut(turn) {
                     known.calls.extend((0..reply.calls.len()).map(|call| (at, call)));
+                    known.last = Some(entry.at);
                 }
-                let calls = reply.calls.iter().map(|call| MessageCall { name: call.name.clone(), status: None });
-                let calls = calls.collect();
+                let call = |call: &ToolCall| MessageCall {
+                    name: call.name.clone(),
+                    arguments: call.arguments.clone(),
+                    status: None,
+                };
+                let calls = reply.calls.iter().map(call).collect();
                 self.messages.push(Message { calls, ..message(entry, MessageRole::Agent, &reply.text) });
             }
             TurnEvent::ToolEnded { call, outcome, .. } => {
-                let made = self.turns.get(turn).and_then(|known| known.calls.get(call.checked_sub(1)? as usize));
+                let Some(known) = self.turns.get_mut(turn) else { return };
+                let made = call.checked_sub(1).and_then(|call| known.calls.get(call as usize));
                 let Some(&(at, place)) = made else { return };
+                let took = known.last.replace(entry.at).map(|last| entry.at.duration_since(last));
                 let Some(made) = self.messages.get_mut(at).and_then(|message| message.calls.get_mut(place)) else {
                     return;
                 };
                 made.status = Some(outcome.status);
                 let role = MessageRole::Tool { name: made.name.clone(), status: outcome.status };
-                self.messages.push(message(entry, role, &outcome.text));
+                self.messages.push(Message { took, ..message(entry, role, &outcome.text) });
             }
             TurnEvent::Ended { ending } => self.messages.extend(ended(entry, ending)),
             TurnEvent::PermissionAsked { asked, .. } => {
@@ -289,6 +303,9 @@ fn noted(event: &SessionEvent) -> Option<String> {
         | SessionEvent::PlanModeEnabled { .. }
         | SessionEvent::PlanModeDisabled { .. }
         | SessionEvent::PlanShown { .. }
+        | SessionEvent::Renamed { .. }
+        | SessionEvent::ReviewDrafted { .. }
+        | SessionEvent::ReviewSent { .. }
         | SessionEvent::PlanCreated { .. }
         | SessionEvent::PlanImported { .. }
         | SessionEvent::WorkspaceChosen { .. }
@@ -318,7 +335,7 @@ fn ended(entry: &Entry, ending: &TurnEnding) -> Option<Message> {
 
 fn message(entry: &Entry, role: MessageRole, text: &str) -> Message {
     let (seq, at, by) = (entry.seq, entry.at, entry.by.clone());
-    Message { seq, at, by, role, text: text.to_owned(), calls: Vec::new(), plan: None }
+    Message { seq, at, by, role, text: text.to_owned(), calls: Vec::new(), plan: None, took: None }
 }
 
 #[cfg(test)]

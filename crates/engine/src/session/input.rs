@@ -4,8 +4,9 @@ use planwright_core::actor::Actor;
 use planwright_core::ask::AskAnswer;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::{AskId, PlanId, RequestId};
-use planwright_core::plan::Digest;
 use planwright_core::plan::approval::Selection;
+use planwright_core::plan::review::Review;
+use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_core::slash::{self, Mistake, PlanCommand, ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
@@ -32,7 +33,7 @@ pub enum Input {
     /// Asks for changes and, unless the work begins later, gives them to the agent.
     Revise {
         plan: PlanId,
-        feedback: String,
+        changes: Changes,
         begin: BeginWork,
     },
     Cancel {
@@ -204,11 +205,37 @@ pub enum SeenPlan {
     AtSurface(Option<ShownPlan>),
 }
 
-/// What a person approves besides the text: which steps, and with what note.
+/// What a person approves besides the text: which steps, with what note and which comments.
 #[derive(Debug, Clone, Default)]
 pub struct Approving {
     pub selection: Selection,
     pub note: Option<String>,
+    pub review: Option<Review>,
+}
+
+/// What a person wants changed: in words, with comments on the text, or both.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    pub feedback: String,
+    pub review: Option<Review>,
+}
+
+impl From<String> for Changes {
+    fn from(feedback: String) -> Self {
+        Self { feedback, review: None }
+    }
+}
+
+impl Changes {
+    /// In words, for the agent.
+    pub(crate) fn to_text(&self, plan: &Plan) -> String {
+        let comments = self.review.as_ref().filter(|review| !review.comments.is_empty());
+        match (self.feedback.trim(), comments.map(|review| review.to_text(plan))) {
+            ("", Some(comments)) => comments,
+            (feedback, Some(comments)) => format!("{feedback}\n\n{comments}"),
+            (_, None) => self.feedback.clone(),
+        }
+    }
 }
 
 /// Which agent continues a plan.

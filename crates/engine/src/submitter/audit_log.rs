@@ -36,6 +36,9 @@ const fn words(event: &Event) -> Option<&'static str> {
             SessionEvent::ConversationReset { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }
+            | SessionEvent::Renamed { .. }
+            | SessionEvent::ReviewDrafted { .. }
+            | SessionEvent::ReviewSent { .. }
             | SessionEvent::PlanCreated { .. }
             | SessionEvent::PlanImported { .. }
             | SessionEvent::FilesChanged { .. } => None,

@@ -65,6 +65,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
         revoked_cookies: Some(revoked_cookies),
         hosts: server.hosts.into_iter().chain(arguments.hosts).collect(),
         origins: server.origins,
+        public_url: server.public_url,
         limits: server.limits,
         health: logging::health_source().into_iter().collect(),
         grace: server.grace,

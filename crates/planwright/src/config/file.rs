@@ -1,5 +1,5 @@
 //! `planwright.toml` as it is written. Every key has a variable: `limits.steps` is `PLANWRIGHT_LIMITS_STEPS`. Only the
-//! descriptions of agents and the permission rules have none.
+//! descriptions of agents have none.
 
 use planwright_core::permission::PermissionRule;
 use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy, StandingApproval};

@@ -26,6 +26,8 @@ pub(crate) struct ServerSettings {
     /// Names of the server, besides its address and the names of this machine.
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
+    /// The address that links to the server begin with.
+    pub(crate) public_url: Option<String>,
     pub(crate) grace: Duration,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
@@ -47,6 +49,8 @@ section! {
         hosts: List<HostName> = Vec::new(),
         "Origins of other web pages that may send requests."
         origins: List<Origin> = Vec::new(),
+        "The address that links in messages begin with, as people reach the server."
+        public_url: Checked<PublicUrl> => "links begin with the address that the server listens at",
         "How long running work may take to reach a safe point when the server stops."
         grace_seconds: Seconds = GRACE,
         "After how long another server continues the work of one that died."
@@ -88,6 +92,7 @@ impl ServerSection {
             listen: self.listen(),
             hosts: self.hosts(),
             origins: self.origins(),
+            public_url: self.public_url(),
             grace: self.grace_seconds(),
             lease: self.lease_seconds(),
             log_format: self.log_format(),
@@ -138,6 +143,19 @@ fn origin(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wrong)?;
     host_name(host).map_err(|_| wrong())?;
     Ok(text.to_ascii_lowercase())
+}
+
+/// The address of a web server; a path may follow the host.
+fn public_url(text: &str) -> Result<String, String> {
+    let wrong = || format!("{} is not the address of a web server, such as `https://plans.example.org`", quoted(text));
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wrong)?;
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    host_name(host).map_err(|_| wrong())?;
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/".contains(&b);
+    if !path.bytes().all(plain) {
+        return Err(wrong());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
 }
 
 /// The errors never show the token.
@@ -194,6 +212,22 @@ impl Check for Origin {
 
     fn check(text: &str) -> Result<String, String> {
         origin(text)
+    }
+
+    fn show(value: &String) -> String {
+        format!("`{value}`")
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum PublicUrl {}
+
+impl Check for PublicUrl {
+    type Value = String;
+    const KIND: &'static str = "an address, such as `https://plans.example.org`";
+
+    fn check(text: &str) -> Result<String, String> {
+        public_url(text)
     }
 
     fn show(value: &String) -> String {

@@ -72,6 +72,14 @@ fn describe_session(event: &SessionEvent) -> String {
         SessionEvent::PlanModeDisabled { end } => mode_end(*end).to_owned(),
         SessionEvent::Compacted { compaction } => format!("{} summarised", count(compaction.messages, "message")),
         SessionEvent::PlanShown { shown } => format!("shown in the conversation, digest {}", shown.digest),
+        SessionEvent::Renamed { title: Some(title) } => format!("the session is called {}", shown_line(title)),
+        SessionEvent::Renamed { title: None } => "the session has no name any more".to_owned(),
+        SessionEvent::ReviewDrafted { review, .. } => {
+            format!("{} on version {} kept as a draft", count(review.comments.len(), "comment"), review.version)
+        }
+        SessionEvent::ReviewSent { review, .. } => {
+            format!("{} on version {} sent", count(review.comments.len(), "comment"), review.version)
+        }
         SessionEvent::PlanCreated { creation } => match &creation.succeeds {
             None => format!("plan {} began ({})", creation.number, creation.style),
             Some(predecessor) => format!("plan {} began in place of {}", creation.number, predecessor.of.short()),

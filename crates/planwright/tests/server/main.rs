@@ -10,6 +10,7 @@ mod broken_log;
 mod logs;
 mod openapi;
 mod refusal_rate;
+mod reviews;
 mod schemathesis;
 mod server_process;
 mod shutdown;

@@ -1,6 +1,7 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
 //! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`: the resources
+//! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list
 
@@ -11,6 +12,7 @@ mod lookup;
 mod messages;
 mod pagination;
 mod plans;
+mod server;
 mod sessions;
 mod workbook;
 
@@ -38,7 +40,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
 
 /// The same as a complete router. Every client that reaches it may do everything.
 pub fn rest(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Router {
-    let app = App::new(agent, ledger, stopping);
+    let app = App::new(agent, ledger, stopping, None);
     router(&app).with_state(app)
 }
 
@@ -55,5 +57,6 @@ fn others() -> OpenApiRouter<App> {
         .merge(plans::router())
         .merge(inbox::router())
         .merge(asks::router())
+        .merge(server::router())
         .merge(workbook::router())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_engine::Engine;
 use planwright_engine::agent::Agent;
@@ -28,13 +29,23 @@ struct Parts {
     metrics: Metrics,
     tasks: TaskTracker,
     stopping: CancellationToken,
+    public_url: Option<String>,
+    started_at: Timestamp,
 }
 
 impl App {
-    pub(crate) fn new(agent: Agent, ledger: Arc<dyn ServerLedger>, stopping: CancellationToken) -> Self {
+    pub(crate) fn new(
+        agent: Agent,
+        ledger: Arc<dyn ServerLedger>,
+        stopping: CancellationToken,
+        public_url: Option<String>,
+    ) -> Self {
         let feed = Feed::start(Arc::clone(&ledger));
+        let started_at = agent.engine().now();
         let (underway, metrics, tasks) = Default::default();
-        Self { parts: Arc::new(Parts { agent, ledger, feed, underway, metrics, tasks, stopping }) }
+        Self {
+            parts: Arc::new(Parts { agent, ledger, feed, underway, metrics, tasks, stopping, public_url, started_at }),
+        }
     }
 
     pub(crate) fn agent(&self) -> &Agent {
@@ -74,6 +85,15 @@ impl App {
     /// Cancelled when the server stops: long-lived connections end then.
     pub(crate) fn stopping(&self) -> &CancellationToken {
         &self.parts.stopping
+    }
+
+    /// The address that links to this server begin with.
+    pub(crate) fn public_url(&self) -> Option<&str> {
+        self.parts.public_url.as_deref()
+    }
+
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.parts.started_at
     }
 
     /// A client with the token decides as a person.

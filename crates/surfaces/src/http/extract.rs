@@ -9,13 +9,18 @@ pub(super) mod body_limits;
 mod nesting;
 mod parse_error;
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use planwright_core::refusal::{Problem as Detail, Refusal};
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_path_to_error::Segment;
 
 use self::body_limits::BodyLimits;
@@ -81,6 +86,29 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
             }
             Err(_) => Err(Refusal::invalid("the path is invalid").into()),
         }
+    }
+}
+
+/// A part of a body that is an object. The parser alone would take a list for its fields, in the order of their declaration.
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, fields: M) -> Result<T, M::Error> {
+                T::deserialize(MapAccessDeserializer::new(fields))
+            }
+        }
+        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
     }
 }
 

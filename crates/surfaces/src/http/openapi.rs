@@ -26,7 +26,8 @@ use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
         (name = "sessions", description = "Conversations, and everything that happened in them"),
         (name = "messages", description = "What is said in a conversation"),
         (name = "plans", description = "Plan work, plans, and decisions about them"),
-        (name = "inbox", description = "What waits for a person")
+        (name = "inbox", description = "What waits for a person"),
+        (name = "server", description = "The server itself")
     ),
     components(schemas(ProblemBody))
 )]
@@ -108,15 +109,17 @@ fn complete_call(path: &str, method: &str, call: &mut Value) {
         ("500", "Internal error"),
         ("503", "Not available"),
     ];
-    if method == "post" {
-        all.push(idempotency_key());
+    if matches!(method, "post" | "put" | "patch") {
         refusals.extend([
             ("408", "The body did not arrive in time"),
             ("409", "Conflict with the current state"),
             ("413", "The request is too large"),
             ("415", "The body is not sent as JSON"),
-            ("422", "The key was used for another request"),
         ]);
+    }
+    if method == "post" {
+        all.push(idempotency_key());
+        refusals.push(("422", "The key was used for another request"));
         let replayed = json!({
             "description": "The answer is that of an earlier request with the same key",
             "schema": { "type": "string", "enum": ["true"] },

@@ -5,7 +5,7 @@
 //! - `login`: a token for a cookie
 //! - `start`: what the start page says
 
-mod dashboard;
+pub(super) mod dashboard;
 mod login;
 mod start;
 

@@ -57,6 +57,8 @@ pub struct ServerOptions {
     pub hosts: Vec<String>,
     /// Origins of other web pages that may send requests, such as `https://dash.example.org`.
     pub origins: Vec<String>,
+    /// The address that links to this server begin with.
+    pub public_url: Option<String>,
     pub limits: ServerLimits,
     /// What else `/readyz` reports on, besides the store.
     pub health: Vec<Arc<dyn HealthSource>>,
@@ -98,8 +100,19 @@ pub struct Server {
 
 impl Server {
     pub async fn bind(options: ServerOptions) -> Result<Self, ServerError> {
-        let ServerOptions { agent, ledger, listen, token, revoked_cookies, hosts, origins, limits, health, grace } =
-            options;
+        let ServerOptions {
+            agent,
+            ledger,
+            listen,
+            token,
+            revoked_cookies,
+            hosts,
+            origins,
+            public_url,
+            limits,
+            health,
+            grace,
+        } = options;
         let is_loopback = listen.ip().to_canonical().is_loopback();
         if !is_loopback {
             check_token(&token, listen)?;
@@ -113,7 +126,7 @@ impl Server {
             token.make_if_missing()?;
         }
         hosts.listen_on(address);
-        let app = App::new(agent, ledger, CancellationToken::new());
+        let app = App::new(agent, ledger, CancellationToken::new(), public_url);
         app.engine().observe(Arc::new(app.metrics().clone()));
         let access = Arc::new(Access::new(Credentials::new(token, revoked_cookies), hosts, &limits));
         Ok(Self { listener, address, app, access, limits, health, grace })

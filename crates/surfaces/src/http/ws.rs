@@ -4,6 +4,7 @@
 //! - `connection`: one client, from the first frame to the last
 //! - `answers`: what a client sends for the agent, and its answer
 //! - `subscription`: one session that a client follows
+//! - `watch`: which sessions were written to, for clients that show lists
 //! - `limits`: how much of everything a client may have
 
 mod answers;
@@ -11,6 +12,7 @@ mod connection;
 mod frames;
 mod limits;
 mod subscription;
+mod watch;
 
 use std::sync::Arc;
 

@@ -9,6 +9,9 @@ use utoipa::ToSchema;
 
 use super::schemas::{ActorSchema, ToolStatusSchema};
 
+/// In bytes.
+const MOST_ARGUMENTS: usize = 4096;
+
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageView {
@@ -31,6 +34,10 @@ pub struct MessageView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
     pub status: Option<ToolStatus>,
+    /// How long the call took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub took_ms: Option<u64>,
     /// How the turn ended, if this is about its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = String)]
@@ -55,6 +62,12 @@ pub enum MessageRoleView {
 #[serde(rename_all = "camelCase")]
 pub struct MessageCallView {
     pub name: String,
+    /// As the model wrote them, usually a JSON object. At most 4 KiB of them.
+    pub arguments: String,
+    /// Whether there is more of them; the journal has them all.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub arguments_cut: bool,
     /// Missing while it has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
@@ -78,6 +91,7 @@ impl From<&Message> for MessageView {
             calls: message.calls.iter().map(MessageCallView::from).collect(),
             tool,
             status,
+            took_ms: message.took.and_then(|took| u64::try_from(took.as_millis()).ok()),
             outcome,
             plan_id: message.plan.as_ref().map(ToString::to_string),
         }
@@ -86,6 +100,13 @@ impl From<&Message> for MessageView {
 
 impl From<&MessageCall> for MessageCallView {
     fn from(call: &MessageCall) -> Self {
-        Self { name: call.name.clone(), status: call.status }
+        let end = (0..=MOST_ARGUMENTS).rev().find(|at| call.arguments.is_char_boundary(*at)).unwrap_or(0);
+        let arguments = call.arguments.get(..end).unwrap_or(&call.arguments);
+        Self {
+            name: call.name.clone(),
+            arguments: arguments.to_owned(),
+            arguments_cut: arguments.len() < call.arguments.len(),
+            status: call.status,
+        }
     }
 }

@@ -52,6 +52,37 @@ pub(crate) enum GrantSchema {
 }
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = CommentKind)]
+pub(crate) enum CommentKindSchema {
+    Comment,
+    /// The words are to be replaced by the text.
+    Replace,
+    /// The words are to go.
+    Strike,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = CommentState)]
+pub(crate) enum CommentStateSchema {
+    /// The plan still says what the comment is about.
+    Open,
+    /// The plan says something else there.
+    Addressed,
+    /// The place that the comment is about does not exist any more.
+    Orphaned,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = SentWith)]
+pub(crate) enum SentWithSchema {
+    Revise,
+    Approve,
+}
+
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = PlanStyle)]
 pub(crate) enum PlanStyleSchema {

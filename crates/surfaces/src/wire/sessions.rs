@@ -1,14 +1,15 @@
 //! Sessions as they are listed.
 
 use jiff::Timestamp;
+use planwright_core::plan::execution::Progress;
+use planwright_core::plan::{Execution, Plan, PlanStatus};
 use planwright_core::session::Channel;
 use planwright_engine::ledger::StoredSession;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::schemas::ChannelSchema;
-
 use super::PlanModeView;
+use super::schemas::{ChannelSchema, PlanStatusSchema, ProgressSchema};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -19,6 +20,9 @@ pub struct StoredSessionView {
     /// The first words that were said.
     #[schema(required = true)]
     pub topic: Option<String>,
+    /// The name that a person gave it.
+    #[schema(required = true)]
+    pub title: Option<String>,
     pub opened_at: Timestamp,
     pub last_active: Timestamp,
     /// The journal's last number.
@@ -30,6 +34,10 @@ pub struct StoredSessionView {
     /// The project folder that the file tools work in; `null` is the session's own folder.
     #[schema(required = true)]
     pub workspace: Option<String>,
+    /// The plan that the session works on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub active_plan: Option<ActivePlanView>,
 }
 
 impl From<&StoredSession> for StoredSessionView {
@@ -39,6 +47,7 @@ impl From<&StoredSession> for StoredSessionView {
             session_id: session.identity.conversation.to_string(),
             channel: session.identity.channel,
             topic: session.topic.clone(),
+            title: session.title.clone(),
             opened_at: session.opened_at,
             last_active: stored.last_active,
             seq: stored.head.seq,
@@ -46,6 +55,34 @@ impl From<&StoredSession> for StoredSessionView {
             plans_made: session.plans_made,
             plan_mode: (&session.plan_mode).into(),
             workspace: session.workspace.project().map(str::to_owned),
+            active_plan: None,
+        }
+    }
+}
+
+/// A plan in a list of sessions.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivePlanView {
+    pub id: String,
+    pub number: u32,
+    pub title: String,
+    #[schema(value_type = PlanStatusSchema)]
+    pub status: PlanStatus,
+    /// How far its execution is, if it was begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ProgressSchema>, nullable = false)]
+    pub progress: Option<Progress>,
+}
+
+impl From<&Plan> for ActivePlanView {
+    fn from(plan: &Plan) -> Self {
+        Self {
+            id: plan.id.to_string(),
+            number: plan.number,
+            title: plan.display_title(),
+            status: plan.status,
+            progress: plan.execution.as_ref().map(Execution::progress),
         }
     }
 }

@@ -5,7 +5,7 @@ use planwright_core::command::{Command, DraftCommand};
 use planwright_llm::scripted::{Gate, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{OTHER, SESSION, World, drafting};
+use crate::world::{MARKDOWN, OTHER, SESSION, World, drafting};
 
 #[tokio::test]
 async fn a_message_waits_for_its_turn() {
@@ -111,7 +111,8 @@ async fn calls_and_their_results_are_told() {
     let messages = page["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["person", "agent", "tool", "agent", "note", "person", "agent"], "{page}");
-    assert_eq!(messages[1]["calls"], json!([{ "name": "plan_set_content", "status": "done" }]));
+    let written = json!({ "plan_markdown": MARKDOWN }).to_string();
+    assert_eq!(messages[1]["calls"], json!([{ "name": "plan_set_content", "arguments": written, "status": "done" }]));
     assert_eq!((&messages[2]["tool"], &messages[2]["status"]), (&json!("plan_set_content"), &json!("done")));
     assert_eq!((&messages[4]["planId"], &messages[4]["outcome"]), (&plan["id"], &json!("answered")));
 }

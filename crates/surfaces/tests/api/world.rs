@@ -138,6 +138,16 @@ impl World {
         self.call(posting(path).body(Body::from(body.to_string())).unwrap()).await
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Came {
+        let request = Request::patch(path).header("content-type", "application/json");
+        self.call(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Came {
+        let request = Request::put(path).header("content-type", "application/json");
+        self.call(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
     pub(crate) async fn post_with_key(&self, path: &str, key: &str, body: Value) -> Came {
         let request = posting(path).header("idempotency-key", key);
         self.call(request.body(Body::from(body.to_string())).unwrap()).await

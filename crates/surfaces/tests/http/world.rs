@@ -109,6 +109,7 @@ pub(crate) async fn options(folder: &TempDir, control: StoreControl) -> ServerOp
         revoked_cookies: Some(folder.path().join("revoked-cookies")),
         hosts: Vec::new(),
         origins: Vec::new(),
+        public_url: None,
         limits: ServerLimits::default(),
         health: Vec::new(),
         grace: PATIENCE,

@@ -89,7 +89,11 @@ impl Client {
         let frame = self.try_next().await.unwrap_or_else(|end| panic!("the connection ended with {end:?}"));
         assert!(frame["type"].is_string() && frame["seq"].is_u64(), "{frame}");
         let about = frame.get("sessionId").unwrap_or_else(|| panic!("about which session? {frame}"));
-        assert!(about.is_string() || matches!(frame["type"].as_str(), Some("pong" | "problem")), "{frame}");
+        assert!(
+            about.is_string()
+                || matches!(frame["type"].as_str(), Some("pong" | "problem" | "watching" | "unwatched" | "changed")),
+            "{frame}"
+        );
         frame
     }
 

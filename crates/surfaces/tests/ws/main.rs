@@ -12,6 +12,7 @@ mod keys;
 mod order;
 mod talking;
 mod transports;
+mod watching;
 mod world;
 
 use planwright_test_support::stores;

@@ -70,6 +70,7 @@ impl World {
             revoked_cookies: None,
             hosts: Vec::new(),
             origins: vec!["https://dash.example.org".to_owned()],
+            public_url: None,
             limits,
             health: Vec::new(),
             grace: PATIENCE,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::StuckChoice;
+use planwright_core::command::{AfterApproval, StuckChoice};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
@@ -20,7 +20,7 @@ use crate::agent::replies::Replies;
 use crate::agent::turn::RequestBuilder;
 use crate::ledger::{LedgerError, LedgerResult};
 use crate::plan_status::{one_line, plan_line, short_status};
-use crate::session::input::{Approving, BeginWork, SeenPlan, Worker};
+use crate::session::input::{Approving, BeginWork, Changes, SeenPlan, Worker};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::progress::{Decided, Progress};
 use crate::session::task::{InputContext, Running};
@@ -131,10 +131,10 @@ impl Decisions {
         context: &InputContext,
     ) -> LedgerResult<Approved> {
         let (session, by) = (context.session(), context.by());
-        let Approving { selection, note } = approving;
         let found = self.agent.engine().plans().get(session, plan).await?;
         // A selection that does not fit is refused with the approval.
-        let left_out = selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
+        let left_out =
+            approving.selection.over(&found.content.steps()).map(|selected| selected.skipped).unwrap_or_default();
         let resume = format!("`/plan resume {}`", found.number);
         let left = match (begin, self.agent.engine().history().external_author(&found).await?) {
             (BeginWork::Later, _) => Some(format!("{resume} begins the work.")),
@@ -151,10 +151,8 @@ impl Decisions {
             }
         };
         let engine = context.engine(self.agent.engine());
-        let plan = match left {
-            Some(_) => engine.plans().approve(session, by, plan, digest, selection, note).await?,
-            None => engine.plans().approve_and_begin(session, by, plan, digest, selection, note).await?,
-        };
+        let then = if left.is_some() { AfterApproval::Wait } else { AfterApproval::CarryOut };
+        let plan = engine.plans().approve_with(session, by, plan, digest, approving, then).await?;
         Ok(Approved { words: approval_words(&plan), plan, left })
     }
 
@@ -182,14 +180,14 @@ impl Decisions {
     pub(in crate::agent) async fn revise(
         &self,
         plan: &PlanId,
-        feedback: String,
+        changes: Changes,
         begin: BeginWork,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         if begin == BeginWork::Later {
-            return self.note_changes(plan, feedback, context, &Running::NOTHING).await;
+            return self.note_changes(plan, changes, context, &Running::NOTHING).await;
         }
-        let message = self.ask_for_changes(plan, feedback, context, &Running::NOTHING).await?;
+        let message = self.ask_for_changes(plan, changes, context, &Running::NOTHING).await?;
         let request = context.part(self.agent.engine(), REVISION).submitter().next_request();
         Ok(Box::pin(self.replies.answer_message(request, &message, context)).await?.into())
     }
@@ -198,12 +196,12 @@ impl Decisions {
     pub(in crate::agent) async fn note_changes(
         &self,
         plan: &PlanId,
-        feedback: String,
+        changes: Changes,
         context: &InputContext,
         running: &Running,
     ) -> LedgerResult<Answer> {
         let (session, engine) = (context.session(), context.engine(self.agent.engine()));
-        let revised = engine.plans().revise(session, context.by(), plan, feedback).await?;
+        let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
         context.progress.send(Progress::decided(&revised));
         Ok(Answer::words(session, plan_line(&revised)))
@@ -213,17 +211,19 @@ impl Decisions {
     pub(in crate::agent) async fn ask_for_changes(
         &self,
         plan: &PlanId,
-        feedback: String,
+        changes: Changes,
         context: &InputContext,
         running: &Running,
     ) -> LedgerResult<String> {
         let session = context.session();
-        self.requests.check_room(session, &feedback).await?;
-        let revised =
-            context.engine(self.agent.engine()).plans().revise(session, context.by(), plan, feedback.clone()).await?;
+        let commented = self.agent.engine().plans().get(session, plan).await?;
+        let words = changes.to_text(&commented);
+        self.requests.check_room(session, &words).await?;
+        let engine = context.engine(self.agent.engine());
+        let revised = engine.plans().revise(session, context.by(), plan, changes).await?;
         running.stop_work_on(plan).await;
         context.progress.send(Progress::decided(&revised));
-        Ok(format!("Revise plan {}: {feedback}", revised.number))
+        Ok(format!("Revise plan {}: {words}", revised.number))
     }
 
     /// Cancels the plan and stops the work on it in this process.

@@ -73,7 +73,12 @@ impl PlanCommands {
             }
             PlanCommand::Files(switch) => workbook::switch(self.agent.engine(), switch, context).await,
             PlanCommand::Approve { plan, selection, note } => {
-                Box::pin(self.decisions.approve_shown(plan.as_ref(), Approving { selection, note }, context)).await
+                Box::pin(self.decisions.approve_shown(
+                    plan.as_ref(),
+                    Approving { selection, note, review: None },
+                    context,
+                ))
+                .await
             }
             PlanCommand::Reject { plan, reason } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
@@ -81,7 +86,7 @@ impl PlanCommands {
             }
             PlanCommand::Revise { plan, feedback } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
-                Box::pin(self.decisions.revise(&plan.id, feedback, BeginWork::Now, context)).await
+                Box::pin(self.decisions.revise(&plan.id, feedback.into(), BeginWork::Now, context)).await
             }
             PlanCommand::Cancel { plan, reason } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;

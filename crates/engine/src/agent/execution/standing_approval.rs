@@ -1,8 +1,8 @@
 //! Plans that a rule in the configuration approves: those whose every step only reads.
 
 use planwright_core::actor::Actor;
+use planwright_core::command::AfterApproval;
 use planwright_core::gate::ToolEffect;
-use planwright_core::plan::approval::Selection;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::policy::StandingApproval;
 use planwright_core::turn::TurnEnd;
@@ -10,6 +10,7 @@ use planwright_core::turn::TurnEnd;
 use super::{Executions, calls_of, summary};
 use crate::agent::agent_context::AgentContext;
 use crate::ledger::{LedgerError, LedgerResult};
+use crate::session::input::Approving;
 use crate::session::outcome::TurnOutcome;
 use crate::session::task::InputContext;
 
@@ -33,7 +34,7 @@ pub(super) async fn approve(
         .agent
         .engine()
         .plans()
-        .approve_and_begin(&session, &rule, &plan.id, plan.digest(), Selection::All, None)
+        .approve_with(&session, &rule, &plan.id, plan.digest(), Approving::default(), AfterApproval::CarryOut)
         .await;
     match approved {
         Ok(_) => {}

@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             Some(digest) => digest,
             None => shown_and_agreed(context, &plan, &selection, &arguments).await?,
         };
-        let approving = Approving { selection: selection.clone(), note: arguments.note.clone() };
+        let approving = Approving { selection: selection.clone(), note: arguments.note.clone(), review: None };
         let begin = if arguments.later { BeginWork::Later } else { BeginWork::Now };
         let agent = carry_out::agent(context, &plan, begin)?;
         let input = Input::Approve { plan: plan.id.clone(), digest, approving, begin };

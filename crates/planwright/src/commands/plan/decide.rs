@@ -32,7 +32,8 @@ pub(super) async fn revise(context: &Context, session: &SessionIdentity, argumen
         stdin if stdin == "-" => read_stdin()?,
         feedback => feedback,
     };
-    decided(context, &plan, Input::Revise { plan: plan.id.clone(), feedback, begin: BeginWork::Later }).await
+    decided(context, &plan, Input::Revise { plan: plan.id.clone(), changes: feedback.into(), begin: BeginWork::Later })
+        .await
 }
 
 /// Continues the plan in this process, unless another program's agent works on the document.

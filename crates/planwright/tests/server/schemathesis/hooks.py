@@ -28,6 +28,9 @@ def map_case(context, case):
         plans = [plan for plan in PLANS if plan["decision"] == decision] or PLANS
         about_something_there(plans[chance // 4 % len(plans)], in_path, in_query, body)
     without_contradictions(in_query, body)
+    # Something has to be said, and the draft may be empty.
+    if case.path.endswith("/revise") and isinstance(case.body, dict) and not re.search(r"\S", str(body.get("feedback") or "")):
+        body["feedback"] = "shorter"
     return case
 
 
@@ -51,6 +54,8 @@ def about_something_there(plan, in_path, in_query, body):
 
 
 def without_contradictions(in_query, body):
+    if isinstance(body.get("comments"), list):
+        a_review(body)
     # A body and an address that name different sessions are refused, and so is choosing steps in two ways.
     for name in ("sessionId", "channel"):
         if name in body:
@@ -68,3 +73,14 @@ def give_key_of_its_own(case, chance):
     key = (case.headers or {}).get("Idempotency-Key")
     if isinstance(key, str) and re.fullmatch(r"[\x21-\x7e]{1,200}", key):
         case.headers["Idempotency-Key"] = f"{key}-{chance:x}"
+
+
+def a_review(body):
+    # Which versions and steps there are is not described, nor what a comment needs.
+    body["version"] = 0
+    for number, comment in enumerate(body["comments"]):
+        comment["id"] = f"c{number}"
+        if comment["anchor"].get("quote") is not None:
+            comment["anchor"].pop("step", None)
+        if not re.search(r"\S", comment.get("text") or ""):
+            comment["text"] = "why?"

@@ -2,15 +2,17 @@
 //!
 //! - `queries`: one plan, its history, and the difference between two versions
 //! - `changes`: what it changed in files, and putting it back
+//! - `reviews`: a person's comments on it
 //! - `decisions`: a person's decisions about it
 
 mod changes;
 mod decisions;
 mod queries;
+mod reviews;
 
 use axum::Json;
 use axum::extract::State;
-use planwright_core::plan::PlanStyle;
+use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_core::slash::{PlanCommand, SlashCommand};
 use planwright_engine::session::input::Input;
@@ -35,12 +37,14 @@ const PAGE: u32 = 64;
 pub(super) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .routes(routes!(list))
+        .routes(routes!(recent))
         .routes(routes!(enable))
         .routes(routes!(disable))
         .routes(routes!(done))
         .merge(queries::router())
         .merge(changes::router())
         .merge(decisions::router())
+        .merge(reviews::router())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -184,6 +188,75 @@ async fn plan_mode(
     let plan_mode = (&app.engine().sessions().get(session).await?.plan_mode).into();
     let (session_id, channel) = (session.conversation.to_string(), session.channel);
     Ok(Json(PlanWork { session_id, channel, plan_mode }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct RecentQuery {
+    /// The `next` of the page before.
+    #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
+    after: Option<u64>,
+    #[param(nullable = false, minimum = 1, maximum = 64)]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RecentPlans {
+    /// The one that ended last comes first.
+    plans: Vec<EndedPlanView>,
+    /// Where the next page begins, if there is one.
+    #[schema(required = true)]
+    next: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<DamagedView>,
+}
+
+/// A plan that ended, in a list over all sessions.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EndedPlan)]
+struct EndedPlanView {
+    session_id: String,
+    #[schema(value_type = ChannelSchema)]
+    channel: Channel,
+    #[serde(flatten)]
+    plan: PlanSummaryView,
+}
+
+/// The statuses of plans that ended and were not replaced.
+const ENDED: [PlanStatus; 4] =
+    [PlanStatus::Completed, PlanStatus::PartiallyCompleted, PlanStatus::Rejected, PlanStatus::Cancelled];
+
+/// List the plans that ended, over all sessions
+#[utoipa::path(get, path = "/api/plans/recent", tag = "plans", params(RecentQuery),
+    responses((status = 200, description = "A page of plans", body = RecentPlans, example = json!(recent_example()))))]
+async fn recent(State(app): State<App>, Query(query): Query<RecentQuery>) -> ApiResult<Json<RecentPlans>> {
+    let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
+    let page = app.ledger().plans_anywhere(&ENDED, after, limit).await?;
+    let plans = page.items.iter().map(|found| EndedPlanView {
+        session_id: found.session.conversation.to_string(),
+        channel: found.session.channel,
+        plan: (&found.plan).into(),
+    });
+    Ok(Json(RecentPlans { plans: plans.collect(), next: page.next, damaged: pagination::damaged(&page.damaged) }))
+}
+
+fn recent_example() -> serde_json::Value {
+    serde_json::json!({
+        "plans": [{
+            "sessionId": "k3yk3y8x",
+            "channel": "web",
+            "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+            "number": 1,
+            "status": "COMPLETED",
+            "style": "document",
+            "title": "Move the blog to a new host",
+            "updatedAt": "2026-03-01T12:20:00Z",
+        }],
+        "next": null,
+    })
 }
 
 fn list_example() -> serde_json::Value {

@@ -1,9 +1,12 @@
-//! `/api/sessions`: sessions are created, listed, shown, stopped and deleted.
+//! `/api/sessions`: sessions are created, listed, shown, renamed, stopped and deleted.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use futures::future::try_join_all;
+use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
+use planwright_engine::ledger::{LedgerError, StoredSession};
 use planwright_engine::session::input::Input;
 use planwright_engine::session::outcome::Outcome;
 use serde::{Deserialize, Serialize};
@@ -22,9 +25,11 @@ use crate::wire::StoredSessionView;
 use crate::wire::schemas::ChannelSchema;
 
 const PAGE: u32 = 64;
+/// Of the words of a search, in characters.
+const LONGEST_SEARCH: usize = 256;
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, delete)).routes(routes!(stop))
+    OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(show, rename, delete)).routes(routes!(stop))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -93,13 +98,16 @@ async fn create(
         app.engine().sessions().choose_workspace(&session, &app.person(), workspace).await?;
     }
     let status = if began { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json((&app.engine().sessions().get_stored(&session).await?).into())))
+    Ok((status, Json(view(&app, &session).await?)))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct SessionsQuery {
+    /// Only sessions whose title, topic, key or channel have all of these words.
+    #[param(nullable = false, max_length = 256)]
+    q: Option<String>,
     /// The `next` of the page before.
     #[param(nullable = false, minimum = 0, maximum = 9007199254740991_i64)]
     after: Option<u64>,
@@ -126,8 +134,12 @@ struct SessionList {
         example = json!({ "sessions": [example()], "next": null }))))]
 async fn list(State(app): State<App>, Query(query): Query<SessionsQuery>) -> ApiResult<Json<SessionList>> {
     let (after, limit) = (pagination::position("after", query.after)?, pagination::limit(query.limit, PAGE)?);
-    let page = app.engine().sessions().list(after, limit).await?;
-    let sessions = page.items.iter().map(StoredSessionView::from).collect();
+    let words = query.q.unwrap_or_default();
+    if words.chars().count() > LONGEST_SEARCH {
+        return Err(Refusal::invalid(format!("q has at most {LONGEST_SEARCH} characters.")).into());
+    }
+    let page = app.engine().sessions().search(&words, after, limit).await?;
+    let sessions = try_join_all(page.items.iter().map(|stored| with_plan(&app, stored))).await?;
     Ok(Json(SessionList { sessions, next: page.next, damaged: pagination::damaged(&page.damaged) }))
 }
 
@@ -140,7 +152,50 @@ async fn show(
     Path(key): Path<ConversationKey>,
     Query(of): Query<ChannelQuery>,
 ) -> ApiResult<Json<StoredSessionView>> {
-    Ok(Json((&app.engine().sessions().get_stored(&of.session(key)).await?).into()))
+    Ok(Json(view(&app, &of.session(key)).await?))
+}
+
+async fn view(app: &App, session: &SessionIdentity) -> ApiResult<StoredSessionView> {
+    with_plan(app, &app.engine().sessions().get_stored(session).await?).await
+}
+
+/// The session with the plan that it works on. A plan that cannot be read does not hide its session.
+async fn with_plan(app: &App, stored: &StoredSession) -> ApiResult<StoredSessionView> {
+    let mut view = StoredSessionView::from(stored);
+    let (session, active) = (&stored.session.identity, &stored.session.plan_mode.active_plan);
+    if let Some(active) = active {
+        view.active_plan = match app.engine().plans().get(session, active).await {
+            Ok(plan) => Some(plan.as_ref().into()),
+            Err(LedgerError::Damaged { .. } | LedgerError::Refused(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+    }
+    Ok(view)
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(example = json!({ "title": "The blog" }))]
+struct Renaming {
+    /// One line. Blank takes the name away.
+    #[schema(max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    title: String,
+}
+
+/// Rename a session
+#[utoipa::path(patch, path = "/api/sessions/{sessionId}", tag = "sessions", params(ChannelQuery), request_body = Renaming,
+    responses((status = 200, description = "The session with its name", body = StoredSessionView, example = json!(example())),
+        (status = 404, description = "There is no such session", body = ProblemBody)))]
+async fn rename(
+    State(app): State<App>,
+    Path(key): Path<ConversationKey>,
+    Query(of): Query<ChannelQuery>,
+    Body(renaming): Body<Renaming>,
+) -> ApiResult<Json<StoredSessionView>> {
+    let session = of.session(key);
+    app.engine().sessions().get(&session).await?;
+    app.engine().sessions().rename(&session, &app.person(), Some(renaming.title)).await?;
+    Ok(Json(view(&app, &session).await?))
 }
 
 /// Delete a session
@@ -203,6 +258,7 @@ fn example() -> serde_json::Value {
         "sessionId": "k3yk3y8x",
         "channel": "web",
         "topic": "move the blog to a new host",
+        "title": "The blog",
         "openedAt": "2026-03-01T12:00:00Z",
         "lastActive": "2026-03-01T12:05:00Z",
         "seq": 12,

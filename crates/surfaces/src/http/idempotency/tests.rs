@@ -36,7 +36,7 @@ impl World {
         let setup = AgentSetup::new(folder.path());
         let ledger = setup.ledger().await;
         let agent = setup.agent(ledger.clone(), model);
-        let app = App::new(agent, ledger, CancellationToken::new());
+        let app = App::new(agent, ledger, CancellationToken::new(), None);
         let session = "web:session-one".parse().unwrap();
         app.engine().sessions().open(&session, &app.person()).await.unwrap();
         let router = api::router(&app).with_state(app.clone());

@@ -37,7 +37,7 @@ pub(super) fn router() -> Router<App> {
 }
 
 /// Whether this build has it.
-pub(super) fn is_built() -> bool {
+pub(crate) fn is_built() -> bool {
     find("/index.html").is_some()
 }
 

@@ -33,7 +33,7 @@ async fn routes() -> BTreeSet<String> {
     let setup = AgentSetup::new(folder.path());
     let ledger = setup.ledger().await;
     let agent = setup.agent(ledger.clone(), RehearsalModel::default());
-    let app = App::new(agent, ledger, CancellationToken::new());
+    let app = App::new(agent, ledger, CancellationToken::new(), None);
     let credentials = Credentials::new(Token::Given("a-token-of-the-test".into()), None);
     let access = Access::new(credentials, AllowedHosts::new(&[], &[]).unwrap(), &ServerLimits::default());
     let text = format!("{:?}", router(app, Arc::new(access), Vec::new(), Default::default()));

@@ -17,6 +17,7 @@ use super::answers::{Answer, Pending, begin};
 use super::frames::{Frame, Said, entry_text, identity};
 use super::limits::WebSocketLimits;
 use super::subscription::{Subscription, Told};
+use super::watch::Watch;
 use crate::http::access::Authenticated;
 use crate::http::access::client::Client as Transport;
 use crate::http::app::App;
@@ -36,10 +37,22 @@ pub(super) async fn serve(
     socket: WebSocket,
 ) {
     let _counted = app.metrics().websocket();
-    let (subscribed, following, answering, early, sent) = Default::default();
+    let (subscribed, following, answering, early, sent, watch) = Default::default();
     let frame_rate = frame_rate(&limits);
-    let mut client =
-        Client { app, admitted, transport, limits, socket, subscribed, following, answering, early, sent, frame_rate };
+    let mut client = Client {
+        app,
+        admitted,
+        transport,
+        limits,
+        socket,
+        subscribed,
+        following,
+        answering,
+        early,
+        sent,
+        watch,
+        frame_rate,
+    };
     let end = client.run().await;
     client.close(end).await;
 }
@@ -57,6 +70,8 @@ struct Client {
     early: Vec<Answer>,
     /// The highest `seq` that was sent of each session. Frames of a session come in the order of their `seq`.
     sent: HashMap<SessionIdentity, u64>,
+    /// Every session, for a client that shows lists of them.
+    watch: Option<Watch>,
     frame_rate: Option<DefaultDirectRateLimiter>,
 }
 
@@ -118,6 +133,7 @@ impl Client {
                         return end;
                     }
                 }
+                () = changed(self.watch.as_mut()) => if let Err(end) = self.tell_changes().await { return end },
                 _ = pings.tick() => {
                     if heard.elapsed() > 2 * ping + patience {
                         return End::Silent;
@@ -137,6 +153,16 @@ impl Client {
             }
         };
         match said {
+            Said::Watch => {
+                if self.watch.is_none() {
+                    self.watch = Some(Watch::start(&self.app));
+                }
+                self.send(Frame::about_nothing("watching").to_text()).await
+            }
+            Said::Unwatch => {
+                self.watch = None;
+                self.send(Frame::about_nothing("unwatched").to_text()).await
+            }
             Said::Ping => self.send(Frame::about_nothing("pong").to_text()).await,
             Said::Subscribe { session_id, channel, after } => {
                 self.subscribe(identity(session_id, channel), after).await
@@ -266,6 +292,14 @@ impl Client {
         }
     }
 
+    async fn tell_changes(&mut self) -> Result<(), End> {
+        let Some(watch) = &mut self.watch else { return Ok(()) };
+        for frame in watch.frames(&self.app).await {
+            self.send(frame).await?;
+        }
+        Ok(())
+    }
+
     async fn send(&mut self, text: String) -> Result<(), End> {
         self.send_message(Message::Text(text.into())).await
     }
@@ -303,6 +337,13 @@ impl Client {
             Ok::<_, axum::Error>(())
         };
         let _ = timeout(self.limits.patience.min(LONGEST_FAREWELL), closing).await;
+    }
+}
+
+async fn changed(watch: Option<&mut Watch>) {
+    match watch {
+        Some(watch) => watch.ready().await,
+        None => std::future::pending().await,
     }
 }
 

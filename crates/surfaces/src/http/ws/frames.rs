@@ -32,6 +32,9 @@ pub(super) enum Said {
         id: Option<Value>,
         key: Option<String>,
     },
+    /// Tell which sessions are written to, all of them.
+    Watch,
+    Unwatch,
     Ping,
 }
 

@@ -7,10 +7,11 @@ use axum::extract::State;
 use planwright_core::command::StuckChoice;
 use planwright_core::ids::PlanId;
 use planwright_core::plan::approval::Selection;
+use planwright_core::plan::review::Review;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::{Channel, ConversationKey};
-use planwright_engine::session::input::{Approving, BeginWork, Input, Worker};
+use planwright_engine::session::input::{Approving, BeginWork, Changes, Input, Worker};
 use planwright_engine::session::progress::Decided;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -52,6 +53,8 @@ struct Approval {
     skip: Option<BTreeSet<u32>>,
     #[schema(max_length = 16384)]
     note: Option<String>,
+    /// Whether the comments of the draft go with it, as notes.
+    review: Option<bool>,
     /// Only approve; `resume` starts the work.
     later: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
@@ -69,7 +72,7 @@ impl Approval {
             (None, Some(skip)) => Selection::Skip(positions(skip)),
             (Some(_), Some(_)) => return Err(Refusal::invalid("Say `only` or `skip`, not both.")),
         };
-        Ok(Approving { selection, note: self.note.take() })
+        Ok(Approving { selection, note: self.note.take(), review: None })
     }
 }
 
@@ -102,6 +105,8 @@ async fn approve(
     let of = SessionQuery::new(approval.session_id.take(), approval.channel).or(of)?;
     let plan = of.plan(&app, &id).await?;
     let approving = approval.approving()?;
+    let review = drafted(&app, &plan, approval.review).await?;
+    let approving = Approving { review, ..approving };
     let begin = if approval.later == Some(true) { BeginWork::Later } else { BeginWork::Now };
     let input = Input::Approve { plan: plan.id.clone(), digest: approval.digest, approving, begin };
     match decided(app.submit(&plan.session, input, &name)).await {
@@ -111,6 +116,15 @@ async fn approve(
             Ok(Json(ApprovedPlanView { plan: plan.as_ref().into(), not_carried_out: left }))
         }
     }
+}
+
+/// The comments that wait to be sent, if they are to be sent now.
+async fn drafted(app: &App, plan: &Plan, wanted: Option<bool>) -> ApiResult<Option<Review>> {
+    if wanted != Some(true) {
+        return Ok(None);
+    }
+    let draft = app.engine().reviews().draft(plan, &app.person()).await?;
+    Ok(Some(draft).filter(|draft| !draft.comments.is_empty()))
 }
 
 /// Finds the plan, submits the decision about it and answers with the plan once the decision is on disk.
@@ -167,9 +181,12 @@ async fn reject(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(example = json!({ "feedback": "use a view" }))]
 struct Feedback {
-    /// What is to be changed.
-    #[schema(min_length = 1, max_length = 16384, pattern = r"\S")]
+    /// What is to be changed. It may be left out if comments go with it.
+    #[serde(default)]
+    #[schema(max_length = 16384, required = false)]
     feedback: String,
+    /// Whether the comments of the draft go with it.
+    review: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
     #[schema(value_type = Option<ChannelSchema>)]
@@ -191,7 +208,10 @@ async fn revise(
     Body(said): Body<Feedback>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::Revise { plan, feedback: said.feedback, begin: BeginWork::Now }).await
+    let plan = of.plan(&app, &id).await?;
+    let review = drafted(&app, &plan, said.review).await?;
+    let changes = Changes { feedback: said.feedback, review };
+    decide(&app, &name, &of, &id, |plan| Input::Revise { plan, changes, begin: BeginWork::Now }).await
 }
 
 /// Cancel a plan

@@ -1,5 +1,7 @@
 //! One plan, its history, and the difference between two versions.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -31,24 +33,44 @@ pub(super) fn router() -> OpenApiRouter<App> {
         .routes(routes!(markdown))
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct VersionQuery {
+    /// The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id.
+    #[param(value_type = String, nullable = false, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
+    session_id: Option<ConversationKey>,
+    /// The channel of the session; `web` if it is not said.
+    #[param(inline, nullable = false, value_type = Option<ChannelSchema>)]
+    channel: Option<Channel>,
+    /// An earlier version; the current one if it is not said.
+    #[param(nullable = false, minimum = 1, maximum = 4294967295_i64)]
+    version: Option<u32>,
+}
+
 /// Show a plan
 ///
-/// The answer has an `ETag` that changes whenever the answer does.
-#[utoipa::path(get, path = "/api/plans/{id}", tag = "plans", params(SessionQuery,
+/// The answer has an `ETag` that changes whenever the answer does. With `version`, its text, steps and digest are those of an
+/// earlier version; everything else is as it is now.
+#[utoipa::path(get, path = "/api/plans/{id}", tag = "plans", params(VersionQuery,
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of an earlier answer", nullable = false)),
     responses((status = 200, description = "The plan", body = PlanView,
             headers(("ETag" = String, description = "Changes whenever the answer does")),
             example = json!(super::decisions::example())),
         (status = 304, description = "It has not changed", headers(("ETag" = String, description = "The same as before"))),
-        (status = 404, description = "There is no such plan", body = ProblemBody),
+        (status = 404, description = "There is no such plan or version", body = ProblemBody),
         (status = 409, description = "The name fits several plans", body = ProblemBody)))]
 async fn show(
     State(app): State<App>,
     Path(id): Path<PlanId>,
-    Query(of): Query<SessionQuery>,
+    Query(query): Query<VersionQuery>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let plan = of.plan(&app, &id).await?;
+    let plan = SessionQuery::new(query.session_id, query.channel).plan(&app, &id).await?;
+    let plan = match query.version {
+        Some(version) => Arc::new(app.engine().history().version(&plan, version).await?),
+        None => plan,
+    };
     let activity = app.engine().plans().activity(&plan.session, &plan).await?;
     let view = PlanView { activity: activity.as_ref().map(ActivityView::from), ..PlanView::from(plan.as_ref()) };
     let body = serde_json::to_vec(&view).unwrap_or_default();

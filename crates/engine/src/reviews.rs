@@ -1,0 +1,171 @@
+//! Comments of people on plans: the draft of one person, and the rounds that were sent.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as MapEntry;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use planwright_core::actor::{Actor, ActorKind};
+use planwright_core::command::{Command, SessionCommand};
+use planwright_core::event::{Event, SessionEvent};
+use planwright_core::ids::PlanId;
+use planwright_core::journal::Entry;
+use planwright_core::plan::Plan;
+use planwright_core::plan::review::{CommentState, Review, ReviewComment, ReviewTracker, SentWith};
+
+use crate::history::History;
+use crate::ledger::{LedgerError, LedgerResult};
+use crate::lookup;
+use crate::submitter::Submitter;
+
+/// How many plans are followed back from the one that replaced them.
+const MOST_PREDECESSORS: usize = 16;
+
+#[derive(Debug, Clone)]
+pub struct Reviews {
+    submitter: Submitter,
+    history: History,
+}
+
+/// The comments on a plan as one person sees them.
+#[derive(Debug, Clone)]
+pub struct ReviewReport {
+    /// The version that the draft is about; the current one if the draft is empty.
+    pub version: u32,
+    pub draft: Vec<TrackedComment>,
+    /// Of everyone, on this plan and on those that it replaced; the newest first.
+    pub rounds: Vec<ReviewRound>,
+}
+
+/// Comments that were sent with one decision.
+#[derive(Debug, Clone)]
+pub struct ReviewRound {
+    pub plan: Arc<Plan>,
+    pub version: u32,
+    pub at: Timestamp,
+    pub by: Actor,
+    pub with: SentWith,
+    pub comments: Vec<TrackedComment>,
+}
+
+#[derive(Debug, Clone)]
+pub struct TrackedComment {
+    pub comment: ReviewComment,
+    /// `None` while the version that it is about is the current one.
+    pub state: Option<CommentState>,
+}
+
+/// What the journal of one plan says about reviews.
+#[derive(Debug, Default)]
+struct PlanReviews {
+    draft: Review,
+    sent: Vec<SentReview>,
+}
+
+#[derive(Debug)]
+struct SentReview {
+    at: Timestamp,
+    by: Actor,
+    with: SentWith,
+    review: Review,
+}
+
+impl Reviews {
+    pub(crate) fn new(submitter: Submitter, history: History) -> Self {
+        Self { submitter, history }
+    }
+
+    /// The comments of this person that were not sent yet.
+    pub async fn draft(&self, plan: &Plan, by: &Actor) -> LedgerResult<Review> {
+        Ok(self.read(plan, by).await?.draft)
+    }
+
+    pub async fn get(&self, plan: &Arc<Plan>, by: &Actor) -> LedgerResult<ReviewReport> {
+        let PlanReviews { draft, sent } = self.read(plan, by).await?;
+        let mut found: Vec<_> = sent.into_iter().map(|sent| (Arc::clone(plan), sent)).collect();
+        let mut replaced = plan.supersedes.clone();
+        for _ in 0..MOST_PREDECESSORS {
+            let Some(id) = replaced.take() else { break };
+            let earlier = lookup::plan(self.submitter.ledger().as_ref(), &plan.session, &id).await?;
+            let sent = self.read(&earlier, by).await?.sent;
+            found.splice(0..0, sent.into_iter().map(|sent| (Arc::clone(&earlier), sent)));
+            replaced.clone_from(&earlier.supersedes);
+        }
+        let mut tracked = Tracking { history: &self.history, now: plan, before: BTreeMap::new() };
+        let mut rounds = Vec::new();
+        for (of, SentReview { at, by, with, review }) in found.into_iter().rev() {
+            let version = review.version;
+            let comments = tracked.comments(&of, review).await?;
+            rounds.push(ReviewRound { plan: of, version, at, by, with, comments });
+        }
+        let version = if draft.comments.is_empty() { plan.version } else { draft.version };
+        let draft = tracked.comments(plan, draft).await?;
+        Ok(ReviewReport { version, draft, rounds })
+    }
+
+    /// Keeps the draft. The last write of a person counts.
+    pub async fn put(&self, plan: &Plan, by: &Actor, review: Review) -> LedgerResult<()> {
+        // A draft that is sent again leaves nothing in the journal.
+        if self.draft(plan, by).await? == review {
+            return Ok(());
+        }
+        let command = SessionCommand::DraftReview { plan: plan.id.clone(), review };
+        self.submitter.submit(&plan.session, by, Command::Session(command)).await?;
+        Ok(())
+    }
+
+    async fn read(&self, plan: &Plan, by: &Actor) -> LedgerResult<PlanReviews> {
+        let mut reviews = PlanReviews::default();
+        for entry in self.submitter.ledger().plan_journal(&plan.session, &plan.id).await? {
+            let entry = entry.map_err(|row| LedgerError::damaged(row.what, row.reason))?;
+            reviews.take_in(entry, by);
+        }
+        Ok(reviews)
+    }
+}
+
+impl PlanReviews {
+    fn take_in(&mut self, entry: Entry, reader: &Actor) {
+        let is_own = is_same_person(&entry.by, reader);
+        match entry.event {
+            Event::Session(SessionEvent::ReviewDrafted { review, .. }) if is_own => self.draft = review,
+            Event::Session(SessionEvent::ReviewSent { with, review, .. }) => {
+                if is_own {
+                    self.draft = std::mem::take(&mut self.draft).without(&review);
+                }
+                self.sent.push(SentReview { at: entry.at, by: entry.by, with, review });
+            }
+            Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Plan { .. } => {}
+        }
+    }
+}
+
+/// A person has one draft, wherever they write it.
+fn is_same_person(one: &Actor, other: &Actor) -> bool {
+    one.kind == ActorKind::Person && other.kind == ActorKind::Person && one.name == other.name
+}
+
+/// Finds comments on earlier versions in the current one.
+struct Tracking<'a> {
+    history: &'a History,
+    now: &'a Plan,
+    /// By plan and version.
+    before: BTreeMap<(PlanId, u32), Plan>,
+}
+
+impl Tracking<'_> {
+    async fn comments(&mut self, of: &Plan, review: Review) -> LedgerResult<Vec<TrackedComment>> {
+        let Review { version, comments } = review;
+        let is_current = of.id == self.now.id && version == self.now.version;
+        if is_current || version == 0 || comments.is_empty() {
+            return Ok(comments.into_iter().map(|comment| TrackedComment { comment, state: None }).collect());
+        }
+        let before = match self.before.entry((of.id.clone(), version)) {
+            MapEntry::Occupied(known) => known.into_mut(),
+            MapEntry::Vacant(unknown) => unknown.insert(self.history.version(of, version).await?),
+        };
+        let tracker = ReviewTracker::new(before, self.now);
+        let tracked = |comment: ReviewComment| TrackedComment { state: Some(tracker.state(&comment)), comment };
+        Ok(comments.into_iter().map(tracked).collect())
+    }
+}

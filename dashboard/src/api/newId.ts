@@ -1,0 +1,5 @@
+/** A random name. `crypto.randomUUID` exists only where the page came over HTTPS or from this machine. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
