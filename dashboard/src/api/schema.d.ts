@@ -1,6 +1,55 @@
 // Made by `npm run types` from crates/surfaces/openapi.json. Do not edit.
 
 export interface paths {
+    "/api/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the slash commands */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Every command that the server carries out */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "commands": [
+                         *         {
+                         *           "name": "/plan off",
+                         *           "usage": "/plan off",
+                         *           "help": "plan work off; the plan stays as it is",
+                         *           "example": "/plan off",
+                         *           "group": "Plan work"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Commands"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/inbox": {
         parameters: {
             query?: never;
@@ -204,7 +253,8 @@ export interface paths {
         };
         /**
          * Show a plan
-         * @description The answer has an `ETag` that changes whenever the answer does.
+         * @description The answer has an `ETag` that changes whenever the answer does. With `version`, its text, steps and digest are those of an
+         *     earlier version; everything else is as it is now.
          */
         get: {
             parameters: {
@@ -213,6 +263,8 @@ export interface paths {
                     channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
                     /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
                     sessionId: string;
+                    /** @description An earlier version; the current one if it is not said. */
+                    version?: number;
                 };
                 header?: {
                     /** @description The `ETag` of an earlier answer */
@@ -477,6 +529,98 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what a plan changed in files
+         * @description A unified diff for each file, of the plan and of its steps. What was put back is not among them.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. */
+                    sessionId: string;
+                    /** @description Only what this step changed, from 1. */
+                    step?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description What it changed */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "step": null,
+                         *       "files": [
+                         *         {
+                         *           "workspace": "/home/ada/till",
+                         *           "path": "src/main.rs",
+                         *           "diff": "diff --git a/src/main.rs b/src/main.rs\n--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1 @@\n-fn main() {}\n+fn main() { run() }\n",
+                         *           "addedLines": 1,
+                         *           "removedLines": 1,
+                         *           "truncated": false
+                         *         }
+                         *       ],
+                         *       "steps": [
+                         *         {
+                         *           "step": 1,
+                         *           "stepId": "s1",
+                         *           "description": "call run",
+                         *           "files": [
+                         *             {
+                         *               "workspace": "/home/ada/till",
+                         *               "path": "src/main.rs",
+                         *               "diff": "diff --git a/src/main.rs b/src/main.rs\n--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1 @@\n-fn main() {}\n+fn main() { run() }\n",
+                         *               "addedLines": 1,
+                         *               "removedLines": 1,
+                         *               "truncated": false
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "uncovered": {
+                         *         "added": [],
+                         *         "changed": [],
+                         *         "removed": [],
+                         *         "complete": true
+                         *       },
+                         *       "undone": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanChangesView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -861,6 +1005,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plans/{id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The comments so far
+         * @description The draft of the person who asks, and the rounds that were sent on this plan and on the plans that it replaced. A comment
+         *     on an earlier version has a `state` in the current one.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The draft and the rounds */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "version": 1,
+                         *       "comments": [
+                         *         {
+                         *           "id": "c1",
+                         *           "anchor": {
+                         *             "quote": "copy the files",
+                         *             "prefix": "new host ",
+                         *             "suffix": ""
+                         *           },
+                         *           "kind": "comment",
+                         *           "text": "Which files?"
+                         *         }
+                         *       ],
+                         *       "rounds": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ReviewView"];
+                    };
+                };
+            };
+        };
+        /**
+         * Keep comments as a draft
+         * @description They replace the draft of the person who sends them, and wait on the server until `approve` or `revise` sends them with
+         *     `review: true`.
+         */
+        put: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ReviewDraft"];
+                };
+            };
+            responses: {
+                /** @description The draft and the rounds */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "version": 1,
+                         *       "comments": [
+                         *         {
+                         *           "id": "c1",
+                         *           "anchor": {
+                         *             "quote": "copy the files",
+                         *             "prefix": "new host ",
+                         *             "suffix": ""
+                         *           },
+                         *           "kind": "comment",
+                         *           "text": "Which files?"
+                         *         }
+                         *       ],
+                         *       "rounds": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ReviewView"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/plans/{id}/revise": {
         parameters: {
             query?: never;
@@ -945,6 +1211,78 @@ export interface paths {
                          *     }
                          */
                         "application/json": components["schemas"]["PlanView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo what a plan changed in files
+         * @description Puts the files back as they were before the plan or one of its steps. A file that something else changed since is left as
+         *     it is and named.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Undoing"];
+                };
+            };
+            responses: {
+                /** @description What was put back */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "paths": [
+                         *         "src/main.rs"
+                         *       ],
+                         *       "notUndone": [
+                         *         {
+                         *           "workspace": "/home/ada/till",
+                         *           "path": "README.md",
+                         *           "why": "It was changed since, so it was left as it is."
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["UndoView"];
                     };
                 };
             };
@@ -1135,6 +1473,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/plans/recent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the plans that ended, over all sessions */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The `next` of the page before. */
+                    after?: number;
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of plans */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "plans": [
+                         *         {
+                         *           "sessionId": "k3yk3y8x",
+                         *           "channel": "web",
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "status": "COMPLETED",
+                         *           "style": "document",
+                         *           "title": "Move the blog to a new host",
+                         *           "updatedAt": "2026-03-01T12:20:00Z"
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["RecentPlans"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/questions/{id}": {
         parameters: {
             query?: never;
@@ -1190,6 +1585,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what the server is */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The server */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "version": "0.1.0",
+                         *       "startedAt": "2026-03-01T12:00:00Z",
+                         *       "model": {
+                         *         "provider": "openai",
+                         *         "name": "gpt-5",
+                         *         "isRehearsal": false,
+                         *         "contextTokens": 128000
+                         *       },
+                         *       "store": {
+                         *         "kind": "SQLite 3.50.4",
+                         *         "schema": 7
+                         *       },
+                         *       "publicUrl": "https://plans.example.org",
+                         *       "dashboard": true,
+                         *       "features": [
+                         *         "commands",
+                         *         "reviews",
+                         *         "titles",
+                         *         "watch"
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Server"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -1207,6 +1662,8 @@ export interface paths {
                     /** @description The `next` of the page before. */
                     after?: number;
                     limit?: number;
+                    /** @description Only sessions whose title, topic, key or channel have all of these words. */
+                    q?: string;
                 };
                 header?: never;
                 path?: never;
@@ -1227,6 +1684,7 @@ export interface paths {
                          *           "sessionId": "k3yk3y8x",
                          *           "channel": "web",
                          *           "topic": "move the blog to a new host",
+                         *           "title": "The blog",
                          *           "openedAt": "2026-03-01T12:00:00Z",
                          *           "lastActive": "2026-03-01T12:05:00Z",
                          *           "seq": 12,
@@ -1237,7 +1695,8 @@ export interface paths {
                          *             "style": "document",
                          *             "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
                          *             "updatedAt": "2026-03-01T12:01:00Z"
-                         *           }
+                         *           },
+                         *           "workspace": "/home/ada/till"
                          *         }
                          *       ],
                          *       "next": null
@@ -1251,7 +1710,7 @@ export interface paths {
         put?: never;
         /**
          * Create a session
-         * @description If the key exists, the answer is its session.
+         * @description If the key exists, the answer is its session. A `workspace` is then its workspace from now on.
          */
         post: {
             parameters: {
@@ -1282,6 +1741,7 @@ export interface paths {
                          *       "sessionId": "k3yk3y8x",
                          *       "channel": "web",
                          *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
                          *       "openedAt": "2026-03-01T12:00:00Z",
                          *       "lastActive": "2026-03-01T12:05:00Z",
                          *       "seq": 12,
@@ -1292,7 +1752,8 @@ export interface paths {
                          *         "style": "document",
                          *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
                          *         "updatedAt": "2026-03-01T12:01:00Z"
-                         *       }
+                         *       },
+                         *       "workspace": "/home/ada/till"
                          *     }
                          */
                         "application/json": components["schemas"]["StoredSessionView"];
@@ -1311,6 +1772,7 @@ export interface paths {
                          *       "sessionId": "k3yk3y8x",
                          *       "channel": "web",
                          *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
                          *       "openedAt": "2026-03-01T12:00:00Z",
                          *       "lastActive": "2026-03-01T12:05:00Z",
                          *       "seq": 12,
@@ -1321,7 +1783,8 @@ export interface paths {
                          *         "style": "document",
                          *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
                          *         "updatedAt": "2026-03-01T12:01:00Z"
-                         *       }
+                         *       },
+                         *       "workspace": "/home/ada/till"
                          *     }
                          */
                         "application/json": components["schemas"]["StoredSessionView"];
@@ -1369,6 +1832,7 @@ export interface paths {
                          *       "sessionId": "k3yk3y8x",
                          *       "channel": "web",
                          *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
                          *       "openedAt": "2026-03-01T12:00:00Z",
                          *       "lastActive": "2026-03-01T12:05:00Z",
                          *       "seq": 12,
@@ -1379,7 +1843,8 @@ export interface paths {
                          *         "style": "document",
                          *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
                          *         "updatedAt": "2026-03-01T12:01:00Z"
-                         *       }
+                         *       },
+                         *       "workspace": "/home/ada/till"
                          *     }
                          */
                         "application/json": components["schemas"]["StoredSessionView"];
@@ -1419,7 +1884,57 @@ export interface paths {
         };
         options?: never;
         head?: never;
-        patch?: never;
+        /** Rename a session */
+        patch: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Renaming"];
+                };
+            };
+            responses: {
+                /** @description The session with its name */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "topic": "move the blog to a new host",
+                         *       "title": "The blog",
+                         *       "openedAt": "2026-03-01T12:00:00Z",
+                         *       "lastActive": "2026-03-01T12:05:00Z",
+                         *       "seq": 12,
+                         *       "working": false,
+                         *       "plansMade": 1,
+                         *       "planMode": {
+                         *         "enabled": true,
+                         *         "style": "document",
+                         *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       },
+                         *       "workspace": "/home/ada/till"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["StoredSessionView"];
+                    };
+                };
+            };
+        };
         trace?: never;
     };
     "/api/sessions/{sessionId}/journal": {
@@ -1755,6 +2270,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A plan in a list of sessions. */
+        ActivePlanView: {
+            id: string;
+            /** Format: int32 */
+            number: number;
+            /** @description How far its execution is, if it was begun. */
+            progress?: components["schemas"]["Progress"];
+            status: components["schemas"]["PlanStatus"];
+            title: string;
+        };
         /** @enum {string} */
         Activity: "running" | "paused" | "left_to_agent";
         Actor: {
@@ -1765,6 +2290,20 @@ export interface components {
         };
         /** @enum {string} */
         ActorKind: "person" | "agent" | "policy" | "system";
+        /** @description A step, or words with some of the text around them, or nothing for the whole plan. */
+        AnchorDraft: {
+            prefix?: string | null;
+            quote?: string | null;
+            step?: string | null;
+            suffix?: string | null;
+        };
+        /** @description A step, or words with some of the text around them, or nothing for the whole plan. */
+        AnchorView: {
+            prefix?: string;
+            quote?: string;
+            step?: string;
+            suffix?: string;
+        };
         Answered: {
             channel: components["schemas"]["Channel"];
             id: string;
@@ -1804,6 +2343,8 @@ export interface components {
             note?: string | null;
             /** @description The positions of the steps to be done, from 1; the others are not. */
             only?: number[] | null;
+            /** @description Whether the comments of the draft go with it, as notes. */
+            review?: boolean | null;
             sessionId?: string | null;
             /** @description The positions of the steps not to be done, from 1. */
             skip?: number[] | null;
@@ -1934,8 +2475,48 @@ export interface components {
             kind: "stepUnticked";
             position: number;
         };
+        ChangedPathsView: {
+            added: string[];
+            changed: string[];
+            /** @description Whether nothing is missing here. */
+            complete: boolean;
+            removed: string[];
+        };
         /** @enum {string} */
         Channel: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+        Command: {
+            example: string;
+            /** @description Under what help lists it. */
+            group: string;
+            help: string;
+            /** @description With its slash: `/plan approve`. */
+            name: string;
+            /** @description The name and what may follow it. */
+            usage: string;
+        };
+        Commands: {
+            commands: components["schemas"]["Command"][];
+        };
+        CommentDraft: {
+            anchor: components["schemas"]["AnchorDraft"];
+            /** @description The client makes it up; it is unique within the review. */
+            id: string;
+            kind: components["schemas"]["CommentKind"];
+            /** @description The new words for `replace`; may be left out for `strike`. */
+            text?: string;
+        };
+        /** @enum {string} */
+        CommentKind: "comment" | "replace" | "strike";
+        /** @enum {string} */
+        CommentState: "open" | "addressed" | "orphaned";
+        CommentView: {
+            anchor: components["schemas"]["AnchorView"];
+            id: string;
+            kind: components["schemas"]["CommentKind"];
+            /** @description What became of it, if the plan has a newer version than the one it is about. */
+            state?: components["schemas"]["CommentState"];
+            text: string;
+        };
         /** @description How many steps are in each status. */
         Counts: {
             done: number;
@@ -2023,6 +2604,11 @@ export interface components {
             sessionId: string;
             style?: components["schemas"]["PlanStyle"] | null;
         };
+        /** @description A plan that ended, in a list over all sessions. */
+        EndedPlan: components["schemas"]["PlanSummaryView"] & {
+            channel: components["schemas"]["Channel"];
+            sessionId: string;
+        };
         EntryView: {
             /** Format: date-time */
             at: string;
@@ -2064,9 +2650,22 @@ export interface components {
          */
         Feedback: {
             channel?: components["schemas"]["Channel"] | null;
-            /** @description What is to be changed. */
-            feedback: string;
+            /** @description What is to be changed. It may be left out if comments go with it. */
+            feedback?: string;
+            /** @description Whether the comments of the draft go with it. */
+            review?: boolean | null;
             sessionId?: string | null;
+        };
+        FileDiffView: {
+            addedLines: number;
+            /** @description A unified diff in the form of `git diff`. */
+            diff: string;
+            path: string;
+            removedLines: number;
+            /** @description The diff was cut because it was too long. */
+            truncated: boolean;
+            /** @description The project folder; `null` is the session's own folder. */
+            workspace: string | null;
         };
         /** @enum {string} */
         Grant: "once" | "plan" | "always" | "no";
@@ -2102,6 +2701,10 @@ export interface components {
         /** @enum {string} */
         ListName: "assumptions" | "risks" | "verification" | "files";
         MessageCallView: {
+            /** @description As the model wrote them, usually a JSON object. At most 4 KiB of them. */
+            arguments: string;
+            /** @description Whether there is more of them; the journal has them all. */
+            argumentsCut?: boolean;
             name: string;
             /** @description Missing while it has not ended. */
             status?: components["schemas"]["ToolStatus"];
@@ -2141,6 +2744,11 @@ export interface components {
             status?: components["schemas"]["ToolStatus"];
             /** @description In Markdown. */
             text: string;
+            /**
+             * Format: int64
+             * @description How long the call took, in milliseconds.
+             */
+            tookMs?: number;
             /** @description The tool whose result this is. */
             tool?: string;
         };
@@ -2168,10 +2776,21 @@ export interface components {
             channel?: components["schemas"]["NewChannel"] | null;
             /** @description The key of the session; one is made if it is absent. */
             sessionId?: string | null;
+            /**
+             * @description The absolute path of the project folder that the file tools work in. It has to lie below a folder of the setting
+             *     `projects.allow`. The session's own folder if it is absent.
+             */
+            workspace?: string | null;
         };
         NextStep: {
             description: string;
             step: number;
+        };
+        NotUndoneView: {
+            path: string;
+            /** @description A sentence for people. */
+            why: string;
+            workspace: string | null;
         };
         /** @enum {string} */
         Outcome: "done" | "waits_for_person" | "answered" | "plan_ready" | "nothing_planned" | "stopped" | "limit_reached" | "looping" | "no_answer" | "model_failed" | "interrupted";
@@ -2213,6 +2832,23 @@ export interface components {
             title: string;
             /** Format: int32 */
             version: number;
+        };
+        PlanChangesView: {
+            channel: components["schemas"]["Channel"];
+            /** @description What is different now, one diff for each file, by path. Files that were put back are not among them. */
+            files: components["schemas"]["FileDiffView"][];
+            /** Format: int32 */
+            number: number;
+            planId: string;
+            sessionId: string;
+            /** @description Only this step, from 1. */
+            step: number | null;
+            /** @description The same by step. */
+            steps: components["schemas"]["StepChangesView"][];
+            /** @description What commands changed. It is not kept, so it cannot be undone. */
+            uncovered: components["schemas"]["ChangedPathsView"];
+            /** @description What people had put back, in order. */
+            undone: components["schemas"]["UndoneView"][];
         };
         PlanDiff: {
             changes: components["schemas"]["Change"][];
@@ -2390,11 +3026,30 @@ export interface components {
             reason?: string | null;
             sessionId?: string | null;
         };
+        RecentPlans: {
+            damaged?: components["schemas"]["DamagedView"][];
+            /**
+             * Format: int64
+             * @description Where the next page begins, if there is one.
+             */
+            next: number | null;
+            /** @description The one that ended last comes first. */
+            plans: components["schemas"]["EndedPlan"][];
+        };
         /**
          * @description The codes that programs rely on. They are part of the public contract.
          * @enum {string}
          */
         RefusalCode: "POLICY_DENIED" | "INVALID_ARGUMENT" | "NOT_FOUND" | "WRONG_STATUS" | "STALE_APPROVAL" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNKNOWN_AGENT" | "UNAUTHENTICATED" | "UNAVAILABLE" | "INTERNAL";
+        /**
+         * @example {
+         *       "title": "The blog"
+         *     }
+         */
+        Renaming: {
+            /** @description One line. Blank takes the name away. */
+            title: string;
+        };
         /**
          * @example {
          *       "choice": "retry"
@@ -2404,6 +3059,86 @@ export interface components {
             channel?: components["schemas"]["Channel"] | null;
             choice?: components["schemas"]["StuckChoice"] | null;
             sessionId?: string | null;
+        };
+        /**
+         * @example {
+         *       "version": 0,
+         *       "comments": [
+         *         {
+         *           "id": "c1",
+         *           "anchor": {
+         *             "quote": "copy the files",
+         *             "prefix": "new host ",
+         *             "suffix": ""
+         *           },
+         *           "kind": "comment",
+         *           "text": "Which files?"
+         *         }
+         *       ]
+         *     }
+         */
+        ReviewDraft: {
+            comments: components["schemas"]["CommentDraft"][];
+            /**
+             * Format: int32
+             * @description The version that the comments are about.
+             */
+            version: number;
+        };
+        ReviewRoundView: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            comments: components["schemas"]["CommentView"][];
+            /** Format: int32 */
+            number: number;
+            /** @description The plan that was commented on: this one, or one that it replaced. */
+            planId: string;
+            sentWith: components["schemas"]["SentWith"];
+            /** Format: int32 */
+            version: number;
+        };
+        /** @description The comments on a plan as one person sees them. */
+        ReviewView: {
+            /** @description The draft. */
+            comments: components["schemas"]["CommentView"][];
+            planId: string;
+            /** @description What was sent, the newest first. */
+            rounds: components["schemas"]["ReviewRoundView"][];
+            /**
+             * Format: int32
+             * @description The version that the draft is about; the current one if the draft is empty.
+             */
+            version: number;
+        };
+        /** @enum {string} */
+        SentWith: "revise" | "approve";
+        Server: {
+            /** @description Whether the program contains the dashboard. */
+            dashboard: boolean;
+            /** @description What a client may rely on beyond the calls of the first version. */
+            features: string[];
+            model: components["schemas"]["ServerModel"];
+            /** @description The address that links to this server begin with, if it is configured. */
+            publicUrl: string | null;
+            /** Format: date-time */
+            startedAt: string;
+            store: components["schemas"]["ServerStore"];
+            version: string;
+        };
+        ServerModel: {
+            /** Format: int32 */
+            contextTokens: number;
+            /** @description Whether the built-in model answers, which only rehearses. */
+            isRehearsal: boolean;
+            name: string;
+            provider: string | null;
+        };
+        ServerStore: {
+            /** @description With its version. */
+            kind: string;
+            /** Format: int32 */
+            schema: number;
         };
         SessionList: {
             damaged?: components["schemas"]["DamagedView"][];
@@ -2418,6 +3153,13 @@ export interface components {
             position: number;
             reason: string;
             step: string;
+        };
+        StepChangesView: {
+            description: string;
+            files: components["schemas"]["FileDiffView"][];
+            /** @description From 1; `null` for changes outside of any step. */
+            step: number | null;
+            stepId: string | null;
         };
         /** @enum {string} */
         StepField: "agent" | "needs" | "verification" | "commands" | "tool" | "arguments";
@@ -2441,6 +3183,8 @@ export interface components {
         StepView: {
             agent?: string;
             arguments?: unknown;
+            /** @description Shell lines that the approval of the step covers. */
+            commands?: string[];
             description: string;
             evidence?: string;
             /** Format: date-time */
@@ -2470,6 +3214,8 @@ export interface components {
             stopped: boolean;
         };
         StoredSessionView: {
+            /** @description The plan that the session works on. */
+            activePlan?: components["schemas"]["ActivePlanView"];
             channel: components["schemas"]["Channel"];
             /** Format: date-time */
             lastActive: string;
@@ -2484,15 +3230,52 @@ export interface components {
              */
             seq: number;
             sessionId: string;
+            /** @description The name that a person gave it. */
+            title: string | null;
             /** @description The first words that were said. */
             topic: string | null;
             /** @description Whether a turn is under way. */
             working: boolean;
+            /** @description The project folder that the file tools work in; `null` is the session's own folder. */
+            workspace: string | null;
         };
         /** @enum {string} */
         StuckChoice: "retry" | "skip" | "stop";
         /** @enum {string} */
         ToolStatus: "done" | "planned" | "settled" | "refused" | "failed" | "timed_out" | "uncertain";
+        /**
+         * @description It may be empty.
+         * @example {
+         *       "step": 2
+         *     }
+         */
+        Undoing: {
+            channel?: components["schemas"]["Channel"] | null;
+            sessionId?: string | null;
+            /**
+             * Format: int32
+             * @description Only what this step changed, from 1.
+             */
+            step?: number | null;
+        };
+        UndoneView: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+            notUndone: components["schemas"]["NotUndoneView"][];
+            /** @description The files that were put back. */
+            paths: string[];
+            /** @description Only this step, from 1. */
+            step: number | null;
+        };
+        /** @description What an undo did. */
+        UndoView: {
+            /** @description The files that were left as they are. */
+            notUndone: components["schemas"]["NotUndoneView"][];
+            /** @description The files that are as they were before. */
+            paths: string[];
+            planId: string;
+        };
         VersionView: {
             /** Format: date-time */
             at: string;
