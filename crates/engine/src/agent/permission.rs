@@ -8,6 +8,7 @@ use planwright_core::plan::content::{PlanContent, RecordedCall};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_core::workspace::Workspace;
+use planwright_sandbox::SandboxLevel;
 use serde_json::Value;
 
 use super::agent_context::AgentContext;
@@ -56,15 +57,19 @@ impl AgentContext {
         let call = permission_call(tool, &arguments, &target);
         let cover = plan.map(|plan| PlanCover { commands: &plan.commands, calls: &plan.calls });
         let rules = self.options.permissions.rules()?;
-        let workspace = self.workspace_kind(context.workspace, &call.target);
+        let workspace = self.workspace_kind(context, &call.target);
         let outcome = decide_permission(&rules, &call, workspace, cover.as_ref());
         Ok(DecidedCall { outcome, arguments })
     }
 
     /// A command that no sandbox confines reaches further than the session's own folder.
-    fn workspace_kind(&self, workspace: &Workspace, target: &CallTarget<'_>) -> WorkspaceKind {
-        match (workspace, target) {
-            (Workspace::Own, CallTarget::Command(_)) if self.options.commands_are_unconfined => WorkspaceKind::Project,
+    fn workspace_kind(&self, context: ToolContext<'_>, target: &CallTarget<'_>) -> WorkspaceKind {
+        let is_unconfined = match context.sandbox_level() {
+            Some(level) => level == SandboxLevel::Open.name(),
+            None => self.options.commands_are_unconfined,
+        };
+        match (context.workspace, target) {
+            (Workspace::Own, CallTarget::Command(_)) if is_unconfined => WorkspaceKind::Project,
             (Workspace::Own, _) => WorkspaceKind::Own,
             (Workspace::Project { .. }, _) => WorkspaceKind::Project,
         }

@@ -105,10 +105,14 @@ fn read_only_changes_nothing_and_open_is_told_at_the_start() {
         assert_ne!(result(&provider)["exit_code"], 0);
         assert!(!files(&world).join("made").exists());
     }
+    // Where nothing is enforced, a person is asked about every command, unless a rule allows it.
+    world.write("planwright.toml", "[[permissions]]\ntool = \"run_command\"\nmatch = \"touch\"\ndecide = \"allow\"\n");
     let provider = Provider::start(&[call("touch made"), Reply::Text("Yes.".to_owned())]);
     let open = [("PLANWRIGHT_SANDBOX_LEVEL", "open")];
     chat(&world, &provider, &open, &["go"]).done().complains("! sandbox level open");
-    assert!(files(&world).join("made").exists());
+    provider.asked();
+    let made = result(&provider);
+    assert!(files(&world).join("made").exists(), "{made}");
     let mut doctor = world.command();
     ran(doctor.arg("doctor").envs(open)).says("! sandbox").says("everything that you may");
 }

@@ -58,6 +58,22 @@ async fn a_specialist_has_a_sandbox_level_of_its_own() {
     assert!(!world.files().join("by-coder").exists() && world.files().join("by-tester").exists());
 }
 
+/// A command that no sandbox confines is asked about, also in the session's own folder.
+#[tokio::test]
+async fn a_specialist_without_a_sandbox_waits_for_permission() {
+    let options = SpecialistOptions { sandbox: Some("open".to_owned()), ..SpecialistOptions::default() };
+    let world = proposed(&[step("Build it", "coder", &[])], coder(options)).await;
+    scripted(
+        &world,
+        "coder",
+        [Reply::call("run_command", json!({"command": "touch made"})), reported("done", "Built.")],
+    );
+    world.hear("/plan approve").await;
+    assert!(!world.files().join("made").exists());
+    let asked: Vec<_> = world.event_names().await.into_iter().filter(|name| name.contains("asked")).collect();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+}
+
 #[tokio::test]
 async fn a_specialist_has_limits_of_its_own() {
     let options = SpecialistOptions { model_calls: Some(2), ..SpecialistOptions::default() };
