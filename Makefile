@@ -7,7 +7,7 @@ CARGO ?= cargo
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: toolchain ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else the rehearsal answers
+run: toolchain dashboard ## Build Planwright and start its server; it prints the address. PLANWRIGHT_MODEL chooses the model, else the rehearsal answers
 	@$(CARGO) run --quiet -p planwright -- serve
 
 chat: toolchain ## Build Planwright and talk to the agent in this terminal
@@ -19,9 +19,15 @@ tour: toolchain ## Build Planwright and show the life of a plan
 # The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
 PROPERTY_SEED ?= 20261115
 
-test: toolchain check ## Run every test; installs PostgreSQL, schemathesis and systemd-analyze if they are missing
+test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemathesis, systemd-analyze and Chromium if they are missing
 	@scripts/ensure-test-tools
 	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
+	$(CARGO) build --quiet -p planwright
+	scripts/test-dashboard
+
+.PHONY: dashboard
+dashboard: ## Build the dashboard, which the program contains; installs Node if it is missing or too old
+	@scripts/build-dashboard
 
 check: toolchain ## Formatting and lints, as errors
 	$(CARGO) fmt --all -- --check

@@ -14,7 +14,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity, TransportChat};
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::core as planwright_core;
-use planwright_engine::session::input::{ChatLocation, Input, Request};
+use planwright_engine::session::input::{ChatLocation, Input, Request, Worker};
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::toolbox::{Tool, ToolAnswer, ToolContext, Toolbox};
 use planwright_engine::tools::Arguments;
@@ -64,7 +64,8 @@ async fn rate(folder: &TempDir, steps: usize, effect: ToolEffect) -> anyhow::Res
         let begun = Instant::now();
         let place = ChatLocation::new(TransportChat("bench".to_owned()), session.clone());
         let request = Request::new(place, person.clone());
-        agent.submit(Input::CarryOut { plan: plan.id.clone() }, request).outcome().await?;
+        let input = Input::ResumePlan { plan: plan.id.clone(), choice: None, worker: Worker::ThisProcess };
+        agent.submit(input, request).outcome().await?;
         working += begun.elapsed();
         done += steps;
     }

@@ -26,6 +26,9 @@ pub struct StepDetail {
     pub needs: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<String>,
+    /// Shell lines that the approval of the step covers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +59,7 @@ pub fn plan_steps(plan: &Plan) -> Vec<StepDetail> {
                 agent: None,
                 needs: step.needs.iter().map(ToString::to_string).collect(),
                 verification: None,
+                commands: step.commands,
                 note: None,
                 evidence: None,
                 started_at: None,

@@ -1,9 +1,11 @@
 //! The tools that are not about plans: the trait, and the set of them.
 
+pub mod command;
 pub mod files;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright_core::gate::ToolEffect;
@@ -15,7 +17,8 @@ use planwright_core::workspace::{FileChange, Workspace};
 use serde_json::Value;
 
 use crate::ledger::{Ledger, LedgerResult};
-use crate::session::lease::LeaseGuard;
+use crate::session::lease::{LeaseEnd, LeaseGuard};
+use crate::session::progress::{Progress, ProgressSender};
 use crate::tool_schema::Arguments;
 
 #[async_trait]
@@ -26,6 +29,12 @@ pub trait Tool: Send + Sync + fmt::Debug + 'static {
 
     /// Checks the arguments, without any effect.
     fn check(&self, arguments: &Arguments) -> Result<(), Refusal>;
+
+    /// How long a call may take. `usual` is the limit for tools without one of their own.
+    fn time_limit(&self, arguments: &Arguments, usual: Duration) -> Duration {
+        let _ = arguments;
+        usual
+    }
 
     /// What a call acts on, for the permission rules. Nothing is changed.
     async fn target(&self, _context: ToolContext<'_>, _arguments: &Arguments) -> Result<ToolTarget, Refusal> {
@@ -73,11 +82,13 @@ impl ToolTarget {
 pub struct ToolAnswer {
     pub value: Value,
     pub changes: Vec<FileChange>,
+    /// The call was carried out, and what it did failed: a command that ended with an error. The value says more.
+    pub failure: Option<String>,
 }
 
 impl ToolAnswer {
     pub fn changed(value: Value, changes: Vec<FileChange>) -> Self {
-        Self { value, changes }
+        Self { value, changes, failure: None }
     }
 }
 
@@ -96,16 +107,17 @@ pub struct ToolContext<'a> {
     /// The name of the call. A call that is made again under its name after a crash is not done twice.
     pub call: Option<&'a str>,
     lease: Option<(&'a LeaseGuard, &'a dyn Ledger)>,
+    progress: Option<&'a ProgressSender>,
 }
 
 impl<'a> ToolContext<'a> {
     /// For calls that no lease protects: those of a program that has the session for itself.
     pub fn without_lease(session: &'a SessionIdentity) -> Self {
-        Self { session, workspace: &Workspace::Own, call: None, lease: None }
+        Self { session, workspace: &Workspace::Own, call: None, lease: None, progress: None }
     }
 
     pub(crate) fn leased(session: &'a SessionIdentity, lease: &'a LeaseGuard, ledger: &'a dyn Ledger) -> Self {
-        Self { session, workspace: &Workspace::Own, call: None, lease: Some((lease, ledger)) }
+        Self { session, workspace: &Workspace::Own, call: None, lease: Some((lease, ledger)), progress: None }
     }
 
     #[must_use]
@@ -116,6 +128,23 @@ impl<'a> ToolContext<'a> {
     #[must_use]
     pub fn named(self, call: &'a str) -> Self {
         Self { call: Some(call), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn watched_by(self, progress: &'a ProgressSender) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    /// Shows the person what a command writes.
+    pub(crate) fn send_output(&self, tool: &str, text: String) {
+        if let Some(progress) = self.progress {
+            progress.send(Progress::ToolOutput { name: tool.to_owned(), text });
+        }
+    }
+
+    /// When the turn or the execution that makes the call is over. `None` without a lease.
+    pub(crate) fn lease_end(&self) -> Option<LeaseEnd> {
+        self.lease.map(|(lease, _)| lease.end())
     }
 
     /// A name for the lease that no other lease has.

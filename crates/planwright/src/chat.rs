@@ -8,11 +8,13 @@
 //! - [`view`]: how it is shown: live in a terminal, plainly, or as JSON
 //! - [`stream`]: Markdown that comes in pieces
 //! - [`lines`]: what happens meanwhile, each in a line
+//! - [`output`]: what a command writes
 //! - [`quiet`]: keys that are pressed meanwhile leave no trace on the screen
 
 pub(crate) mod conversation;
 mod editor;
 pub(crate) mod lines;
+pub(crate) mod output;
 pub(crate) mod pipe;
 mod quiet;
 mod signals;

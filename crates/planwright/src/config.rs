@@ -7,6 +7,7 @@
 //! - `projects`: the project folders that a server works in
 //! - `reply`: the size of a model's reply
 //! - `reference`: the list of all settings, for `--help` and `docs/configuration.md`
+//! - `sandbox`: what the agent's commands may do
 //! - `server`: where the server listens, under which names, and its limits
 //! - `setting`: how a setting is declared, and its types
 //! - `variables`: the environment, and the words of errors in it
@@ -18,6 +19,7 @@ mod policy;
 mod projects;
 mod reference;
 mod reply;
+mod sandbox;
 mod server;
 mod setting;
 mod variables;
@@ -34,6 +36,7 @@ use planwright_store::Location;
 
 use self::file::File;
 pub(crate) use self::reference::settings_help;
+pub(crate) use self::sandbox::SandboxSettings;
 pub(crate) use self::server::{ServerSettings, host_name, listen_address};
 use self::setting::{Positive, SettingValue as _};
 use self::variables::{in_file, variable};
@@ -51,6 +54,7 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
     pub(crate) model: ModelSettings,
     pub(crate) server: ServerSettings,
+    pub(crate) sandbox: SandboxSettings,
     /// The folders below which a server takes project folders.
     pub(crate) allowed_projects: Vec<PathBuf>,
     /// The rules of the configuration file, which make sense.
@@ -78,11 +82,23 @@ impl Settings {
         let model = model(&mut file, &path)?;
         file.read_variables()?;
         let server = std::mem::take(&mut file.server).settings_of_server()?;
+        let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = std::mem::take(&mut file.permissions);
         PermissionRules::new(permissions.clone()).map_err(|refusal| in_file(&path, "permissions", refusal))?;
         let allowed_projects = file.projects.allow();
         let policy = policy::policy(file, &path)?;
-        Ok(Self { location, own_folder, data, model, server, allowed_projects, permissions, policy, file: path })
+        Ok(Self {
+            location,
+            own_folder,
+            data,
+            model,
+            server,
+            sandbox,
+            allowed_projects,
+            permissions,
+            policy,
+            file: path,
+        })
     }
 }
 

@@ -16,16 +16,19 @@ use planwright_engine::model::Model;
 use planwright_engine::permission_rules::RuleSource;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
+use planwright_engine::toolbox::command::CommandTools;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
 use planwright_engine::workbook::WorkbookFolders;
+use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
-use crate::config::{ModelSettings, Settings};
+use crate::config::{ModelSettings, SandboxSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::permissions::PermissionFile;
+use crate::sandbox;
 use crate::terminal::card::{self, Source, Standing};
 use crate::terminal::screen::Screen;
 use crate::terminal::sessions::{self, ListedSession};
@@ -41,6 +44,9 @@ pub(crate) struct Context {
     /// The data folder: for what is not in the store.
     pub(crate) data: PathBuf,
     pub(crate) model: ModelSettings,
+    /// For the agent's commands.
+    sandbox: Sandbox,
+    sandbox_settings: SandboxSettings,
     /// The rules for calls of tools.
     pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
@@ -94,6 +100,7 @@ impl Context {
     /// On the store that the settings name, which is made if it does not exist.
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
+        let sandbox = sandbox::of(&settings);
         let folders = WorkbookFolders {
             files: FileTools::new(settings.data.join("users"), FileLimits::default()),
             templates: Some(settings.data.join("templates")),
@@ -107,9 +114,16 @@ impl Context {
             permissions: Arc::new(PermissionFile::new(settings.permissions, &settings.data)),
             data: settings.data,
             model: settings.model,
+            sandbox,
+            sandbox_settings: settings.sandbox,
             lease: settings.server.lease,
             allowed_projects: None,
         })
+    }
+
+    /// What a person should know before the agent runs commands.
+    pub(crate) fn sandbox_warning(&self) -> Option<String> {
+        sandbox::warning(&self.sandbox, self.sandbox_settings.level)
     }
 
     /// An agent on this store with the files in the data folder.
@@ -120,8 +134,15 @@ impl Context {
         let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.commands_are_unconfined = self.sandbox_settings.level == SandboxLevel::Open;
         options.permissions = Arc::clone(&self.permissions) as Arc<dyn RuleSource>;
-        Agent::new(self.engine.clone(), model, files, Toolbox::default(), options)
+        let removed = self.sandbox.remove_leftovers();
+        if removed > 0 {
+            tracing::debug!(event = "sandbox_leftovers_removed", removed);
+        }
+        let command_options = sandbox::command_options(&self.sandbox_settings, page);
+        let commands = CommandTools::new(self.sandbox.clone(), files.clone(), command_options);
+        Agent::new(self.engine.clone(), model, files, Toolbox::new(commands.tools()), options)
     }
 
     /// The file tools, for what is not done through an agent.

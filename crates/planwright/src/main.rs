@@ -25,6 +25,7 @@ mod failure;
 mod invocation;
 mod logging;
 mod permissions;
+mod sandbox;
 mod server_probe;
 mod terminal;
 mod token;

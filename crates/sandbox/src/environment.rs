@@ -32,8 +32,15 @@ pub const PASSED_VARIABLES: [&str; 24] = [
     "SSL_CERT_DIR",
 ];
 
-/// Variables that no configuration passes on: they hold our own secrets.
+/// Variables that no configuration passes on: they hold our own secrets, and the keys of model providers.
 const OWN_PREFIX: &str = "PLANWRIGHT_";
+const KEY_SUFFIX: &str = "_API_KEY";
+
+/// Whether no configuration passes the variable on.
+pub fn is_never_passed(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    name.starts_with(OWN_PREFIX) || name.ends_with(KEY_SUFFIX)
+}
 
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -86,7 +93,7 @@ impl Environment<'_> {
 }
 
 fn is_own(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.to_ascii_uppercase().starts_with(OWN_PREFIX))
+    name.to_str().is_some_and(is_never_passed)
 }
 
 /// A name that the environment can hold.
@@ -115,8 +122,8 @@ mod tests {
         ]
         .map(|(name, value)| (name.into(), value.into()))
         .into();
-        let passed = ["MY_FLAG".to_owned(), "PLANWRIGHT_TOKEN".to_owned()];
-        let configured = [("planwright_token", "x"), ("LANG", "de_DE"), ("A=B", "x"), ("", "x")]
+        let passed = ["MY_FLAG", "PLANWRIGHT_TOKEN", "OPENAI_API_KEY"].map(str::to_owned);
+        let configured = [("planwright_token", "x"), ("X_API_KEY", "x"), ("LANG", "de_DE"), ("A=B", "x"), ("", "x")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let environment = Environment {
             own: &own,

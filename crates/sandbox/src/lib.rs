@@ -38,9 +38,9 @@ use portable as platform;
 
 pub use capture::{CapturedOutput, OutputChunk, OutputStream};
 pub use command::{CommandEnd, CommandLimits, CommandResult, ShellCommand};
-pub use environment::PASSED_VARIABLES;
+pub use environment::{PASSED_VARIABLES, is_never_passed};
 pub use error::SandboxError;
 pub use level::SandboxLevel;
-pub use running::{CommandStopper, RunningCommand};
+pub use running::{CommandMonitor, CommandStopper, RunningCommand};
 pub use sandbox::{Layers, Sandbox, SandboxOptions};
 pub use support::{Support, SupportItem};

@@ -24,6 +24,13 @@ pub struct CommandStopper {
     wake: Arc<PipeWriter>,
 }
 
+/// Shows a command to others while its owner keeps it running. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct CommandMonitor {
+    capture: Arc<Mutex<Capture>>,
+    result: watch::Receiver<Option<CommandResult>>,
+}
+
 impl RunningCommand {
     pub(crate) fn new(
         capture: Arc<Mutex<Capture>>,
@@ -41,7 +48,7 @@ impl RunningCommand {
 
     /// What the command has written up to now.
     pub fn output(&self) -> CapturedOutput {
-        self.capture.lock().unwrap_or_else(PoisonError::into_inner).captured()
+        captured(&self.capture)
     }
 
     /// The result once the command has ended, without waiting.
@@ -51,17 +58,43 @@ impl RunningCommand {
 
     /// Waits for the end. Dropping the future does not end the command.
     pub async fn wait(&mut self) -> CommandResult {
-        let ended = self.result.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
+        self.monitor().wait().await
+    }
+
+    pub fn stopper(&self) -> CommandStopper {
+        self.stopper.clone()
+    }
+
+    pub fn monitor(&self) -> CommandMonitor {
+        CommandMonitor { capture: Arc::clone(&self.capture), result: self.result.clone() }
+    }
+}
+
+impl CommandMonitor {
+    /// What the command has written up to now.
+    pub fn output(&self) -> CapturedOutput {
+        captured(&self.capture)
+    }
+
+    /// The result once the command has ended, without waiting.
+    pub fn result(&self) -> Option<CommandResult> {
+        self.result.borrow().clone()
+    }
+
+    /// Waits for the end. Dropping the future does not end the command.
+    pub async fn wait(&self) -> CommandResult {
+        let mut result = self.result.clone();
+        let ended = result.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
         ended.unwrap_or_else(|| CommandResult {
             end: CommandEnd::Lost { reason: "the thread of the command ended without a result".to_owned() },
             duration: std::time::Duration::ZERO,
             output: self.output(),
         })
     }
+}
 
-    pub fn stopper(&self) -> CommandStopper {
-        self.stopper.clone()
-    }
+fn captured(capture: &Mutex<Capture>) -> CapturedOutput {
+    capture.lock().unwrap_or_else(PoisonError::into_inner).captured()
 }
 
 impl CommandStopper {

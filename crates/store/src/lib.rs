@@ -9,7 +9,8 @@
 //! - `leasing`: which process may write to a session
 //! - `paging`: pages of lists in the order of time
 //! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
-//! - `version_backfill`, `write_health`: versions of older journals, and whether writes succeed
+//! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
+//! - `write_health`: whether writes succeed
 //! - `transport`: valid names of transports
 //! - `sqlite`: one file, one writer thread that commits many callers' work at once
 //! - `postgres`: any number of machines on one database
@@ -29,6 +30,7 @@ mod restore;
 mod sqlite;
 mod transport;
 mod version_backfill;
+mod version_lookup;
 mod write_health;
 
 use std::sync::Arc;

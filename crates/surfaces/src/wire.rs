@@ -7,9 +7,9 @@ mod changes;
 mod decisions;
 mod entries;
 mod executions;
-mod happenings;
 mod inbox;
 mod messages;
+mod plan_updates;
 mod progress;
 pub(crate) mod schemas;
 mod sessions;
@@ -37,9 +37,9 @@ pub use changes::{
 pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, StepRunView};
-pub use happenings::HappeningView;
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
+pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
 pub use sessions::StoredSessionView;
 
@@ -201,6 +201,9 @@ pub struct StepView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub verification: Option<String>,
+    /// Shell lines that the approval of the step covers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub note: Option<String>,
@@ -218,7 +221,7 @@ pub struct StepView {
 impl From<StepDetail> for StepView {
     fn from(step: StepDetail) -> Self {
         let StepDetail { id, position, description, status, tool, arguments, agent, needs, verification, .. } = step;
-        let StepDetail { note, evidence, started_at, finished_at, .. } = step;
+        let StepDetail { commands, note, evidence, started_at, finished_at, .. } = step;
         Self {
             id,
             position,
@@ -229,6 +232,7 @@ impl From<StepDetail> for StepView {
             agent,
             needs,
             verification,
+            commands,
             note,
             evidence,
             started_at,

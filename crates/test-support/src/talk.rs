@@ -6,7 +6,7 @@ use planwright_core::plan::Digest;
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::agent::Agent;
 use planwright_engine::ledger::LedgerResult;
-use planwright_engine::session::input::{Approving, BeginWork, ChatLocation, Input, Request};
+use planwright_engine::session::input::{Approving, BeginWork, ChatLocation, Input, Request, Worker};
 use planwright_engine::session::outcome::{Answer, Outcome, TurnOutcome};
 use planwright_engine::session::progress::{Progress, ProgressStream, Update};
 use tokio::sync::mpsc;
@@ -141,7 +141,7 @@ pub trait Talk {
         Self: Sync,
     {
         async move {
-            let input = Input::CarryOut { plan: plan.clone() };
+            let input = Input::ResumePlan { plan: plan.clone(), choice: None, worker: Worker::ThisProcess };
             let outcome = self.submit_and_wait(input, in_session(session, by), watcher).await?;
             Ok(outcome.answer().expect("a plan that is carried out has an outcome"))
         }

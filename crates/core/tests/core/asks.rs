@@ -13,7 +13,7 @@ use planwright_core::turn::TurnEnd;
 use serde_json::json;
 
 use crate::journal::replay;
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 fn permission(command: &str) -> AskSubject {

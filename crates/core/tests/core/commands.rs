@@ -6,7 +6,7 @@ use planwright_core::plan::diff::{Change, StepField, Version, diff};
 use planwright_core::plan::markdown;
 use planwright_core::refusal::RefusalCode;
 
-use crate::drafting::update;
+use crate::drafts::update;
 use crate::world::{World, add, new_step, step};
 
 fn lines(lines: &[&str]) -> Vec<String> {

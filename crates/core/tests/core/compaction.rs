@@ -11,7 +11,7 @@ use planwright_core::turn::{ToolStatus, TurnEnd, TurnInput};
 use planwright_core::visible::visible;
 use proptest::prelude::*;
 
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 fn config(cases: u32) -> ProptestConfig {

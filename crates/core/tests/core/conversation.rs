@@ -5,7 +5,7 @@ use planwright_core::model::ModelMessage;
 use planwright_core::turn::{ToolStatus, TurnEnd, TurnEnding, TurnLimit};
 use proptest::prelude::*;
 
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 /// One line for each message.

@@ -1,8 +1,8 @@
 //! Carrying a plan out: intent, outcome, unknown results, and the reports of an agent that works from a document.
 
-mod advancing;
-mod pausing;
-mod settling;
+mod advance;
+mod pauses;
+mod stuck_steps;
 
 use planwright_core::actor::Actor;
 use planwright_core::command::{Command, Decision, NewStep, Outcome, ProgressReport, RunCommand, StuckChoice};

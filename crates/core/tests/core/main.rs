@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets what it does not expect has failed")]
 
-mod talking;
+mod random_conversation;
 mod world;
 
 mod agents;
@@ -12,7 +12,7 @@ mod commands;
 mod compaction;
 mod conversation;
 mod diff;
-mod drafting;
+mod drafts;
 mod execution;
 mod folder_names;
 mod fuzz;

@@ -11,7 +11,7 @@ use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 use planwright_core::prompt::{PlanLine, plan_block, system};
 
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 fn block(world: &World) -> String {

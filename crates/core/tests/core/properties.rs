@@ -1,6 +1,6 @@
 //! What holds whatever is asked, in whatever order.
 
-mod acts;
+mod commands;
 mod contents;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::journal::replay;
 use crate::world::{World, record};
-use acts::{Act, act};
+use commands::{Act, act};
 use contents::{any_content, any_title, markdown_text, position_ids, reversed};
 
 fn config(cases: u32) -> ProptestConfig {
@@ -67,7 +67,7 @@ fn random_commands_reach_every_status_and_every_event() {
         }
     }
     assert_eq!(statuses, PlanStatus::ALL.into_iter().collect());
-    // A person seldom resumes what was just paused by chance; `execution/pausing.rs` does.
+    // A person seldom resumes what was just paused by chance; `execution/pauses.rs` does.
     events.insert("execution_resumed");
     assert_eq!(events.len(), 31, "{events:?}");
 }

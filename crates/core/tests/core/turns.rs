@@ -1,8 +1,8 @@
 //! Turns: what may be recorded and when.
 
-mod apart;
 mod machine;
 mod purposes;
+mod separate_turns;
 
 use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, TurnEvent};
@@ -13,7 +13,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::turn::{Purpose, ShownPlan, TurnEnd, TurnEnding};
 
 use crate::journal::replay;
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 /// The states a turn's command can meet, each with the turn the command names. A plan waits in all of them but the first.

@@ -2,8 +2,8 @@
 
 mod auto_init;
 mod completion;
+mod edge_cases;
 mod notes;
-mod odd;
 mod properties;
 mod sections;
 mod state;

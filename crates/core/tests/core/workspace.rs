@@ -7,7 +7,7 @@ use planwright_core::session::Session;
 use planwright_core::workspace::{ContentHash, FileChange, FileVersion, Workspace};
 use serde_json::json;
 
-use crate::talking::say;
+use crate::random_conversation::say;
 use crate::world::*;
 
 fn choose(path: Option<&str>) -> Command {

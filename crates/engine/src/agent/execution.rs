@@ -209,6 +209,8 @@ impl Executions {
         self.leases.fence_files(session, &held).await?;
         context.work.carries_out(Some(&plan.id));
         context.work.holds_lease.cancel();
+        let stored = committed.snapshot.session.as_ref();
+        let workspace = stored.map(|session| session.workspace.clone()).unwrap_or_default();
         let mut runner = ExecutionRunner {
             agent: &self.agent,
             executions: self,
@@ -217,8 +219,9 @@ impl Executions {
             by: by.clone(),
             id,
             plan,
+            session_state: committed.snapshot.session,
             held: Arc::new(held),
-            workspace: committed.snapshot.session.map(|session| session.workspace).unwrap_or_default(),
+            workspace,
             context,
         };
         Box::pin(runner.run()).await

@@ -64,7 +64,6 @@ impl InputHandler for InputDispatcher {
                 let plan = self.agent.engine().plans().get(session, &plan).await?;
                 self.commands.workspace.undo(&plan, step, context).await?.into()
             }
-            Input::CarryOut { plan } => Box::pin(self.executions.carry_out(&plan, context)).await?.into(),
             Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
             Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
@@ -119,7 +118,6 @@ impl InputHandler for InputDispatcher {
             | Input::Answer { .. }
             | Input::ResumePlan { .. }
             | Input::Undo { .. }
-            | Input::CarryOut { .. }
             | Input::ResumeTurn
             | Input::ResumeExecution) => waits(input),
         }

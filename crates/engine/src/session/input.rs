@@ -45,7 +45,8 @@ pub enum Input {
         digest: Digest,
         answer: AskAnswer,
     },
-    /// Continues a plan. `choice` settles the step that it stopped at.
+    /// Carries out a plan that is approved, or continues it from the first step not done. `choice` settles the step that
+    /// it stopped at.
     ResumePlan {
         plan: PlanId,
         choice: Option<StuckChoice>,
@@ -55,10 +56,6 @@ pub enum Input {
     Undo {
         plan: PlanId,
         step: Option<usize>,
-    },
-    /// Carries out a plan that is approved, or continues it from the first step not done.
-    CarryOut {
-        plan: PlanId,
     },
     /// Resumes a turn that its process left open.
     ResumeTurn,
@@ -90,7 +87,6 @@ impl Input {
             | Self::Answer { .. }
             | Self::ResumePlan { .. }
             | Self::Undo { .. }
-            | Self::CarryOut { .. }
             | Self::ResumeTurn
             | Self::ResumeExecution => Priority::Waits,
             Self::Command(command) => command_priority(command),

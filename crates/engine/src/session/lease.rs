@@ -36,6 +36,8 @@ struct HeldLease {
     purpose: LeasePurpose,
     ttl: Duration,
     lost: CancellationToken,
+    /// The lease is released, or about to be.
+    released: CancellationToken,
     /// Until when no other process can take the lease, by the clock of this process.
     valid_until: Mutex<Instant>,
 }
@@ -68,7 +70,13 @@ impl LeaseGuard {
 
     /// The lease is about to be released with an entry, so it is not renewed behind that.
     pub(crate) fn stop_renewing(&self) {
+        self.held.released.cancel();
         self.keeper.forget(&self.held);
+    }
+
+    /// Tells work beside the turn or the execution when that is over.
+    pub(crate) fn end(&self) -> LeaseEnd {
+        LeaseEnd { lost: self.held.lost.clone(), released: self.held.released.clone() }
     }
 
     pub(crate) async fn release(&self, ledger: &dyn Ledger) {
@@ -76,6 +84,23 @@ impl LeaseGuard {
         // A lease that cannot be released now runs out by itself.
         if let Err(error) = ledger.release_lease(&self.held.lease).await {
             tracing::warn!(session_identity = %self.held.lease.session, event = "lease_not_released", %error);
+        }
+    }
+}
+
+/// The end of a lease, for work that must not outlive it.
+#[derive(Debug, Clone)]
+pub(crate) struct LeaseEnd {
+    lost: CancellationToken,
+    released: CancellationToken,
+}
+
+impl LeaseEnd {
+    /// Resolves when the lease is lost or released.
+    pub(crate) async fn wait(&self) {
+        tokio::select! {
+            () = self.lost.cancelled() => {}
+            () = self.released.cancelled() => {}
         }
     }
 }
@@ -155,7 +180,15 @@ impl LeaseKeeper {
     pub(crate) fn keep(&self, lease: Lease, purpose: LeasePurpose, asked: Instant, ttl: Duration) -> LeaseGuard {
         static GUARDS: AtomicU64 = AtomicU64::new(0);
         let (number, valid_until) = (GUARDS.fetch_add(1, Ordering::Relaxed), Mutex::new(asked + ttl));
-        let held = Arc::new(HeldLease { lease, number, purpose, ttl, lost: CancellationToken::new(), valid_until });
+        let held = Arc::new(HeldLease {
+            lease,
+            number,
+            purpose,
+            ttl,
+            lost: CancellationToken::new(),
+            released: CancellationToken::new(),
+            valid_until,
+        });
         self.held.send_replace(Some(Arc::clone(&held)));
         LeaseGuard { held, keeper: self.clone() }
     }

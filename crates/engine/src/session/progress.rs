@@ -42,6 +42,11 @@ pub enum Progress {
         name: String,
         detail: String,
     },
+    /// What a command wrote since the last piece. A person watches it; it is neither whole nor stored.
+    ToolOutput {
+        name: String,
+        text: String,
+    },
     ToolEnded {
         name: String,
         status: ToolStatus,

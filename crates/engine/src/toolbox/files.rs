@@ -11,6 +11,7 @@
 //! - [`tree`], [`ignore_rules`]: a search through a tree of any size, without what the project ignores
 //! - [`change`], [`kept`]: one file changed at once, and its content before and after
 //! - [`changes`], [`diff`], [`snapshot`]: what was changed, shown and undone, and what commands changed
+//! - [`outputs`]: the output of commands, beside the session's files
 //! - [`guide`]: what a project says about how work is done in it
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
@@ -32,6 +33,7 @@ mod limits;
 mod list;
 mod move_file;
 mod open;
+mod outputs;
 mod path;
 mod project;
 mod quota;
@@ -67,6 +69,7 @@ use tool::FileTool;
 pub use changes::UndoReport;
 pub use diff::FileDiff;
 pub use limits::FileLimits;
+pub(crate) use outputs::CommandFolder;
 pub use snapshot::WorkspaceSnapshot;
 
 /// The file tools and the folders they work in; clones share them.

@@ -124,6 +124,10 @@ pub(super) struct AddStep {
     /// How it is seen that the step is done.
     #[serde(default)]
     verification: Option<String>,
+    /// Shell lines that the step will run with run_command, exactly as they will be run. The person approves them with
+    /// the plan and is not asked again; any other command is asked about.
+    #[serde(default)]
+    commands: Option<Vec<String>>,
 }
 
 impl TryFrom<AddStep> for NewStep {
@@ -136,7 +140,7 @@ impl TryFrom<AddStep> for NewStep {
             position: given.position,
             needs: step_ids(given.needs.unwrap_or_default())?,
             verification: given.verification,
-            commands: Vec::new(),
+            commands: given.commands.unwrap_or_default(),
         })
     }
 }
@@ -156,6 +160,9 @@ pub(super) struct UpdateStep {
     needs: Option<Vec<String>>,
     #[serde(default)]
     verification: Option<String>,
+    /// Replaces the list of shell lines.
+    #[serde(default)]
+    commands: Option<Vec<String>>,
 }
 
 impl TryFrom<UpdateStep> for StepChange {
@@ -168,7 +175,7 @@ impl TryFrom<UpdateStep> for StepChange {
             position: given.position,
             needs: given.needs.map(step_ids).transpose()?,
             verification: given.verification,
-            commands: None,
+            commands: given.commands,
         })
     }
 }

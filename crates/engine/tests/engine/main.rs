@@ -17,6 +17,7 @@ mod planning;
 mod process;
 mod queue;
 mod restart;
+mod run_command;
 mod shutdown;
 mod specialist_scripts;
 mod takeover;

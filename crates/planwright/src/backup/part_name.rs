@@ -13,10 +13,12 @@ const WORKBOOK_NOTE: &str = "plan.json";
 /// The file that names the lease under which the session's files are written. It is not backed up: a lease ends with the
 /// process that holds it.
 const LEASE: &str = "lease";
+/// The folder with the output of commands. It is not backed up: it is what the commands of a while ago wrote.
+const OUTPUTS: &str = "outputs";
 
 /// Whether Planwright keeps this name in a session's folder for itself.
 pub(super) fn is_reserved(first: &str) -> bool {
-    [UNFINISHED, WORKBOOK_NOTE, LEASE].contains(&first)
+    [UNFINISHED, WORKBOOK_NOTE, LEASE, OUTPUTS].contains(&first)
 }
 
 /// The longest name of a file or folder that common file systems can store.

@@ -40,6 +40,7 @@ pub(crate) fn line(progress: &Progress, started: &str, width: usize) -> Option<S
         | Progress::Text(_)
         | Progress::Replied { .. }
         | Progress::ToolStarted { .. }
+        | Progress::ToolOutput { .. }
         | Progress::Said(_)
         | Progress::Decided(_)
         | Progress::Compacting => None,

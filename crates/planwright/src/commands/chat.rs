@@ -1,5 +1,7 @@
 //! `planwright chat`
 
+use std::io::Write as _;
+
 use planwright_core::session::{Channel, TransportChat};
 use planwright_engine::agent::Agent;
 use planwright_engine::session::input::ChatLocation;
@@ -7,6 +9,7 @@ use planwright_llm::{ModelChoice, Options, connect};
 
 use super::project;
 use crate::chat::conversation::Conversation;
+use crate::chat::lines;
 use crate::chat::pipe::{self, Messages};
 use crate::chat::talk;
 use crate::cli::{ChatArgs, PlanWork};
@@ -21,6 +24,9 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
         None => project::offer(&context, &place.session).await?,
     }
     begin_plan_work(&context, &place, arguments.plan).await?;
+    if let Some(warning) = context.sandbox_warning().filter(|_| !context.screen.json) {
+        write!(anstream::stderr().lock(), "{}", lines::note("!", &format!("{warning}."), context.screen.width))?;
+    }
     let conversation = Conversation::new(agent, context.person.clone(), place)
         .map_err(|error| Failure::unexpected(format!("signals cannot be heard: {error}")))?;
     let messages = match arguments.message.as_slice() {

@@ -3,10 +3,12 @@
 //! - `places`: the data folder, the files of the sessions, the token, the clock
 //! - `store`: whether it opens, answers, and what its newest journals say
 //! - `model`: who would answer
+//! - `sandbox`: what the kernel enforces for commands
 //! - `server`: whether one listens, and whether it is ours
 
 mod model;
 mod places;
+mod sandbox;
 mod server;
 mod store;
 
@@ -83,6 +85,7 @@ pub(crate) async fn run(global: &Global) -> Outcome {
             checks.push(places::files(&settings));
             checks.push(places::token(&settings, &invocation));
             checks.push(model::look(&settings));
+            checks.push(sandbox::look(&settings));
             checks.push(server::look(&settings, &invocation).await);
         }
     }

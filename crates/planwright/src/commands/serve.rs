@@ -50,10 +50,12 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let store = settings.location.to_string();
     let revoked_cookies = settings.data.join("revoked-cookies");
     let allowed_projects = Some(settings.allowed_projects.clone());
-    let context = Context { allowed_projects, ..Context::with(global, settings).await? };
+    let mut context = Context::with(global, settings).await?;
+    context.allowed_projects = allowed_projects;
     let named = arguments.model.as_deref();
     let model = choice(&context, named)?;
     let agent = agent(&context, named)?;
+    let sandbox_warning = context.sandbox_warning();
     let listen = arguments.listen.unwrap_or(server.listen);
     let options = ServerOptions {
         agent,
@@ -69,7 +71,8 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     };
     let server = Server::bind(options).await.map_err(|error| refused(error, &context.invocation))?;
     let Context { screen, invocation, .. } = context;
-    let announcement = Announcement { address: server.address(), token, store, model, screen, invocation };
+    let announcement =
+        Announcement { address: server.address(), token, store, model, sandbox_warning, screen, invocation };
     Ok((server, announcement))
 }
 

@@ -10,6 +10,7 @@ use super::agents::AgentsSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
 use super::reply::ReplySection;
+use super::sandbox::SandboxSection;
 use super::server::ServerSection;
 use super::setting::{Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
 use crate::failure::Failure;
@@ -36,6 +37,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) planning_files: PlanningFilesSection,
     #[serde(default)]
+    pub(super) sandbox: SandboxSection,
+    #[serde(default)]
     pub(super) projects: ProjectsSection,
 }
 
@@ -47,6 +50,7 @@ impl File {
         self.reply.read_variables()?;
         self.limits.read_variables()?;
         self.server.read_variables()?;
+        self.sandbox.read_variables()?;
         self.planning_files.read_variables()?;
         self.projects.read_variables()
     }
@@ -92,6 +96,7 @@ impl File {
         settings.extend(ReplySection::settings());
         settings.extend(LimitsSection::settings());
         settings.extend(PlanningFilesSection::settings());
+        settings.extend(SandboxSection::settings());
         settings.extend(ProjectsSection::settings());
         settings.extend(ServerSection::settings());
         settings

@@ -6,7 +6,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use serde_json::json;
 
-use crate::watching::{Carrier, approved};
+use crate::watch::{Carrier, approved};
 use crate::world::{SESSION, World};
 
 #[test]

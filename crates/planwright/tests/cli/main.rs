@@ -2,22 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod approval;
 mod approval_boundary;
-mod approving;
-mod backing_up;
+mod backup;
 mod chat;
 mod chat_models;
 mod chat_sessions;
 mod chat_terminal;
-mod deciding;
-mod deploying;
+mod commands;
+mod decisions;
+mod deployment;
 mod doctor;
 mod executions;
 mod hostile;
-mod importing;
-mod looking;
+mod import;
 mod mcp;
 mod paused;
+mod plan_queries;
 mod projects;
 mod provider;
 mod sessions;
@@ -28,7 +29,7 @@ mod terminal;
 mod token;
 mod tour;
 mod troubleshooting;
-mod verifying;
-mod watching;
+mod verification;
+mod watch;
 mod workbook;
 mod world;

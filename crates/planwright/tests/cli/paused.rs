@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::json;
 
-use crate::watching::{Carrier, approved};
+use crate::watch::{Carrier, approved};
 use crate::world::{World, ran};
 
 const SESSION: &str = "cli:session-one";

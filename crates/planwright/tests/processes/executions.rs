@@ -3,11 +3,11 @@
 //! The tools count for themselves, outside the store.
 
 mod child;
-mod competing;
-mod fate;
+mod competition;
+mod fixture;
+mod kill_points;
 mod ledger;
 mod model;
-mod stage;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use planwright_core::plan::{PlanStatus, PlanStyle};
 
 use self::child::Act;
-use self::fate::Fate;
-use self::stage::{Approved, Stage, calls, resume, typed};
+use self::fixture::{Approved, Stage, calls, resume, typed};
+use self::kill_points::Fate;
 use crate::stores::Store;
 
 #[tokio::test(flavor = "multi_thread")]

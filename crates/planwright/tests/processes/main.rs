@@ -6,7 +6,7 @@ mod client;
 mod concurrency;
 mod executions;
 #[cfg(unix)]
-mod frozen;
+mod frozen_process;
 mod kill;
 mod provider;
 mod turns;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use serde_json::{Value, json};
 
-use crate::running::{Running, serve};
+use crate::server_process::{Running, serve};
 use crate::world::World;
 
 /// Talks to the server until a plan is carried out. Every answer must come.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::running::{Running, logged, serve};
+use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 const SEVEN: [&str; 7] =

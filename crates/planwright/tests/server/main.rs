@@ -4,16 +4,16 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that meets the unexpected should stop")]
 
+mod api;
+mod archive_portability;
 mod broken_log;
 mod logs;
 mod openapi;
-mod portable;
-mod refusing;
-mod running;
+mod refusal_rate;
 mod schemathesis;
-mod serving;
-mod starting;
-mod stopping;
+mod server_process;
+mod shutdown;
+mod startup;
 #[path = "../cli/world.rs"]
 #[allow(dead_code)]
 mod world;

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::running::{Answer, Running, request, serve};
+use crate::server_process::{Answer, Running, request, serve};
 use crate::world::World;
 
 /// A client without the token, by what it sends instead.
@@ -18,7 +18,8 @@ const STRANGERS: [(&str, &str); 7] = [
 ];
 
 /// All that a stranger may see.
-const OPEN: [&str; 6] = ["/", "/start.js", "/start.css", "/icon.svg", "/healthz", "/readyz"];
+const OPEN: [&str; 10] =
+    ["/", "/settings", "/s/k3yk3y8x", "/p/1", "/start", "/start.js", "/start.css", "/icon.svg", "/healthz", "/readyz"];
 
 /// Wrong tokens are many here, and what is counted by address is tested elsewhere.
 fn patient_server(world: &World) -> Running {

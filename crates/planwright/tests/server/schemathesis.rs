@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::running::{Running, logged, serve};
+use crate::server_process::{Running, logged, serve};
 use crate::world::World;
 
 /// The rehearsal asks nothing, so no answer can be valid.

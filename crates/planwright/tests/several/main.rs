@@ -8,14 +8,14 @@
 mod client;
 mod events;
 mod journal;
-mod killed;
+mod killed_server;
+mod load_with_kill;
 mod memory;
 mod program;
 mod provider;
-mod rehearsed;
-mod silent;
-mod stopped;
-mod together;
+mod same_session;
+mod silent_model;
+mod stopped_server;
 mod world;
 
 use planwright_test_support::stores;

@@ -23,6 +23,7 @@ use super::target::Target;
 use super::{rows, schema};
 use crate::encode;
 use crate::paging::{self, PageEnd, page_end};
+use crate::version_lookup;
 use crate::write_health::WriteHealth;
 
 const READ: Duration = Duration::from_secs(30);
@@ -335,7 +336,8 @@ impl Readers {
     ) -> LedgerResult<Option<Entry>> {
         let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
         let sql = include_str!("sql/version_entry.sql");
-        let found = self.query(sql, &[&plan.as_str(), &i64::from(version), &conversation, &channel]).await?;
+        let start = i64::from(version_lookup::indexed(version));
+        let found = self.query(sql, &[&plan.as_str(), &i64::from(version), &conversation, &channel, &start]).await?;
         found.first().map(|row| sound(rows::entry(row))).transpose()
     }
 

@@ -19,6 +19,7 @@ use super::rows::{
 };
 use crate::encode;
 use crate::paging::{self, PageEnd, page_end};
+use crate::version_lookup;
 
 pub(super) fn session(
     connection: &Connection,
@@ -241,8 +242,12 @@ pub(super) fn plan_journal(
 
 /// The plus sign keeps SQLite from reading the whole journal of the session.
 pub(super) const VERSION_ENTRY: &str = "SELECT seq, body FROM journal
-    WHERE plan_id = ?1 AND version = ?2
-        AND +session_id = (SELECT id FROM session WHERE conversation = ?3 AND channel = ?4) LIMIT 1";
+    WHERE session_id = (SELECT id FROM session WHERE conversation = ?3 AND channel = ?4)
+        AND seq >= (SELECT seq FROM journal
+            WHERE plan_id = ?1 AND version = ?5 AND (version <= 32 OR version % 32 = 0)
+                AND +session_id = (SELECT id FROM session WHERE conversation = ?3 AND channel = ?4) LIMIT 1)
+        AND plan_id = ?1 AND version = ?2
+    ORDER BY seq LIMIT 1";
 
 pub(super) fn version_entry(
     connection: &Connection,
@@ -252,7 +257,8 @@ pub(super) fn version_entry(
 ) -> Result<Option<Entry>, TransactionError> {
     let mut statement = connection.prepare_cached(VERSION_ENTRY)?;
     let (conversation, channel) = (session.conversation.as_str(), session.channel.as_str());
-    let mut rows = statement.query(params![plan.as_str(), version, conversation, channel])?;
+    let start = version_lookup::indexed(version);
+    let mut rows = statement.query(params![plan.as_str(), version, conversation, channel, start])?;
     Ok(rows.next()?.map(read_entry).transpose()?)
 }
 

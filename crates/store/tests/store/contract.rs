@@ -1,24 +1,24 @@
 //! The promises of the port, for any store.
 
 pub(crate) mod changes;
-pub(crate) mod checking;
 pub(crate) mod claims;
 pub(crate) mod concurrency;
 pub(crate) mod content;
 pub(crate) mod conversation;
 pub(crate) mod damage;
-pub(crate) mod deleting;
+pub(crate) mod deletion;
+pub(crate) mod health;
+pub(crate) mod lease_renewal;
+pub(crate) mod leased_submission;
 pub(crate) mod leases;
-pub(crate) mod leasing;
-pub(crate) mod loss;
+pub(crate) mod missing_rows;
 pub(crate) mod overview;
-pub(crate) mod plan_work;
+pub(crate) mod plan_lifecycle;
 pub(crate) mod pointers;
-pub(crate) mod reading;
-pub(crate) mod renewing;
-pub(crate) mod repeating;
-pub(crate) mod restoring;
+pub(crate) mod queries;
+pub(crate) mod repeated_requests;
+pub(crate) mod restore;
 pub(crate) mod runs;
-pub(crate) mod submitting;
-pub(crate) mod upgrading;
+pub(crate) mod submission;
+pub(crate) mod upgrade;
 pub(crate) mod workbook;

@@ -9,12 +9,12 @@
 mod commands;
 mod contract;
 mod pgbouncer;
-mod postgres_trouble;
+mod postgres_faults;
 mod proxy;
-mod sharing_trouble;
-mod sqlite_trouble;
+mod shared_store_faults;
+mod sqlite_faults;
 mod turns;
-mod verifying;
+mod verification;
 
 use planwright_test_support::stores;
 
@@ -43,13 +43,13 @@ macro_rules! contract {
 // What could depend on a connection that stays the same.
 promises! {
     behind_pgbouncer, crate::stores::Store::pgbouncer().await,
-    submitting {
+    submission {
         a_commit_is_seen_through_a_second_handle_at_once,
         many_can_open_a_fresh_store_at_once,
         a_refused_command_leaves_nothing_behind,
         an_import_opens_its_session,
     }
-    repeating {
+    repeated_requests {
         the_same_request_sent_many_times_at_once_is_carried_out_once,
     }
     concurrency {
@@ -58,7 +58,7 @@ promises! {
         a_command_that_panics_does_not_disturb_others,
         replaying_any_mix_of_commands_gives_what_is_stored,
     }
-    reading {
+    queries {
         a_walk_visits_every_session_however_they_move,
         plans_are_found_by_number_and_by_pieces_of_their_id,
         the_journal_is_read_in_pages,
@@ -68,10 +68,10 @@ promises! {
         a_lease_that_ran_out_is_taken_over_with_a_higher_fence,
         one_of_many_gets_the_lease,
     }
-    leasing {
+    leased_submission {
         of_many_who_compete_one_has_the_session_at_a_time,
     }
-    deleting {
+    deletion {
         a_deleted_session_is_gone_with_everything,
         a_session_can_be_opened_while_it_is_deleted,
     }
@@ -94,11 +94,11 @@ promises! {
         an_answer_is_kept_as_it_was,
         of_many_who_claim_at_once_one_is_the_first,
     }
-    restoring {
+    restore {
         a_restored_session_is_the_same_in_everything,
         any_mix_of_commands_is_restored,
     }
-    upgrading {
+    upgrade {
         a_store_of_the_first_version_goes_on,
         many_can_bring_a_store_up_to_date_at_once,
         outcomes_of_the_second_version_are_moved,
@@ -112,13 +112,13 @@ promises! {
 }
 
 contract! {
-    renewing {
+    lease_renewal {
         an_expired_lease_that_no_owner_took_is_kept,
         a_lease_that_was_given_back_or_taken_is_not_renewed,
         what_belongs_to_a_turn_is_refused_after_it,
         a_repeated_request_is_answered_with_its_own_place_in_the_journal,
     }
-    submitting {
+    submission {
         a_commit_is_seen_through_a_second_handle_at_once,
         opening_again_finds_everything,
         many_can_open_a_fresh_store_at_once,
@@ -130,7 +130,7 @@ contract! {
         an_id_that_another_session_has_cannot_be_imported,
         an_id_is_imported_once_however_many_want_it,
     }
-    repeating {
+    repeated_requests {
         the_same_request_is_carried_out_once,
         the_same_request_sent_many_times_at_once_is_carried_out_once,
         the_same_opening_sent_many_times_at_once_opens_once,
@@ -146,7 +146,7 @@ contract! {
         a_command_that_panics_does_not_disturb_others,
         replaying_any_mix_of_commands_gives_what_is_stored,
     }
-    reading {
+    queries {
         a_session_that_is_not_there_is_empty_everywhere,
         sessions_are_paged_the_most_recently_active_first,
         a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else,
@@ -175,7 +175,7 @@ contract! {
         a_lease_needs_a_session,
         one_of_many_gets_the_lease,
     }
-    leasing {
+    leased_submission {
         taking_a_session_keeps_everybody_else_out,
         a_refused_command_takes_nothing,
         a_command_with_nothing_to_change_takes_and_lets_go_too,
@@ -201,7 +201,7 @@ contract! {
         one_of_many_begins_the_workbook,
         a_changed_document_is_found,
     }
-    deleting {
+    deletion {
         a_deleted_session_is_gone_with_everything,
         only_the_holder_of_the_lease_can_delete_a_session,
         the_outcomes_of_a_deleted_session_are_gone,
@@ -250,7 +250,7 @@ contract! {
         what_is_too_old_is_forgotten,
         of_many_who_claim_at_once_one_is_the_first,
     }
-    restoring {
+    restore {
         a_restored_session_is_the_same_in_everything,
         any_mix_of_commands_is_restored,
         a_restored_session_goes_on,
@@ -259,11 +259,11 @@ contract! {
         a_journal_whose_plans_are_elsewhere_is_not_restored,
         a_restored_session_is_told,
     }
-    checking {
+    health {
         a_store_that_is_well_says_what_it_is,
         many_can_check_while_others_write,
     }
-    upgrading {
+    upgrade {
         a_store_of_the_first_version_goes_on,
         many_can_bring_a_store_up_to_date_at_once,
         outcomes_of_the_second_version_are_moved,
@@ -307,7 +307,7 @@ contract! {
         outcomes_of_a_lost_plan_are_reported,
         a_journal_cut_off_after_a_step_is_found,
     }
-    loss {
+    missing_rows {
         a_session_whose_journal_is_gone_takes_nothing_more,
         a_journal_without_its_last_entry_takes_nothing_more,
         a_journal_with_a_forged_entry_at_its_end_is_found,
@@ -319,7 +319,7 @@ contract! {
         no_plan_is_begun_beside_an_unreadable_one,
         no_plan_is_begun_beside_one_that_is_gone,
     }
-    plan_work {
+    plan_lifecycle {
         the_same_text_again_changes_nothing,
         what_was_asked_first_still_stands_after_a_second_revision,
         a_parked_draft_that_is_revised_is_worked_on_again,

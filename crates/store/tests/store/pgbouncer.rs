@@ -13,7 +13,7 @@ use planwright_store::{Location, Pooler, PostgresLedger, inspect};
 use crate::commands::*;
 use crate::contract::concurrency::recorded;
 use crate::stores::{Store, client};
-use crate::verifying::assert_whole;
+use crate::verification::assert_whole;
 
 /// Its address, and the one of the server itself.
 async fn fresh() -> (String, String) {

@@ -189,17 +189,39 @@ impl Access {
 }
 
 /// What may be read without the token. Every other path needs it, also one that does not exist.
-pub(super) const OPEN_TO_READ: [&str; 6] = ["/", "/start.js", "/start.css", "/icon.svg", "/healthz", "/readyz"];
+pub(super) const OPEN_TO_READ: [&str; 11] = [
+    "/",
+    "/settings",
+    "/start",
+    "/start.js",
+    "/start.css",
+    "/icon.svg",
+    "/icon-192.png",
+    "/icon-512.png",
+    "/manifest.webmanifest",
+    "/healthz",
+    "/readyz",
+];
+
+/// Below these are the pages and files of the dashboard, which are the same for everyone and contain no data.
+pub(super) const OPEN_BELOW: [&str; 3] = ["/assets/{*file}", "/p/{*rest}", "/s/{*rest}"];
 
 /// What may be posted without the token: the token itself.
 pub(super) const OPEN_TO_POST: [&str; 1] = ["/api/login"];
 
 fn is_open(method: &Method, path: &str) -> bool {
     match *method {
-        Method::GET | Method::HEAD => OPEN_TO_READ.contains(&path),
+        Method::GET | Method::HEAD => {
+            OPEN_TO_READ.contains(&path) || OPEN_BELOW.iter().any(|route| is_below(path, route))
+        }
         Method::POST => OPEN_TO_POST.contains(&path),
         _ => false,
     }
+}
+
+fn is_below(path: &str, route: &str) -> bool {
+    let start = route.split('{').next().unwrap_or(route);
+    path.len() > start.len() && path.starts_with(start)
 }
 
 fn address(request: &Request) -> IpAddr {

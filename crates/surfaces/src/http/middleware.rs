@@ -101,7 +101,8 @@ fn log(method: &Method, route: &str, status: StatusCode, took: Duration) {
     let (code, milliseconds) = (status.as_u16(), took.as_secs_f64() * 1000.0);
     // A flood of requests must not become a flood of lines; the metrics count them.
     let is_quiet = status == StatusCode::TOO_MANY_REQUESTS
-        || matches!(route, "/healthz" | "/readyz" | "/metrics" | "/start.js" | "/start.css" | "/icon.svg");
+        || matches!(route, "/healthz" | "/readyz" | "/metrics" | "/assets/{*file}" | "/manifest.webmanifest")
+        || [".js", ".css", ".svg", ".png"].iter().any(|suffix| route.ends_with(suffix));
     if status.is_server_error() {
         tracing::warn!(event = "http_request", %method, route, status = code, milliseconds);
     } else if is_quiet {

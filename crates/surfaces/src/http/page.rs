@@ -1,9 +1,11 @@
-//! The start page, and signing in and out. It works without a script; the script only takes the token out of the address
-//! that was printed at the first start.
+//! The pages for browsers, and signing in and out. The start page works without a script; its script only takes the token
+//! out of the address that was printed at the first start.
 //!
-//! - `signing`: a token for a cookie
-//! - `start`: what the page says
+//! - `dashboard`: the dashboard, if this build has it
+//! - `login`: a token for a cookie
+//! - `start`: what the start page says
 
+mod dashboard;
 mod login;
 mod start;
 
@@ -17,15 +19,15 @@ use axum::routing::{get, post};
 use super::access::Access;
 use super::app::App;
 
-/// Only our own files, nothing inline, never in a frame.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// Only our own files, nothing inline, never in a frame. A picture may be part of a text.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 pub(super) fn router(access: Arc<Access>) -> Router<App> {
     let sign_in = post(login::sign_in).with_state(Arc::clone(&access));
     let sign_out = post(login::sign_out).with_state(access);
-    Router::new()
-        .route("/", get(start::show))
+    dashboard::router()
+        .route("/start", get(start::show))
         .route("/start.js", get(async || asset("text/javascript; charset=utf-8", include_str!("page/start.js"))))
         .route("/start.css", get(async || asset("text/css; charset=utf-8", include_str!("page/start.css"))))
         .route("/icon.svg", get(async || asset("image/svg+xml", include_str!("page/icon.svg"))))

@@ -134,8 +134,8 @@ impl Streaming {
     async fn progress(&mut self, (session, progress): (SessionIdentity, Progress)) -> Event {
         let known = self.known.take().filter(|(there, _)| *there == session);
         let seq = match (&progress, known) {
-            // Nothing is written between two words.
-            (Progress::Text(_), Some((_, seq))) => seq,
+            // Nothing is written between two pieces of text.
+            (Progress::Text(_) | Progress::ToolOutput { .. }, Some((_, seq))) => seq,
             (_, known) => self.app.feed().head(&session).await.ok().or(known.map(|(_, seq)| seq)).unwrap_or_default(),
         };
         let view = progress_view(&progress).unwrap_or_default();

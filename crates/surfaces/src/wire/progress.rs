@@ -44,6 +44,11 @@ pub enum ProgressView {
         name: String,
         detail: String,
     },
+    /// What a command wrote since the last piece. Of a fast output only the end is sent.
+    ToolOutput {
+        name: String,
+        text: String,
+    },
     ToolEnded {
         name: String,
         #[schema(value_type = ToolStatusSchema)]
@@ -88,6 +93,7 @@ impl ProgressView {
             Self::Again { .. } => "again",
             Self::Replied { .. } => "replied",
             Self::ToolStarted { .. } => "tool_started",
+            Self::ToolOutput { .. } => "tool_output",
             Self::ToolEnded { .. } => "tool_ended",
             Self::StepStarted { .. } => "step_started",
             Self::StepEnded { .. } => "step_ended",
@@ -115,6 +121,7 @@ impl ProgressView {
             Progress::Again { why, wait } => Self::Again { why: why.clone(), wait_ms: milliseconds(wait) },
             Progress::Replied { calls } => Self::Replied { calls: *calls },
             Progress::ToolStarted { name, detail } => Self::ToolStarted { name: name.clone(), detail: detail.clone() },
+            Progress::ToolOutput { name, text } => Self::ToolOutput { name: name.clone(), text: text.clone() },
             Progress::ToolEnded { name, status, detail, took } => Self::ToolEnded {
                 name: name.clone(),
                 status: *status,

@@ -61,7 +61,7 @@ async fn a_form_signs_in_without_a_script() {
     assert_eq!((answer.status, answer.header("location")), (303, Some("/")), "{answer:?}");
     let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
 
-    let page = world.send(world.ask("GET /").cookie(&cookie)).await;
+    let page = world.send(world.ask("GET /start").cookie(&cookie)).await;
     assert!(page.body.contains("You are signed in"), "{page:?}");
     let left = world.send(world.ask("POST /api/logout").header("Origin", &origin).cookie(&cookie).form("")).await;
     assert_eq!((left.status, left.header("location")), (303, Some("/")), "{left:?}");
@@ -192,7 +192,7 @@ async fn after_a_sign_out_the_cookie_is_refused() {
     world.sign_out(&cookie).await;
     assert_eq!(world.status_with(&cookie).await, 401);
     assert_eq!(world.status_with(&another).await, 200, "other browsers stay signed in");
-    let page = world.send(world.ask("GET /").cookie(&cookie)).await;
+    let page = world.send(world.ask("GET /start").cookie(&cookie)).await;
     assert!(!page.body.contains("You are signed in"), "{page:?}");
 }
 

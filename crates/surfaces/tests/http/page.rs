@@ -8,7 +8,7 @@ use crate::world::World;
 #[tokio::test]
 async fn the_page_runs_nothing_but_its_own_files() {
     let world = World::new().await;
-    let answer = world.send(world.ask("GET /")).await;
+    let answer = world.send(world.ask("GET /start")).await;
     assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = answer.header("content-security-policy").unwrap();
     for rule in [
@@ -45,6 +45,10 @@ async fn nothing_of_an_answer_is_kept_or_guessed_at() {
     let world = World::new().await;
     for ask in [
         world.ask("GET /"),
+        world.ask("GET /start"),
+        world.ask("GET /s/k3yk3y8x"),
+        world.ask("GET /p/019ca6b1/run/1"),
+        world.ask("GET /assets/nothing.js"),
         world.ask("GET /healthz"),
         world.ask("GET /metrics"),
         world.allowed("GET /metrics"),
@@ -71,17 +75,17 @@ async fn the_list_is_for_signed_in_clients_and_is_only_text() {
     let session = "web:k3yk3y8x".parse().unwrap();
     engine.unwrap().sessions().open(&session, &Actor::person("ada", "web")).await.unwrap();
 
-    let stranger = world.send(world.ask("GET /")).await;
+    let stranger = world.send(world.ask("GET /start")).await;
     assert!(stranger.body.contains("<h2>Sign in</h2>") && !stranger.body.contains("k3yk3y8x"), "{}", stranger.body);
     let cookie = world.cookie().await;
-    let owner = world.send(world.ask("GET /").cookie(&cookie)).await;
+    let owner = world.send(world.ask("GET /start").cookie(&cookie)).await;
     assert!(owner.body.contains("You are signed in") && owner.body.contains("web:k3yk3y8x"), "{}", owner.body);
     let escaped = "Plan 1: &lt;script src=&quot;/start.js&quot;&gt;&#39;&amp;";
     assert!(owner.body.contains(escaped) && !owner.body.contains(HOSTILE_TITLE), "{}", owner.body);
     assert!(!owner.body.contains(&world.token));
     assert!(!owner.body.contains("{{"), "{}", owner.body);
     world.control.refuse();
-    let without = world.send(world.ask("GET /").cookie(&cookie)).await;
+    let without = world.send(world.ask("GET /start").cookie(&cookie)).await;
     assert_eq!(without.status, 200);
     assert!(without.body.contains("The store does not answer."), "{}", without.body);
 }

@@ -88,6 +88,10 @@ async fn paths_that_do_not_exist_need_the_token_too() {
         ("DELETE /", 405, "INVALID_ARGUMENT"),
         ("POST /start.js", 405, "INVALID_ARGUMENT"),
         ("GET /healthz/", 404, "NOT_FOUND"),
+        ("GET /s", 404, "NOT_FOUND"),
+        ("GET /s/", 404, "NOT_FOUND"),
+        ("POST /s/k3yk3y8x", 405, "INVALID_ARGUMENT"),
+        ("GET /settings/", 404, "NOT_FOUND"),
         ("GET //healthz", 404, "NOT_FOUND"),
         ("GET /HEALTHZ", 404, "NOT_FOUND"),
         ("GET /healthz/../metrics", 404, "NOT_FOUND"),
@@ -108,7 +112,18 @@ async fn paths_that_do_not_exist_need_the_token_too() {
 #[tokio::test]
 async fn these_endpoints_are_open() {
     let world = World::new().await;
-    for path in ["/", "/start.js", "/start.css", "/icon.svg", "/healthz", "/readyz"] {
+    for path in [
+        "/",
+        "/settings",
+        "/s/k3yk3y8x",
+        "/p/1",
+        "/start",
+        "/start.js",
+        "/start.css",
+        "/icon.svg",
+        "/healthz",
+        "/readyz",
+    ] {
         assert_eq!(world.send(world.ask(&format!("GET {path}"))).await.status, 200, "{path}");
         assert_eq!(world.send(world.ask(&format!("HEAD {path}"))).await.status, 200, "{path}");
     }

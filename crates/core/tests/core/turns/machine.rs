@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 pub(super) fn limits() -> TurnLimits {

@@ -12,7 +12,7 @@ use planwright_core::turn::{Purpose, ToolStatus, TurnEnd, TurnEnding, TurnLimit}
 
 use super::said;
 use crate::journal::replay;
-use crate::talking::*;
+use crate::random_conversation::*;
 use crate::world::*;
 
 pub(super) fn begin(purpose: Purpose) -> Command {

@@ -194,14 +194,15 @@ impl ExecutionRunner<'_> {
         }
         let tracker = ChangeTracker::begin(&self.agent.files, due.tool.as_ref(), context).await;
         let mut answered = None;
-        let limit = self.agent.engine().policy().turn.tool_time;
+        let limit = due.tool.time_limit(&arguments, self.agent.engine().policy().turn.tool_time);
         let (outcome, abort) = tokio::select! {
             biased;
             ended = timeout(limit, catch_panic(name, due.tool.call(context, arguments))) => match ended {
                 Ok(Some(Ok(answer))) => {
-                    let completed = outcome(StepStatus::Completed, &answer.value.to_string());
+                    let status = if answer.failure.is_some() { StepStatus::Failed } else { StepStatus::Completed };
+                    let ended = outcome(status, &answer.value.to_string());
                     answered = Some(answer);
-                    (completed, None)
+                    (ended, None)
                 }
                 Ok(Some(Err(refusal))) => (outcome(StepStatus::Failed, &refusal.message), None),
                 Ok(None) => (outcome(broken(due.tool.effect()), "it broke down; the log says more"), None),
@@ -222,7 +223,7 @@ impl ExecutionRunner<'_> {
     /// `call_id` names the call, so that it is not done twice after a crash.
     fn tool_context<'a>(&'a self, call_id: &'a RequestId) -> ToolContext<'a> {
         let context = ToolContext::leased(&self.session, &self.held, self.agent.engine().ledger().as_ref());
-        context.in_workspace(&self.workspace).named(call_id.as_str())
+        context.in_workspace(&self.workspace).named(call_id.as_str()).watched_by(&self.context.progress)
     }
 
     /// The same gate as everywhere. What a rule approved because it only reads does nothing but read.
@@ -244,12 +245,13 @@ impl ExecutionRunner<'_> {
 
     /// Writes the results into the workbook, as a conversation does.
     async fn note_calls(&self, results: &[StepResult]) {
-        let remarks: Vec<_> = results.iter().filter_map(|result| Some((result, self.remark(result)?))).collect();
-        if remarks.is_empty() {
+        // Most sessions have no workbook. For those nothing is counted.
+        let (hooks, session) = (&self.executions.turns.hooks, self.session_state.as_ref());
+        if hooks.workbook_of(session).is_none() {
             return;
         }
-        let Ok(snapshot) = self.agent.engine().sessions().snapshot(&self.session).await else { return };
-        for (result, remark) in remarks {
+        for result in results {
+            let Some(remark) = self.remark(result) else { continue };
             let call = &result.due.call;
             let request = SubmitRequest {
                 session: &self.session,
@@ -260,11 +262,8 @@ impl ExecutionRunner<'_> {
             };
             let arguments = call.arguments.to_string();
             let answer = result.outcome.note.as_deref().unwrap_or_default();
-            self.executions
-                .turns
-                .hooks
-                .note(&snapshot, request, remark, EndedCall { tool: &call.tool, arguments: &arguments, answer })
-                .await;
+            let ended = EndedCall { tool: &call.tool, arguments: &arguments, answer };
+            hooks.note(session, request, remark, ended).await;
         }
     }
 

@@ -8,7 +8,7 @@ use planwright_core::ids::{ExecutionId, StepId};
 use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::OnFailure;
-use planwright_core::session::SessionIdentity;
+use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::workspace::Workspace;
 
 use super::{Executions, named, uncertain};
@@ -32,6 +32,8 @@ pub(super) struct ExecutionRunner<'a> {
     pub(super) id: ExecutionId,
     /// The plan after the last entry that was written.
     pub(super) plan: Arc<Plan>,
+    /// The session after the last entry that this runner wrote.
+    pub(super) session_state: Option<Session>,
     pub(super) held: Arc<LeaseGuard>,
     /// The folder that recorded calls work in.
     pub(super) workspace: Workspace,
@@ -147,6 +149,7 @@ impl ExecutionRunner<'_> {
         let request = SubmitRequest { session: &self.session, by, id, leasing, turn: None };
         let committed = engine.submitter().submit_as(request, command).await?;
         self.plan = named(&committed, &self.plan.id)?;
+        self.session_state = committed.snapshot.session;
         Ok(())
     }
 

@@ -128,7 +128,7 @@ impl TurnRunner<'_> {
                 let call_id = RequestId::of_call(&self.turn.id, pending.number);
                 let context = self.tool_context(&call_id)?;
                 let tracker = ChangeTracker::begin(&agent.files, tool.as_ref(), context).await;
-                let limit = agent.engine().policy().turn.tool_time;
+                let limit = tool.time_limit(&arguments, agent.engine().policy().turn.tool_time);
                 let outcome = tokio::select! {
                     biased;
                     outcome = timeout(limit, catch_panic(name, tool.call(context, arguments))) => outcome,
@@ -141,8 +141,10 @@ impl TurnRunner<'_> {
                 self.call_changes = tracker.finish(answered).await;
                 Ok(match outcome {
                     Ok(answer) => {
-                        let answer = answer.unwrap_or_else(|| Err(broke_down(name))).map(|answer| answer.value);
-                        outcome_of(answer, ToolStatus::Done)
+                        let answer = answer.unwrap_or_else(|| Err(broke_down(name)));
+                        let failed = answer.as_ref().is_ok_and(|answer| answer.failure.is_some());
+                        let status = if failed { ToolStatus::Failed } else { ToolStatus::Done };
+                        outcome_of(answer.map(|answer| answer.value), status)
                     }
                     Err(_) => ToolOutcome {
                         status: ToolStatus::TimedOut,
@@ -246,7 +248,8 @@ impl TurnRunner<'_> {
     pub(super) fn tool_context<'a>(&'a self, call_id: &'a RequestId) -> Result<ToolContext<'a>, TurnAbort> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
-        Ok(context.in_workspace(self.workspace()).named(call_id.as_str()))
+        let context = context.in_workspace(self.workspace()).named(call_id.as_str());
+        Ok(context.watched_by(&self.context.progress))
     }
 
     /// The context in which the gate decides.

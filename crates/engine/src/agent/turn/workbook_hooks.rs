@@ -8,6 +8,7 @@ use planwright_core::conversation::ItemContent;
 use planwright_core::gate::{ASK_AGENT, ASK_PERSON, PlanTool, ToolEffect, WorkbookTool};
 use planwright_core::ids::RequestId;
 use planwright_core::model::ToolCall;
+use planwright_core::session::Session;
 use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
 use planwright_core::workbook::Workbook;
@@ -50,20 +51,20 @@ impl WorkbookHooks {
     }
 
     /// The workbook that notes go into.
-    fn workbook_of<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Workbook> {
-        let session = snapshot.session.as_ref()?;
+    pub(in crate::agent) fn workbook_of<'a>(&self, session: Option<&'a Session>) -> Option<&'a Workbook> {
+        let session = session?;
         session.current_workbook().filter(|_| session.has_planning_files(&self.agent.engine().policy().planning_files))
     }
 
     /// Writes the result of a call into the workbook, if it is one to note.
     pub(in crate::agent) async fn note(
         &self,
-        snapshot: &Snapshot,
+        session: Option<&Session>,
         request: SubmitRequest<'_>,
         remark: CallNote,
         call: EndedCall<'_>,
     ) -> Noted {
-        if self.workbook_of(snapshot).is_none() {
+        if self.workbook_of(session).is_none() {
             return Noted::default();
         }
         let session = request.session;
@@ -109,7 +110,7 @@ impl TurnRunner<'_> {
         let engine = self.agent.engine();
         let Some(session) = &self.snapshot.session else { return Ok(None) };
         let mut changed = false;
-        if self.turns.hooks.workbook_of(&self.snapshot).is_some() {
+        if self.turns.hooks.workbook_of(Some(session)).is_some() {
             changed |= !Box::pin(engine.workbooks().sync(&self.session)).await?.is_empty();
         }
         let message = self.conversation.newest_words().map(|index| &self.conversation.items[index].said);
@@ -144,7 +145,8 @@ impl TurnRunner<'_> {
         let by = Actor::system(self.session.channel.as_str());
         let Ok(request) = self.note_request(&by, pending.number) else { return };
         let call = EndedCall { tool: name, arguments, answer: &outcome.text };
-        let Noted { snapshot, attempts } = self.turns.hooks.note(&self.snapshot, request, remark, call).await;
+        let session = self.snapshot.session.as_ref();
+        let Noted { snapshot, attempts } = self.turns.hooks.note(session, request, remark, call).await;
         if let Some(snapshot) = snapshot {
             self.snapshot = snapshot;
         }

@@ -35,7 +35,12 @@ impl SessionFolder {
     }
 
     pub(super) fn path(&self) -> PathBuf {
-        self.root.join(&self.name).join(FILES)
+        self.path_of(FILES)
+    }
+
+    /// Something in the session's folder.
+    pub(super) fn path_of(&self, name: &str) -> PathBuf {
+        self.root.join(&self.name).join(name)
     }
 
     /// The session's files, or `None` while there are none. Nothing is made.

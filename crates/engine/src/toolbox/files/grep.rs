@@ -88,24 +88,24 @@ impl FileCall for GrepFiles {
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let matcher = self.matcher()?;
         let path = self.path.unwrap_or_default();
-        let Some(files) = place.workspace.files()? else {
+        let Some((files, beneath)) = place.readable(&path)? else {
             if path.is_whole_folder() {
                 return Ok(json!({"matches": [], "files_searched": 0}).into());
             }
             return Err(Refusal::not_found(format!("There is no `{path}`.")));
         };
         let refusal = |error: std::io::Error| io_error::refusal(path.as_str(), &error);
-        let metadata = files.metadata(path.beneath()).map_err(refusal)?;
+        let metadata = files.metadata(beneath.beneath()).map_err(refusal)?;
         let tree = Tree::new(&place.deadline, place.limits.walked_entries);
         let search = Search::new(self.glob.as_ref(), place, &tree);
         if Kind::of(&metadata) == Kind::Folder {
             let asked = Asked { hidden: self.hidden, no_ignore: self.no_ignore };
-            let (folder, rules) = list::open_folder(&files, &path, asked)?;
+            let (folder, rules) = list::open_folder(&files, &beneath, asked)?;
             let mut threads: Vec<_> =
                 (0..place.shared.search_threads()).map(|_| search.thread(matcher.clone())).collect();
             tree.search(folder, &path, rules, &mut threads);
         } else {
-            let opened = open_named(&files, &path)?;
+            let opened = open_named(&files, &beneath)?;
             search.thread(matcher).search(path.as_str(), opened.file.into_std(), opened.bytes);
         }
         Ok(answer(&search, &tree, place).into())

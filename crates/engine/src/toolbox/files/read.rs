@@ -56,8 +56,8 @@ impl FileCall for ReadFile {
 
     fn carry_out(self, place: &FileCallContext) -> Result<ToolAnswer, Refusal> {
         let missing = || Refusal::not_found(format!("There is no `{}`.", self.path));
-        let files = place.workspace.files()?.ok_or_else(missing)?;
-        let mut opened = open_named(&files, &self.path)?;
+        let (files, path) = place.readable(&self.path)?.ok_or_else(missing)?;
+        let mut opened = open_named(&files, &path)?;
         if opened.bytes > place.limits.read_bytes {
             return Err(Refusal::limit(format!(
                 "`{}` has {} bytes, more than the {} that can be read; grep_files finds lines in it.",

@@ -11,6 +11,7 @@ use planwright_engine::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;
+use crate::chat::output::OutputLines;
 use crate::chat::stream::Stream;
 use crate::failure::Failure;
 use crate::terminal::live::{self, put, width};
@@ -27,6 +28,8 @@ pub(in crate::chat) struct LiveView {
     /// What the model said in this reply, as far as it counts.
     said: String,
     doing: Option<Doing>,
+    /// What the command under way has written.
+    output: OutputLines,
     /// What the call under way is about.
     about: String,
     /// The rows that are drawn anew.
@@ -83,14 +86,20 @@ impl View for LiveView {
             }
             Progress::ToolStarted { name, detail } => {
                 self.about.clone_from(detail);
+                self.output.clear();
                 self.wait_for(name, detail);
             }
+            Progress::ToolOutput { text, .. } => {
+                self.output.push(text);
+                // The next tick draws it.
+                return Ok(());
+            }
             Progress::StepStarted { about, .. } => self.wait_for("carrying out", about),
-            Progress::ToolEnded { .. }
-            | Progress::StepEnded { .. }
-            | Progress::Said(_)
-            | Progress::Decided(_)
-            | Progress::Compacted { .. } => self.doing = None,
+            Progress::ToolEnded { .. } | Progress::StepEnded { .. } => {
+                self.doing = None;
+                self.keep_output(width)?;
+            }
+            Progress::Said(_) | Progress::Decided(_) | Progress::Compacted { .. } => self.doing = None,
             Progress::Compacting => self.wait_for("summarising the earlier conversation", ""),
         }
         if let Some(line) = lines::line(progress, &self.about, width) {
@@ -188,6 +197,13 @@ impl LiveView {
         put(&erased, &format!("{gap}{text}"))
     }
 
+    /// The end of what the command has written stays.
+    fn keep_output(&mut self, width: usize) -> Result<(), Failure> {
+        let lines: String = self.output.newest(width).iter().map(|line| format!("{line}\n")).collect();
+        self.output.clear();
+        self.write(&lines, Above::Line)
+    }
+
     fn gap_before(&self, kind: Above) -> bool {
         match self.above {
             Above::Nothing => false,
@@ -202,6 +218,7 @@ impl LiveView {
         let mut lines = self.unfinished_lines(width);
         let kind = if lines.is_empty() { Above::Line } else { Above::Block };
         let most = rows.saturating_sub(4).max(1);
+        lines.extend(self.output.newest(width));
         lines.drain(..lines.len().saturating_sub(most));
         lines.extend(self.status(width));
         if !lines.is_empty() && self.gap_before(kind) {

@@ -7,6 +7,7 @@ use planwright_engine::session::progress::Progress;
 
 use super::View;
 use crate::chat::lines;
+use crate::chat::output::{self, OutputLines};
 use crate::failure::Failure;
 use crate::terminal::{markdown, screen};
 
@@ -16,6 +17,8 @@ pub(in crate::chat) struct PlainView {
     said: String,
     /// What the call under way is about.
     about: String,
+    /// What the command under way has written.
+    output: OutputLines,
     answered: bool,
 }
 
@@ -31,14 +34,16 @@ impl View for PlainView {
                 write(&markdown::render(said.trim(), width))?;
             }
             Progress::ToolStarted { detail, .. } => self.about.clone_from(detail),
+            Progress::ToolOutput { text, .. } => write_lines(self.output.push(text), width)?,
+            Progress::ToolEnded { .. } | Progress::StepEnded { .. } => {
+                write_lines(self.output.finish(), width)?;
+            }
             Progress::Replied { calls: 0 }
             | Progress::WaitingForOthers
             | Progress::Accepted(_)
             | Progress::Resumed(_)
             | Progress::Finished(_)
-            | Progress::ToolEnded { .. }
             | Progress::StepStarted { .. }
-            | Progress::StepEnded { .. }
             | Progress::Said(_)
             | Progress::Decided(_)
             | Progress::Compacting
@@ -71,6 +76,10 @@ impl PlainView {
         write!(stdout, "{gap}{text}")?;
         Ok(stdout.flush()?)
     }
+}
+
+fn write_lines(lines: impl IntoIterator<Item = String>, width: usize) -> Result<(), Failure> {
+    lines.into_iter().try_for_each(|line| write(&format!("{}\n", output::indented(&line, width))))
 }
 
 fn write(text: &str) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ use planwright_engine::session::progress::{Progress, Update};
 use planwright_llm::rehearsal::RehearsalModel;
 
 use crate::chat::lines;
+use crate::chat::output::{self, OutputLines};
 use crate::commands::chat;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -58,12 +59,13 @@ pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input
     let is_approval = matches!(input, Input::Approve { .. });
     let mut stream = agent.submit(input, request.clone());
     let (mut stopping, mut left) = (false, false);
+    let mut output = OutputLines::default();
     let outcome = loop {
         tokio::select! {
             biased;
             update = stream.next() => match update {
                 Update::Progress(Progress::Decided(decided)) => left = decided.left.is_some(),
-                Update::Progress(progress) => tell(context, &progress)?,
+                Update::Progress(progress) => tell(context, &progress, &mut output)?,
                 Update::Outcome(outcome) => break outcome,
             },
             _ = tokio::signal::ctrl_c() => {
@@ -91,13 +93,21 @@ pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input
     Ok(if found.status == PlanStatus::Completed { Exit::Done } else { Exit::Refused })
 }
 
-fn tell(context: &Context, progress: &Progress) -> Result<(), Failure> {
-    let line = match progress {
-        Progress::Said(words) => Some(markdown::render(words, context.screen.width)),
-        progress => lines::line(progress, "", context.screen.width),
+fn tell(context: &Context, progress: &Progress, output: &mut OutputLines) -> Result<(), Failure> {
+    let width = context.screen.width;
+    let written = match progress {
+        Progress::ToolOutput { text, .. } => output.push(text),
+        Progress::ToolEnded { .. } | Progress::StepEnded { .. } => output.finish().into_iter().collect(),
+        _ => Vec::new(),
     };
-    match line {
-        Some(line) if !context.screen.json => Ok(anstream::stderr().lock().write_all(line.as_bytes())?),
-        Some(_) | None => Ok(()),
+    let written: String = written.iter().map(|line| format!("{}\n", output::indented(line, width))).collect();
+    let line = match progress {
+        Progress::Said(words) => Some(markdown::render(words, width)),
+        progress => lines::line(progress, "", width),
+    };
+    let text = format!("{written}{}", line.unwrap_or_default());
+    if text.is_empty() || context.screen.json {
+        return Ok(());
     }
+    Ok(anstream::stderr().lock().write_all(text.as_bytes())?)
 }

@@ -8,7 +8,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_engine::plan_watch::{ExecutionSummary, PlanUpdate, PlanUpdateKind, PlanWatch, execution_summary};
 use planwright_engine::plans::Activity;
 use planwright_engine::step_counts::StepCounts;
-use planwright_surfaces::wire::{CountsView, ExecutionView, HappeningView};
+use planwright_surfaces::wire::{CountsView, ExecutionView, PlanUpdateView};
 use serde_json::json;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -233,7 +233,7 @@ impl<'a> View<'a> {
             | PlanUpdateKind::Superseded { .. } => {}
         }
         if self.screen.json {
-            return self.screen.print_json_line(&HappeningView::from(happened));
+            return self.screen.print_json_line(&PlanUpdateView::from(happened));
         }
         self.write(&watch::told(happened, plan, self.form, self.form.width()))
     }

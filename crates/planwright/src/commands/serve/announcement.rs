@@ -28,6 +28,8 @@ pub(super) struct Announcement {
     /// Where the store is, without a password.
     pub(super) store: String,
     pub(super) model: ModelChoice,
+    /// What the operator should know before the agent runs commands.
+    pub(super) sandbox_warning: Option<String>,
     pub(super) screen: Screen,
     pub(super) invocation: Invocation,
 }
@@ -40,6 +42,9 @@ impl Announcement {
                 address = %self.address,
                 "other machines can connect to this server; the connection is not encrypted"
             );
+        }
+        if let Some(warning) = &self.sandbox_warning {
+            tracing::warn!(event = "sandbox", "{warning}");
         }
         let screen = self.screen;
         if screen.json {
@@ -81,6 +86,9 @@ impl Announcement {
             }
             model @ ModelChoice::Provided { .. } => row("model", &model.to_string()),
         });
+        if let Some(warning) = &self.sandbox_warning {
+            text.push_str(&row("tools", &paint(warning, WARNING)));
+        }
         text.push_str(&format!("  {}\n", paint("Ctrl+C stops it.", DIM)));
         text
     }

@@ -22,7 +22,7 @@ use planwright_store::Location;
 use planwright_test_support::forwarding::Forwarding;
 use serde::{Deserialize, Serialize};
 
-use super::fate::{Fate, Fates};
+use super::kill_points::{Fate, Fates};
 use super::ledger::StoppingLedger;
 use super::model::model;
 use super::tools::toolbox;

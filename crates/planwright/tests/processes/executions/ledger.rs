@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use planwright_engine::ledger::{Committed, Lease, Ledger, LedgerResult, Submission};
 use planwright_test_support::forwarding::ForwardingLedger;
 
-use super::fate::Fates;
+use super::kill_points::Fates;
 
 #[derive(Debug)]
 pub(super) struct StoppingLedger {

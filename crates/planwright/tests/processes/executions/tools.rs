@@ -17,7 +17,7 @@ use planwright_engine::tools::Arguments;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fate::{Fate, Fates};
+use super::kill_points::{Fate, Fates};
 
 pub(super) const TOOLS: [(&str, ToolEffect); 3] =
     [("look", ToolEffect::ReadsOnly), ("put", ToolEffect::Repeatable), ("ring", ToolEffect::Changes)];

@@ -17,7 +17,7 @@ use planwright_engine::ledger::LedgerError;
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::{begin, stop};
-use crate::verifying::{assert_no_gaps, assert_whole};
+use crate::verification::{assert_no_gaps, assert_whole};
 
 pub(crate) async fn one_session_with_many_callers_has_no_gaps(store: &Store) {
     let engines = [store.engine().await, store.engine().await];

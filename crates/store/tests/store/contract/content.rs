@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::assert_whole;
+use crate::verification::assert_whole;
 
 fn markdown(content: &PlanContent) -> &str {
     match content {

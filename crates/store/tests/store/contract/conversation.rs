@@ -13,7 +13,7 @@ use super::damage::here;
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verifying::{assert_no_gaps, assert_whole, findings, verify};
+use crate::verification::{assert_no_gaps, assert_whole, findings, verify};
 
 /// A conversation with plan work in the middle of it, as it is carried out one after the other.
 fn turns() -> Vec<Command> {

@@ -8,7 +8,7 @@ use planwright_engine::ledger::LedgerError;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
+use crate::verification::{assert_no_gaps, assert_whole, chain, findings, verify, whats};
 
 pub(crate) fn here() -> SessionIdentity {
     session("cli:k3yk3y8x")
@@ -231,12 +231,12 @@ pub(crate) async fn a_newer_schema_is_refused_and_left_alone(store: &Store) {
     store.set_schema_version(99).await;
     for _ in 0..2 {
         match store.open().await {
-            Err(LedgerError::TooNew { found: 99, known: 6 }) => {}
+            Err(LedgerError::TooNew { found: 99, known: 8 }) => {}
             other => panic!("{other:?}"),
         }
     }
     assert_eq!(store.schema_version().await, "99");
-    store.set_schema_version(6).await;
+    store.set_schema_version(8).await;
     assert_eq!(assert_no_gaps(&store.engine().await, &here()).await, 3);
 }
 

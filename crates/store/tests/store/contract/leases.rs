@@ -10,7 +10,7 @@ use planwright_engine::ledger::Lease;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::assert_no_gaps;
+use crate::verification::assert_no_gaps;
 
 const LONG: Duration = Duration::from_secs(600);
 /// Run out as soon as it is given.

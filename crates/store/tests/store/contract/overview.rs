@@ -19,7 +19,7 @@ use super::runs::{carry_out, executing};
 use crate::commands::*;
 use crate::stores::Store;
 use crate::turns::*;
-use crate::verifying::whats;
+use crate::verification::whats;
 
 const LONG: Duration = Duration::from_secs(600);
 /// Only reached if something never comes.

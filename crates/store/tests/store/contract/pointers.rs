@@ -9,7 +9,7 @@ use planwright_engine::Engine;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::assert_whole;
+use crate::verification::assert_whole;
 
 fn chat(name: &str) -> TransportChat {
     TransportChat(name.to_owned())

@@ -11,7 +11,7 @@ use planwright_engine::ledger::Submission;
 use super::damage::{BYSTANDER, here};
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_whole, chain, verify, whats};
+use crate::verification::{assert_whole, chain, verify, whats};
 
 /// An approved plan of this many recorded calls that is being carried out.
 pub(crate) async fn executing(engine: &Engine, steps: usize) -> Plan {

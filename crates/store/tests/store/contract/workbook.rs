@@ -11,7 +11,7 @@ use planwright_engine::workbook::NewWorkbook;
 
 use crate::commands::*;
 use crate::stores::Store;
-use crate::verifying::{assert_no_gaps, assert_whole, verify};
+use crate::verification::{assert_no_gaps, assert_whole, verify};
 
 async fn begun(engine: &Engine) -> SessionIdentity {
     let here = session("cli:k3yk3y8x");

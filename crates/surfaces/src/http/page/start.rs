@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use planwright_core::plan::PlanStatus;
 
-use super::page_headers;
+use super::{dashboard, page_headers};
 use crate::http::access::Authenticated;
 use crate::http::app::App;
 use crate::http::problem::Problem;
@@ -16,11 +16,15 @@ const PAGE: &str = include_str!("start.html");
 const SIGNED_IN: &str = include_str!("signed_in.html");
 const SIGNED_OUT: &str = include_str!("signed_out.html");
 
+const DASHBOARD: &str = r#"The <a href="/">dashboard</a> shows plans and talks to the agent."#;
+const NO_DASHBOARD: &str = "This program was built without the dashboard. To get it, install Node and run <code>make run</code>, or \
+                            <code>npm ci &amp;&amp; npm run build</code> in <code>dashboard/</code> before <code>cargo build</code>.";
+
 /// How many sessions and plans are listed.
 const LISTED: u32 = 10;
 
-/// `GET /`
-pub(super) async fn show(State(app): State<App>, admitted: Option<Extension>, headers: HeaderMap) -> Response {
+/// `GET /start`
+pub(super) async fn show(State(app): State<App>, admitted: Option<SignedIn>, headers: HeaderMap) -> Response {
     let inside = match admitted {
         None => signed_out(""),
         Some(_) => {
@@ -35,7 +39,8 @@ pub(super) async fn show(State(app): State<App>, admitted: Option<Extension>, he
     page(&inside).into_response()
 }
 
-type Extension = axum::extract::Extension<Authenticated>;
+/// Present if the browser is signed in.
+pub(super) type SignedIn = axum::extract::Extension<Authenticated>;
 
 /// The page again, after the form was refused.
 pub(super) fn refused(problem: &Problem) -> Response {
@@ -44,7 +49,10 @@ pub(super) fn refused(problem: &Problem) -> Response {
 }
 
 fn page(inside: &str) -> impl IntoResponse {
-    let text = PAGE.replace("{{version}}", env!("CARGO_PKG_VERSION")).replace("{{inside}}", inside);
+    let text = PAGE
+        .replace("{{version}}", env!("CARGO_PKG_VERSION"))
+        .replace("{{dashboard}}", if dashboard::is_built() { DASHBOARD } else { NO_DASHBOARD })
+        .replace("{{inside}}", inside);
     (page_headers(), text)
 }
 

@@ -1,0 +1,62 @@
+//! The result of a command as the model reads it.
+
+use std::time::Duration;
+
+use planwright_sandbox::{CapturedOutput, CommandEnd, CommandResult};
+use serde_json::{Value, json};
+
+use crate::toolbox::ToolAnswer;
+use crate::toolbox::files::CommandFolder;
+
+/// A command that has ended. Without success it is a failure, which the model reads all the same.
+pub(super) fn ended(number: u64, result: &CommandResult, timeout: Option<Duration>) -> ToolAnswer {
+    let mut value = output(number, &result.output);
+    value["exit_code"] = json!(result.end.exit_code());
+    value["duration_ms"] = json!(u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX));
+    value["ended"] = end_name(&result.end).into();
+    let failure = failure(&result.end, timeout);
+    if let Some(message) = &failure {
+        value["message"] = message.clone().into();
+    }
+    ToolAnswer { value, changes: Vec::new(), failure }
+}
+
+/// What is known of the output, while the command runs or afterwards.
+pub(super) fn output(number: u64, output: &CapturedOutput) -> Value {
+    let truncated = output.omitted_bytes() > 0;
+    let mut value = json!({ "output": output.text(), "truncated": truncated });
+    if truncated {
+        value["output_file"] = CommandFolder::shown_output(number).into();
+        value["output_bytes"] = output.total_bytes.into();
+    }
+    if let Some(problem) = &output.file_problem {
+        value["output_file_problem"] = problem.clone().into();
+    }
+    value
+}
+
+fn end_name(end: &CommandEnd) -> &'static str {
+    match end {
+        CommandEnd::Exited { .. } => "exited",
+        CommandEnd::Signalled { .. } => "signalled",
+        CommandEnd::TimedOut => "timed_out",
+        CommandEnd::Stopped => "stopped",
+        CommandEnd::Lost { .. } => "lost",
+    }
+}
+
+fn failure(end: &CommandEnd, timeout: Option<Duration>) -> Option<String> {
+    match end {
+        CommandEnd::Exited { code: 0 } => None,
+        CommandEnd::Exited { code } => Some(format!("The command ended with exit code {code}.")),
+        CommandEnd::Signalled { signal } => Some(format!("The command was ended by signal {signal}.")),
+        CommandEnd::TimedOut => {
+            let after = timeout.map(|time| format!(" of {} seconds", time.as_secs())).unwrap_or_default();
+            Some(format!("The command reached its time limit{after} and was ended with everything that it started."))
+        }
+        CommandEnd::Stopped => Some("The command was stopped.".to_owned()),
+        CommandEnd::Lost { reason } => {
+            Some(format!("The command's supervisor was lost, so its result is not known: {reason}."))
+        }
+    }
+}

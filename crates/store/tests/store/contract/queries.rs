@@ -1,0 +1,393 @@
+//! Everything that only looks.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures::future::join_all;
+use planwright_core::ids::PlanId;
+use planwright_core::journal::Head;
+use planwright_core::plan::reference::PlanReference;
+use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::refusal::RefusalCode;
+use planwright_engine::ledger::{Ledger, Submission};
+use planwright_engine::version_index::VersionIndexEntry;
+
+use crate::commands::*;
+use crate::stores::Store;
+use crate::verification::{assert_whole, findings, verify};
+
+pub(crate) async fn a_session_that_is_not_there_is_empty_everywhere(store: &Store) {
+    let ledger = store.ledger().await;
+    let nowhere = session("cli:k3yk3y8x");
+    let plan = PlanId::new("nothing").unwrap();
+    assert!(ledger.session(&nowhere).await.unwrap().is_none());
+    assert!(ledger.sessions(None, 10).await.unwrap().items.is_empty());
+    assert!(ledger.sessions_with_key(&nowhere.conversation).await.unwrap().is_empty());
+    let snapshot = ledger.snapshot(&nowhere, Some(&plan)).await.unwrap();
+    assert!(snapshot.session.is_none() && snapshot.plans.is_empty());
+    assert!(ledger.candidates(&nowhere, &PlanReference::Number(1)).await.unwrap().is_empty());
+    assert!(ledger.session_of(&plan).await.unwrap().is_none());
+    let plans = ledger.plans(&nowhere, None, 10).await.unwrap();
+    assert!(plans.items.is_empty() && plans.next.is_none());
+    assert!(ledger.journal(&nowhere, 0, 10).await.unwrap().is_empty());
+    assert!(ledger.conversation(&nowhere, 0, 10).await.unwrap().is_empty());
+    assert!(ledger.plan_journal(&nowhere, &plan).await.unwrap().is_empty());
+    assert!(ledger.stored_plans(&nowhere).await.unwrap().0.is_empty());
+}
+
+/// Every page of a list of sessions, by name.
+async fn all_sessions(ledger: &dyn Ledger, limit: u32) -> Vec<String> {
+    let (mut names, mut after) = (Vec::new(), None);
+    loop {
+        let page = ledger.sessions(after, limit).await.unwrap();
+        assert!(page.items.len() <= limit as usize && page.damaged.is_empty());
+        names.extend(page.items.iter().map(|stored| stored.session.identity.to_string()));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return names,
+        }
+    }
+}
+
+fn when(second: i64, mut submission: Submission) -> Submission {
+    submission.context.at = at(second);
+    submission
+}
+
+pub(crate) async fn sessions_are_paged_the_most_recently_active_first(store: &Store) {
+    let ledger = store.ledger().await;
+    for n in 0..7 {
+        ledger.submit(when(n as i64, submission(&nth_session(n), &format!("open-{n}"), open()))).await.unwrap();
+    }
+    // The oldest one wakes up again.
+    let woken = submission(&nth_session(0), "again", on(PlanStyle::Document));
+    ledger.submit(when(100, woken)).await.unwrap();
+    let expected: Vec<_> = [0, 6, 5, 4, 3, 2, 1].map(|n| nth_session(n).to_string()).into();
+    for limit in [1, 2, 3, 7, 100] {
+        assert_eq!(all_sessions(ledger.as_ref(), limit).await, expected, "{limit} a page");
+    }
+    assert_eq!(ledger.session(&nth_session(0)).await.unwrap().unwrap().last_active, at(100));
+}
+
+/// What is written between two pages moves; everything else is listed once.
+pub(crate) async fn a_write_between_two_pages_of_sessions_hides_and_repeats_nothing_else(store: &Store) {
+    let ledger = store.ledger().await;
+    for n in 0..20 {
+        ledger.submit(submission(&nth_session(n), &format!("open-{n}"), open())).await.unwrap();
+    }
+    let first = ledger.sessions(None, 5).await.unwrap();
+    // Sessions of the first page are written to, deleted, and joined by a new one.
+    for n in [18, 16] {
+        ledger.submit(submission(&nth_session(n), &format!("again-{n}"), on(PlanStyle::Document))).await.unwrap();
+    }
+    for n in [19, 17, 15] {
+        let lease = ledger
+            .acquire_lease(&nth_session(n), "another-process", std::time::Duration::from_secs(60))
+            .await
+            .unwrap()
+            .unwrap();
+        ledger.delete_session(&lease).await.unwrap();
+    }
+    ledger.submit(submission(&nth_session(20), "open-20", open())).await.unwrap();
+    let (mut found, mut after) = (first.items, first.next);
+    while after.is_some() {
+        let page = ledger.sessions(after, 5).await.unwrap();
+        assert!(page.items.len() <= 5);
+        found.extend(page.items);
+        after = page.next;
+    }
+    let found: Vec<_> = found.into_iter().map(|stored| stored.session.identity).collect();
+    assert_eq!(found, (0..20).rev().map(nth_session).collect::<Vec<_>>());
+    // Position 0 is the beginning.
+    let beginning = ledger.sessions(Some(0), 1).await.unwrap();
+    assert_eq!(beginning.items[0].session.identity, nth_session(20));
+}
+
+pub(crate) async fn sessions_active_at_the_same_moment_are_all_listed(store: &Store) {
+    let ledger = store.ledger().await;
+    for n in 0..9 {
+        ledger.submit(submission(&nth_session(n), &format!("open-{n}"), open())).await.unwrap();
+    }
+    let expected: BTreeSet<_> = (0..9).map(|n| nth_session(n).to_string()).collect();
+    for limit in [1, 2, 4, 9] {
+        let listed = all_sessions(ledger.as_ref(), limit).await;
+        assert_eq!(listed.len(), 9);
+        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), expected, "{limit} a page");
+    }
+}
+
+pub(crate) async fn sessions_with_one_key_are_found_on_every_channel(store: &Store) {
+    let engine = store.engine().await;
+    for name in ["web:k3yk3y8x", "cli:k3yk3y8x", "cli:another1", "cli:k3yk3y8xx"] {
+        engine.sessions().open(&session(name), &person()).await.unwrap();
+    }
+    let found = engine.sessions().with_key(&session("mcp:k3yk3y8x").conversation).await.unwrap();
+    let found: BTreeSet<_> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found, BTreeSet::from(["cli:k3yk3y8x".to_owned(), "web:k3yk3y8x".to_owned()]));
+}
+
+pub(crate) async fn plans_are_paged_the_newest_first(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    for n in 1..=7 {
+        planning(&engine, &here, PlanStyle::Document).await;
+        draft(&engine, &here, set(&format!("# Plan {n}"))).await;
+    }
+    ready(&engine, &session("web:k3yk3y8x"), "# Not ours").await;
+    for limit in [1, 2, 3, 7, 100] {
+        let (mut numbers, mut before) = (Vec::new(), None);
+        loop {
+            let page = engine.plans().list(&here, before, limit).await.unwrap();
+            assert!(page.items.len() <= limit as usize);
+            for plan in &page.items {
+                assert_eq!(plan.title, format!("Plan {}", plan.number));
+                assert_eq!((plan.status, plan.style), (PlanStatus::Ready, PlanStyle::Document));
+                assert_eq!(engine.plans().get(&here, &plan.id).await.unwrap().number, plan.number);
+            }
+            numbers.extend(page.items.iter().map(|plan| plan.number));
+            match page.next {
+                Some(next) => before = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!(numbers, [7, 6, 5, 4, 3, 2, 1], "{limit} a page");
+    }
+}
+
+pub(crate) async fn plans_are_found_by_number_and_by_pieces_of_their_id(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    for id in ["alpha-one-999999", "alpha-two-000777", "100_%_", "000777"] {
+        // What some databases take for a pattern is just text here.
+        let command = PlanId::new(id).map(|_| import(id));
+        if let Ok(command) = command {
+            engine.submit(&here, &person(), command).await.unwrap();
+        }
+    }
+    engine.submit(&session("web:k3yk3y8x"), &person(), import("alpha-elsewhere")).await.unwrap();
+    let find = async |text: &str| engine.plans().find(&here, Some(&text.parse().unwrap())).await;
+    let found = async |text: &str| find(text).await.unwrap().id.to_string();
+    assert_eq!(found("1").await, "alpha-one-999999");
+    assert_eq!(found("2").await, "alpha-two-000777");
+    assert_eq!(found("alpha-two-000777").await, "alpha-two-000777");
+    assert_eq!(found("ha-one").await, "alpha-one-999999");
+    // A whole id counts more than a piece of another one.
+    assert_eq!(found("000777").await, "000777");
+    assert_eq!(found("999999").await, "alpha-one-999999");
+    refused(find("alpha-").await, RefusalCode::Conflict);
+    refused(find("elsewhere").await, RefusalCode::NotFound);
+    refused(find("ALPHA-").await, RefusalCode::NotFound);
+    refused(find("______").await, RefusalCode::NotFound);
+    refused(find("4000000000").await, RefusalCode::NotFound);
+    refused(find("17").await, RefusalCode::NotFound);
+}
+
+pub(crate) async fn the_journal_is_read_in_pages(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Collect).await;
+    for n in 0..10 {
+        draft(&engine, &here, record(n)).await;
+    }
+    planning(&engine, &session("web:k3yk3y8x"), PlanStyle::Collect).await;
+    let mut head = Head::START;
+    loop {
+        let page = engine.ledger().journal(&here, head.seq, 4).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.len() <= 4);
+        for sealed in page {
+            head.check(&here, &sealed).unwrap();
+        }
+    }
+    assert_eq!(head, engine.ledger().session(&here).await.unwrap().unwrap().head);
+    assert_eq!(head.seq, 13);
+    assert!(engine.ledger().journal(&here, u64::MAX, 4).await.unwrap().is_empty());
+}
+
+pub(crate) async fn the_journal_of_a_plan_has_its_entries_and_no_others(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    let first = ready(&engine, &here, "# First").await;
+    planning(&engine, &here, PlanStyle::Document).await;
+    draft(&engine, &here, set("# Second")).await;
+    engine.submit(&here, &person(), reject(&first.id)).await.unwrap();
+    let entries = engine.ledger().plan_journal(&here, &first.id).await.unwrap();
+    let entries: Vec<_> = entries.into_iter().map(Result::unwrap).collect();
+    let events: Vec<_> = entries.iter().map(|entry| (entry.seq, entry.event.name())).collect();
+    assert_eq!(events, [(2, "plan_created"), (3, "plan_mode_enabled"), (4, "content_set"), (8, "plan_rejected")]);
+    assert!(entries.iter().all(|entry| entry.session == here && entry.event.plan() == Some(&first.id)));
+}
+
+pub(crate) async fn the_history_of_a_plan_has_its_versions(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    let plan = ready(&engine, &here, "# One").await;
+    draft(&engine, &here, set("# Two")).await;
+    let history = engine.history().of_plan(&here, &plan.id).await.unwrap();
+    assert_eq!(history.versions.len(), 2);
+    let (stored, damaged) = engine.ledger().stored_plans(&here).await.unwrap();
+    assert!(damaged.is_empty());
+    assert_eq!(stored[&plan.id].digest(), history.versions[1].digest);
+}
+
+/// Every session that is not visited yet is written to between two pages, and one that was visited is deleted.
+pub(crate) async fn a_walk_visits_every_session_however_they_move(store: &Store) {
+    let (ledger, engine) = (store.ledger().await, store.engine().await);
+    for n in 0..10 {
+        planning(&engine, &nth_session(n), PlanStyle::Collect).await;
+    }
+    assert_eq!(ledger.count_sessions().await.unwrap(), 10);
+    let (mut visited, mut after, mut written) = (Vec::new(), None, 0);
+    loop {
+        let page = ledger.walk_sessions(after, 3).await.unwrap();
+        assert_eq!(page.damaged, []);
+        visited.extend(page.items.into_iter().map(|stored| stored.session.identity));
+        let Some(next) = page.next else { break };
+        after = Some(next);
+        for session in (0..10).map(nth_session).filter(|session| !visited.contains(session)) {
+            written += 1;
+            draft(&engine, &session, record(written)).await;
+        }
+        if visited.len() == 3 {
+            let lease = ledger.acquire_lease(&visited[0], "deleting", Duration::from_secs(60)).await.unwrap().unwrap();
+            ledger.delete_session(&lease).await.unwrap();
+        }
+    }
+    visited.sort();
+    assert_eq!(visited, (0..10).map(nth_session).collect::<Vec<_>>());
+    assert_eq!(ledger.count_sessions().await.unwrap(), 9);
+}
+
+/// More sessions than are read at once. The one that is damaged becomes the most recently active one during the check.
+pub(crate) async fn a_check_under_writes_leaves_no_session_out(store: &Store) {
+    let engine = store.engine().await;
+    let many = 520;
+    let opened = (0..many).map(|n| {
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.sessions().open(&nth_session(n), &person()).await.map(drop).unwrap() })
+    });
+    join_all(opened).await.into_iter().for_each(Result::unwrap);
+    let oldest = nth_session(many);
+    ready(&engine, &oldest, "# Plan").await;
+    // It is the last one of the walk, whichever way that goes: the first to be opened, or the longest inactive.
+    let ids = "(SELECT id FROM session WHERE conversation = 'session-00520')";
+    store
+        .tamper(&format!(
+            "UPDATE journal SET body = replace(body, 'Plan', 'Plot') WHERE seq = 4 AND session_id = {ids}"
+        ))
+        .await;
+    for n in 0..many {
+        engine.submit(&nth_session(n), &person(), on(PlanStyle::Document)).await.unwrap();
+    }
+    let mut moved = false;
+    let report = engine
+        .verifier()
+        .verify_all(|_| {
+            if !std::mem::replace(&mut moved, true) {
+                tokio::task::block_in_place(|| {
+                    let person = person();
+                    let write = engine.submit(&oldest, &person, off());
+                    tokio::runtime::Handle::current().block_on(write).unwrap();
+                });
+            }
+        })
+        .await
+        .unwrap();
+    assert_eq!((report.checked, report.total), (521, 521));
+    let broken: Vec<_> = report.chains.iter().filter(|chain| !chain.is_whole()).map(|chain| &chain.session).collect();
+    assert_eq!(broken, [&oldest], "{:?}", report.damaged);
+}
+
+/// The earlier versions are made unreadable, so nothing that reads them can succeed.
+pub(crate) async fn the_author_and_the_last_change_are_found_without_the_earlier_versions(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    ready(&engine, &here, "# Version 1").await;
+    for version in 2..=70 {
+        draft(&engine, &here, set(&format!("# Version {version}"))).await;
+    }
+    let plan = engine.plans().active(&here).await.unwrap();
+    assert_eq!(plan.version, 70);
+    let all: BTreeSet<_> = (1..=70)
+        .map(|version| VersionIndexEntry { plan: plan.id.clone(), version, seq: u64::from(version) + 3 })
+        .collect();
+    assert_eq!(engine.ledger().version_index(&here).await.unwrap(), all);
+    for version in 1..=70 {
+        let entry = engine.ledger().version_entry(&here, &plan.id, version).await.unwrap().unwrap();
+        assert_eq!((entry.seq, entry.event.name()), (u64::from(version) + 3, "content_set"));
+    }
+    assert!(engine.ledger().version_entry(&here, &plan.id, 71).await.unwrap().is_none());
+    assert!(engine.ledger().version_entry(&nth_session(1), &plan.id, 1).await.unwrap().is_none());
+
+    let early = "seq < (SELECT max(seq) - 1 FROM journal) AND version IS NOT NULL";
+    assert_eq!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await, 68);
+    let author = engine.history().version_author(&plan).await.unwrap().unwrap();
+    assert_eq!(author.by, agent());
+    assert_eq!(engine.history().external_author(&plan).await.unwrap(), Some(agent()));
+    let change = engine.history().diff_versions(&plan, None, None).await.unwrap();
+    let said = serde_json::to_string(&change).unwrap();
+    assert!(said.contains("Version 69") && said.contains("Version 70"), "{said}");
+    damaged(engine.history().diff_versions(&plan, Some(7), None).await, "entry");
+    let missing = refused(engine.history().diff_versions(&plan, Some(71), None).await, RefusalCode::NotFound);
+    assert!(missing.contains("has versions 1 to 70"), "{missing}");
+}
+
+/// A version of these is frozen, so nothing that led to it is read again.
+pub(crate) async fn a_built_or_collected_plan_is_compared_without_the_entries_that_led_to_it(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    planning(&engine, &here, PlanStyle::Collect).await;
+    draft(&engine, &here, record(1)).await;
+    let first = active(&draft(&engine, &here, finalize()).await);
+    engine.plans().revise(&here, &person(), &first.id, "one more".to_owned()).await.unwrap();
+    draft(&engine, &here, record(1)).await;
+    draft(&engine, &here, record(22)).await;
+    let second = active(&draft(&engine, &here, finalize()).await);
+    assert_eq!((first.version, second.version, second.supersedes.as_ref()), (1, 1, Some(&first.id)));
+    let early = "plan_id IS NOT NULL AND seq < (SELECT max(seq) FROM journal)";
+    assert!(store.tamper(&format!("UPDATE journal SET body = 'rubbish' WHERE {early}")).await > 5);
+    for from in [None, Some(0)] {
+        let change = engine.history().diff_versions(&second, from, None).await.unwrap();
+        let said = serde_json::to_string(&change).unwrap();
+        assert!(said.contains("22"), "{said}");
+    }
+}
+
+/// Turning plan work off and on leaves one empty plan, however often.
+pub(crate) async fn an_empty_plan_that_was_parked_is_used_again(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    engine.sessions().open(&here, &person()).await.unwrap();
+    for _ in 0..6 {
+        engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+        engine.sessions().disable_plan_mode(&here, &person()).await.unwrap();
+        engine.sessions().ensure_plan_mode(&here, &person(), None).await.unwrap();
+        engine.sessions().disable_plan_mode(&here, &person()).await.unwrap();
+    }
+    let plans = engine.plans().list(&here, None, 100).await.unwrap().items;
+    assert_eq!(plans.iter().map(|plan| (plan.number, plan.status)).collect::<Vec<_>>(), [(1, PlanStatus::Collecting)]);
+    assert_whole(&engine).await;
+    // One that cannot be read is left as it is, and a new one is made.
+    assert_eq!(store.tamper("UPDATE plan SET body = 'rubbish'").await, 1);
+    engine.sessions().enable_plan_mode(&here, &person(), PlanStyle::Document).await.unwrap();
+    assert_eq!(engine.plans().active(&here).await.unwrap().number, 2);
+}
+
+pub(crate) async fn a_changed_index_of_versions_is_found(store: &Store) {
+    let engine = store.engine().await;
+    let here = session("cli:k3yk3y8x");
+    ready(&engine, &here, "# Version 1").await;
+    draft(&engine, &here, set("# Version 2")).await;
+    // A version that the index does not know is found by replaying the journal.
+    store.tamper("UPDATE journal SET version = NULL").await;
+    assert_whole(&engine).await;
+    let plan = engine.plans().active(&here).await.unwrap();
+    assert_eq!(engine.history().version_author(&plan).await.unwrap().unwrap().by, agent());
+    let change = serde_json::to_string(&engine.history().diff_versions(&plan, None, None).await.unwrap()).unwrap();
+    assert!(change.contains("Version 1") && change.contains("Version 2"), "{change}");
+    store.tamper("UPDATE journal SET version = 2 WHERE seq = 4").await;
+    let found = findings(&verify(&engine).await);
+    assert!(found.len() == 1 && found[0].contains("the index of version 2"), "{found:?}");
+}

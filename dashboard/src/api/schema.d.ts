@@ -1,0 +1,2558 @@
+// Made by `npm run types` from crates/surfaces/openapi.json. Do not edit.
+
+export interface paths {
+    "/api/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the decisions that wait for a person
+         * @description First what agents ask: permission for a call, and questions; `limit` does not count these. Then plans to approve,
+         *     steps with an unknown result, and paused executions; the one that changed last comes first.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The `next` of the page before. */
+                    after?: number;
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of decisions */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "kind": "plan",
+                         *           "sessionId": "k3yk3y8x",
+                         *           "channel": "web",
+                         *           "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "title": "Move the blog to a new host",
+                         *           "status": "READY",
+                         *           "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *           "since": "2026-03-01T12:04:00Z",
+                         *           "choices": [
+                         *             "approve",
+                         *             "revise",
+                         *             "reject"
+                         *           ],
+                         *           "active": true
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Inbox"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/permissions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Permit or refuse a call
+         * @description Answers exactly the call with this digest. The first valid answer counts. `plan` permits the same call for the rest of
+         *     the execution, `always` writes a rule.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PermissionAnswer"];
+                };
+            };
+            responses: {
+                /** @description It is answered */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11-ask-1",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "words": "Answered."
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Answered"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the plans of a session */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The `next` of the page before. */
+                    before?: number;
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    limit?: number;
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of plans */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "planMode": {
+                         *         "enabled": true,
+                         *         "style": "document",
+                         *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       },
+                         *       "plans": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "number": 1,
+                         *           "status": "READY",
+                         *           "style": "document",
+                         *           "title": "Move the blog to a new host",
+                         *           "updatedAt": "2026-03-01T12:04:00Z"
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanList"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a plan
+         * @description The answer has an `ETag` that changes whenever the answer does.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description The `ETag` of an earlier answer */
+                    "If-None-Match"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The plan */
+                200: {
+                    headers: {
+                        /** @description Changes whenever the answer does */
+                        ETag?: string;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "status": "EXECUTING",
+                         *       "style": "document",
+                         *       "title": "Move the blog to a new host",
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "version": 1,
+                         *       "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+                         *       "steps": [
+                         *         {
+                         *           "id": "s1",
+                         *           "position": 1,
+                         *           "description": "copy the files",
+                         *           "status": "PENDING"
+                         *         }
+                         *       ],
+                         *       "progress": {
+                         *         "done": 0,
+                         *         "total": 1,
+                         *         "next": {
+                         *           "step": 1,
+                         *           "description": "copy the files"
+                         *         }
+                         *       },
+                         *       "execution": null,
+                         *       "supersedes": null,
+                         *       "supersededBy": null,
+                         *       "feedback": null,
+                         *       "approval": null,
+                         *       "endedBecause": null,
+                         *       "createdAt": "2026-03-01T12:01:00Z",
+                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanView"];
+                    };
+                };
+                /** @description It has not changed */
+                304: {
+                    headers: {
+                        /** @description The same as before */
+                        ETag?: string;
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a plan
+         * @description Approves exactly the version with this digest, all of its steps or some, and carries it out. The work runs after the
+         *     answer; the plan says how far it is. If the plan has changed, nothing is approved and the answer shows the new version.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            responses: {
+                /** @description It is approved */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "status": "EXECUTING",
+                         *       "style": "document",
+                         *       "title": "Move the blog to a new host",
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "version": 1,
+                         *       "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+                         *       "steps": [
+                         *         {
+                         *           "id": "s1",
+                         *           "position": 1,
+                         *           "description": "copy the files",
+                         *           "status": "PENDING"
+                         *         }
+                         *       ],
+                         *       "progress": {
+                         *         "done": 0,
+                         *         "total": 1,
+                         *         "next": {
+                         *           "step": 1,
+                         *           "description": "copy the files"
+                         *         }
+                         *       },
+                         *       "execution": null,
+                         *       "supersedes": null,
+                         *       "supersededBy": null,
+                         *       "feedback": null,
+                         *       "approval": null,
+                         *       "endedBecause": null,
+                         *       "createdAt": "2026-03-01T12:01:00Z",
+                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ApprovedPlanView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a plan
+         * @description Its execution is stopped.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
+            responses: {
+                /** @description It is cancelled */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "status": "EXECUTING",
+                         *       "style": "document",
+                         *       "title": "Move the blog to a new host",
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "version": 1,
+                         *       "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+                         *       "steps": [
+                         *         {
+                         *           "id": "s1",
+                         *           "position": 1,
+                         *           "description": "copy the files",
+                         *           "status": "PENDING"
+                         *         }
+                         *       ],
+                         *       "progress": {
+                         *         "done": 0,
+                         *         "total": 1,
+                         *         "next": {
+                         *           "step": 1,
+                         *           "description": "copy the files"
+                         *         }
+                         *       },
+                         *       "execution": null,
+                         *       "supersedes": null,
+                         *       "supersededBy": null,
+                         *       "feedback": null,
+                         *       "approval": null,
+                         *       "endedBecause": null,
+                         *       "createdAt": "2026-03-01T12:01:00Z",
+                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two versions of a plan
+         * @description The last two by default. A plan with one version is compared with the one it replaced.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The older version; the one before `to` if it is not said. 0 is a plan with nothing in it. */
+                    from?: number;
+                    /** @description The session the plan belongs to. */
+                    sessionId: string;
+                    /** @description The newer version; the last one if it is not said. */
+                    to?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description What changed */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "changes": [
+                         *         {
+                         *           "kind": "stepAdded",
+                         *           "position": 1,
+                         *           "description": "copy the files"
+                         *         }
+                         *       ],
+                         *       "lines": [
+                         *         {
+                         *           "mark": "added",
+                         *           "to": 1,
+                         *           "pieces": [
+                         *             {
+                         *               "text": "- [ ] copy the files"
+                         *             }
+                         *           ]
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanDiff"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the history of a plan
+         * @description Every version, decision and execution.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its history */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "versions": [
+                         *         {
+                         *           "version": 1,
+                         *           "at": "2026-03-01T12:04:00Z",
+                         *           "by": {
+                         *             "kind": "agent",
+                         *             "name": "rehearsal",
+                         *             "through": "web"
+                         *           },
+                         *           "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *           "title": null
+                         *         }
+                         *       ],
+                         *       "decisions": [],
+                         *       "executions": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanHistory"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/markdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a plan as one text */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description What a person approves */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example # Move the blog to a new host
+                         *
+                         *     - [ ] copy the files
+                         */
+                        "text/markdown": string;
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject a plan */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
+            responses: {
+                /** @description It is rejected */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "status": "EXECUTING",
+                         *       "style": "document",
+                         *       "title": "Move the blog to a new host",
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "version": 1,
+                         *       "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+                         *       "steps": [
+                         *         {
+                         *           "id": "s1",
+                         *           "position": 1,
+                         *           "description": "copy the files",
+                         *           "status": "PENDING"
+                         *         }
+                         *       ],
+                         *       "progress": {
+                         *         "done": 0,
+                         *         "total": 1,
+                         *         "next": {
+                         *           "step": 1,
+                         *           "description": "copy the files"
+                         *         }
+                         *       },
+                         *       "execution": null,
+                         *       "supersedes": null,
+                         *       "supersededBy": null,
+                         *       "feedback": null,
+                         *       "approval": null,
+                         *       "endedBecause": null,
+                         *       "createdAt": "2026-03-01T12:01:00Z",
+                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a plan
+         * @description Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. The work
+         *     runs after the answer.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Resuming"];
+                };
+            };
+            responses: {
+                /** @description The plan is executing, or has ended */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "status": "EXECUTING",
+                         *       "style": "document",
+                         *       "title": "Move the blog to a new host",
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "version": 1,
+                         *       "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+                         *       "steps": [
+                         *         {
+                         *           "id": "s1",
+                         *           "position": 1,
+                         *           "description": "copy the files",
+                         *           "status": "PENDING"
+                         *         }
+                         *       ],
+                         *       "progress": {
+                         *         "done": 0,
+                         *         "total": 1,
+                         *         "next": {
+                         *           "step": 1,
+                         *           "description": "copy the files"
+                         *         }
+                         *       },
+                         *       "execution": null,
+                         *       "supersedes": null,
+                         *       "supersededBy": null,
+                         *       "feedback": null,
+                         *       "approval": null,
+                         *       "endedBecause": null,
+                         *       "createdAt": "2026-03-01T12:01:00Z",
+                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/{id}/revise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for changes
+         * @description The agent makes them after the answer, which is the plan it works on: the same one, or the one that replaces it.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description The session the plan belongs to. With it a plan can also be named by its number, or by a piece of its id. */
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The id of the plan or, with `sessionId`, its number or a piece of its id */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Feedback"];
+                };
+            };
+            responses: {
+                /** @description The feedback has reached the agent */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "number": 1,
+                         *       "status": "EXECUTING",
+                         *       "style": "document",
+                         *       "title": "Move the blog to a new host",
+                         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *       "version": 1,
+                         *       "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+                         *       "steps": [
+                         *         {
+                         *           "id": "s1",
+                         *           "position": 1,
+                         *           "description": "copy the files",
+                         *           "status": "PENDING"
+                         *         }
+                         *       ],
+                         *       "progress": {
+                         *         "done": 0,
+                         *         "total": 1,
+                         *         "next": {
+                         *           "step": 1,
+                         *           "description": "copy the files"
+                         *         }
+                         *       },
+                         *       "execution": null,
+                         *       "supersedes": null,
+                         *       "supersededBy": null,
+                         *       "feedback": null,
+                         *       "approval": null,
+                         *       "endedBecause": null,
+                         *       "createdAt": "2026-03-01T12:01:00Z",
+                         *       "updatedAt": "2026-03-01T12:06:00Z"
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave plan work
+         * @description The plan is parked as it is.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Leaving"];
+                };
+            };
+            responses: {
+                /** @description Plan work is off */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "planMode": {
+                         *         "enabled": false,
+                         *         "style": "document",
+                         *         "activePlanId": null,
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanWork"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/done": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End plan work
+         * @description An empty plan is cancelled, a running one is closed by what was done, any other is parked.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Leaving"];
+                };
+            };
+            responses: {
+                /** @description Plan work is over */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "planMode": {
+                         *         "enabled": false,
+                         *         "style": "document",
+                         *         "activePlanId": null,
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanWork"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/plans/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin plan work
+         * @description Makes a plan and works on it, unless the one that is worked on is empty and of this style.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Enabling"];
+                };
+            };
+            responses: {
+                /** @description Plan work is on */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "planMode": {
+                         *         "enabled": true,
+                         *         "style": "document",
+                         *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["PlanWork"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/questions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer the questions of an agent */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["QuestionAnswers"];
+                };
+            };
+            responses: {
+                /** @description They are answered */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11-ask-1",
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "words": "Answered."
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Answered"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions
+         * @description The most recently active first.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The `next` of the page before. */
+                    after?: number;
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of sessions */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessions": [
+                         *         {
+                         *           "sessionId": "k3yk3y8x",
+                         *           "channel": "web",
+                         *           "topic": "move the blog to a new host",
+                         *           "openedAt": "2026-03-01T12:00:00Z",
+                         *           "lastActive": "2026-03-01T12:05:00Z",
+                         *           "seq": 12,
+                         *           "working": false,
+                         *           "plansMade": 1,
+                         *           "planMode": {
+                         *             "enabled": true,
+                         *             "style": "document",
+                         *             "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *             "updatedAt": "2026-03-01T12:01:00Z"
+                         *           }
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["SessionList"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Create a session
+         * @description If the key exists, the answer is its session.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["NewSession"];
+                };
+            };
+            responses: {
+                /** @description The session existed before */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "topic": "move the blog to a new host",
+                         *       "openedAt": "2026-03-01T12:00:00Z",
+                         *       "lastActive": "2026-03-01T12:05:00Z",
+                         *       "seq": 12,
+                         *       "working": false,
+                         *       "plansMade": 1,
+                         *       "planMode": {
+                         *         "enabled": true,
+                         *         "style": "document",
+                         *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["StoredSessionView"];
+                    };
+                };
+                /** @description The new session */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "topic": "move the blog to a new host",
+                         *       "openedAt": "2026-03-01T12:00:00Z",
+                         *       "lastActive": "2026-03-01T12:05:00Z",
+                         *       "seq": 12,
+                         *       "working": false,
+                         *       "plansMade": 1,
+                         *       "planMode": {
+                         *         "enabled": true,
+                         *         "style": "document",
+                         *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["StoredSessionView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a session */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The session */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "topic": "move the blog to a new host",
+                         *       "openedAt": "2026-03-01T12:00:00Z",
+                         *       "lastActive": "2026-03-01T12:05:00Z",
+                         *       "seq": 12,
+                         *       "working": false,
+                         *       "plansMade": 1,
+                         *       "planMode": {
+                         *         "enabled": true,
+                         *         "style": "document",
+                         *         "activePlanId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "updatedAt": "2026-03-01T12:01:00Z"
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["StoredSessionView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /**
+         * Delete a session
+         * @description With everything that belongs to it: its journal, its plans and its files. A running turn is stopped.
+         */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The session is deleted */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{sessionId}/journal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the journal
+         * @description Everything that happened in the session, in order. Each entry carries the hash of the chain up to it.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The last entry that the client has; the `next` of the page before. */
+                    after?: number;
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of entries */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "entries": [
+                         *         {
+                         *           "seq": 1,
+                         *           "at": "2026-03-01T12:00:00Z",
+                         *           "by": {
+                         *             "kind": "person",
+                         *             "name": "person",
+                         *             "through": "web"
+                         *           },
+                         *           "type": "session_opened",
+                         *           "event": {
+                         *             "type": "session_opened"
+                         *           },
+                         *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["JournalPage"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{sessionId}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the conversation
+         * @description The newest page first, each page in order.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only what is older than this entry; the `next` of the page before. */
+                    before?: number;
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page of messages */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "messages": [
+                         *         {
+                         *           "seq": 2,
+                         *           "at": "2026-03-01T12:00:01Z",
+                         *           "role": "person",
+                         *           "by": {
+                         *             "kind": "person",
+                         *             "name": "person",
+                         *             "through": "web"
+                         *           },
+                         *           "text": "move the blog to a new host"
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["MessagePage"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /**
+         * Say something
+         * @description Waits until the turn is over. With `Accept: text/event-stream` the client is sent what happens meanwhile, and the last
+         *     event is `answer` or `problem`. Closing the connection does not stop the turn. Commands are sent in the same way; `/new`
+         *     and `/switch` answer with the session that is active then.
+         */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewMessage"];
+                };
+            };
+            responses: {
+                /** @description The turn is over, or the command is carried out */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "reply": "The plan is ready.",
+                         *       "outcome": "answered",
+                         *       "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "plan": {
+                         *         "planId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *         "number": 1,
+                         *         "title": "Move the blog to a new host",
+                         *         "status": "READY",
+                         *         "style": "document",
+                         *         "version": 1,
+                         *         "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         *         "markdown": "# Move the blog to a new host\n\n- [ ] copy the files\n",
+                         *         "approval": null,
+                         *         "progress": null,
+                         *         "next": [
+                         *           "/plan approve 1",
+                         *           "/plan revise #1 WHAT TO CHANGE",
+                         *           "/plan reject 1"
+                         *         ]
+                         *       }
+                         *     }
+                         */
+                        "application/json": components["schemas"]["AnswerView"];
+                        /**
+                         * @example event: accepted
+                         *     data: {"type":"accepted","sessionId":"k3yk3y8x","channel":"web","seq":2,"turnId":"019ca6b2"}
+                         */
+                        "text/event-stream": string;
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{sessionId}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop the running turn of a session */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    /** @description The key of the conversation */
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Stop"];
+                };
+            };
+            responses: {
+                /** @description No turn is running */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "stopped": true
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Stopped"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workbook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the workbook of a session */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The workbook */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "on": true,
+                         *       "current": {
+                         *         "title": "Move the blog to a new host",
+                         *         "begunAt": "2026-03-01T12:00:00Z",
+                         *         "documents": [
+                         *           {
+                         *             "which": "task_plan",
+                         *             "version": 2,
+                         *             "markdown": "# Move the blog to a new host\n",
+                         *             "updatedAt": "2026-03-01T12:04:00Z",
+                         *             "by": "rehearsal"
+                         *           }
+                         *         ]
+                         *       },
+                         *       "archives": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["WorkbookView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @enum {string} */
+        Activity: "running" | "paused" | "left_to_agent";
+        Actor: {
+            kind: components["schemas"]["ActorKind"];
+            name: string;
+            /** @description The surface it came through, such as `cli` or `mcp`. */
+            through: string;
+        };
+        /** @enum {string} */
+        ActorKind: "person" | "agent" | "policy" | "system";
+        Answered: {
+            channel: components["schemas"]["Channel"];
+            id: string;
+            sessionId: string;
+            /** @description What was written down, with the rule that `always` wrote. */
+            words: string;
+        };
+        AnswerView: {
+            /** @description What the agent asks a person before it continues. */
+            ask?: components["schemas"]["Ask"];
+            channel: components["schemas"]["Channel"];
+            /** @description What was decided before the work that this is the answer to. */
+            decided?: string;
+            /** @description How the turn ended, or `done` if none was needed. */
+            outcome: components["schemas"]["Outcome"];
+            /** @description A plan that the person is shown with it. */
+            plan?: components["schemas"]["PlanCard"];
+            planId?: string;
+            /** @description What the planner says, while a plan is built. */
+            planner?: components["schemas"]["PlannerAnswer"];
+            /** @description What the person reads, in Markdown. */
+            reply: string;
+            /** @description The session the person is in afterwards. */
+            sessionId: string;
+        };
+        /**
+         * @example {
+         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         *     }
+         */
+        Approval: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description The digest of the version that the person was shown. */
+            digest: string;
+            /** @description Only approve; `resume` starts the work. */
+            later?: boolean | null;
+            note?: string | null;
+            /** @description The positions of the steps to be done, from 1; the others are not. */
+            only?: number[] | null;
+            sessionId?: string | null;
+            /** @description The positions of the steps not to be done, from 1. */
+            skip?: number[] | null;
+        };
+        ApprovalView: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            digest: string;
+            /** @description `person`, or `policy` for a standing rule. */
+            given: string;
+            note: string | null;
+            skipped: components["schemas"]["SkippedView"][];
+            steps: string[];
+            through: string;
+        };
+        ApprovedPlanView: components["schemas"]["PlanView"] & {
+            /** @description Why the server does not carry the plan out now, although it was asked to. */
+            notCarriedOut?: string;
+        };
+        ArchiveView: {
+            /** Format: date-time */
+            at: string;
+            name: string;
+            title: string;
+        };
+        /** @description What a turn asks, in the answer to an input. */
+        Ask: {
+            call?: components["schemas"]["CallToPermit"];
+            /** @description What an answer has to name. */
+            digest: string;
+            id: string;
+            questions?: components["schemas"]["Question"][];
+        };
+        /** @description A call exactly as it runs once a person permits it. */
+        CallToPermit: {
+            arguments: Record<string, unknown>;
+            /** @description What a person types in a chat to permit it: `/allow CODE`. */
+            code: string;
+            /** @description Why it is asked about. */
+            reason: string;
+            tool: string;
+        };
+        /** @description One change. Positions count from 1; the ids of steps do not matter to a person and are not compared. */
+        Change: {
+            from: components["schemas"]["PlanStyle"];
+            /** @enum {string} */
+            kind: "styleChanged";
+            to: components["schemas"]["PlanStyle"];
+        } | {
+            from?: string | null;
+            /** @enum {string} */
+            kind: "titleChanged";
+            to?: string | null;
+        } | {
+            from?: string | null;
+            /** @enum {string} */
+            kind: "goalChanged";
+            to?: string | null;
+        } | {
+            from?: string | null;
+            /** @enum {string} */
+            kind: "summaryChanged";
+            to?: string | null;
+        } | {
+            /** @enum {string} */
+            kind: "headingAdded";
+            /** Format: int32 */
+            level: number;
+            text: string;
+        } | {
+            /** @enum {string} */
+            kind: "headingRemoved";
+            /** Format: int32 */
+            level: number;
+            text: string;
+        } | {
+            /** @enum {string} */
+            kind: "itemAdded";
+            list: components["schemas"]["ListName"];
+            text: string;
+        } | {
+            /** @enum {string} */
+            kind: "itemRemoved";
+            list: components["schemas"]["ListName"];
+            text: string;
+        } | {
+            /** @enum {string} */
+            kind: "itemsReordered";
+            list: components["schemas"]["ListName"];
+        } | {
+            description: string;
+            /** @enum {string} */
+            kind: "stepRemoved";
+            position: number;
+        } | {
+            description: string;
+            /** @enum {string} */
+            kind: "stepAdded";
+            position: number;
+        } | {
+            from: string;
+            /** @enum {string} */
+            kind: "stepReworded";
+            position: number;
+            to: string;
+        } | {
+            field: components["schemas"]["StepField"];
+            from?: string | null;
+            /** @enum {string} */
+            kind: "stepChanged";
+            position: number;
+            to?: string | null;
+        } | {
+            description: string;
+            from: number;
+            /** @enum {string} */
+            kind: "stepMoved";
+            to: number;
+        } | {
+            description: string;
+            /** @enum {string} */
+            kind: "stepTicked";
+            position: number;
+        } | {
+            description: string;
+            /** @enum {string} */
+            kind: "stepUnticked";
+            position: number;
+        };
+        /** @enum {string} */
+        Channel: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+        /** @description How many steps are in each status. */
+        Counts: {
+            done: number;
+            failed: number;
+            inProgress: number;
+            notBegun: number;
+            skipped: number;
+            total: number;
+            uncertain: number;
+        };
+        CurrentView: {
+            /** Format: date-time */
+            begunAt: string;
+            documents: components["schemas"]["DocumentView"][];
+            title: string;
+        };
+        /** @description A row that cannot be read. It never hides the others. */
+        DamagedView: {
+            reason: string;
+            what: string;
+        };
+        DecisionView: {
+            /** Format: date-time */
+            at: string;
+            by: string;
+            decision: string;
+            digest?: string;
+            /** @description `person`, or `policy` for a standing rule. */
+            given: string;
+            /** @description The note, the reason or what is to be changed. */
+            note: string | null;
+            /** Format: int64 */
+            seq: number;
+            skipped?: components["schemas"]["SkippedView"][];
+            /** @description The new status of a step whose result was unknown. */
+            status?: components["schemas"]["StepStatus"];
+            /** @description The positions of the steps it is about, from 1. */
+            steps?: number[];
+            through: string;
+        };
+        /** @description Numbers count from 1. `from` is a line of the older text, `to` one of the newer. */
+        DiffLine: {
+            from: number;
+            /** @enum {string} */
+            mark: "same";
+            text: string;
+            to: number;
+        } | {
+            from: number;
+            /** @enum {string} */
+            mark: "removed";
+            pieces: components["schemas"]["Piece"][];
+            /** @description The last line of a text may lack its end. */
+            unended?: boolean;
+        } | {
+            /** @enum {string} */
+            mark: "added";
+            pieces: components["schemas"]["Piece"][];
+            to: number;
+            unended?: boolean;
+        } | {
+            lines: number;
+            /** @enum {string} */
+            mark: "gap";
+        };
+        DocumentView: {
+            /** @description Who wrote this version. */
+            by: string;
+            markdown: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int32 */
+            version: number;
+            /** @description `task_plan`, `findings` or `progress` */
+            which: string;
+        };
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x",
+         *       "style": "document"
+         *     }
+         */
+        Enabling: {
+            channel?: components["schemas"]["Channel"] | null;
+            sessionId: string;
+            style?: components["schemas"]["PlanStyle"] | null;
+        };
+        EntryView: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+            /** @description What happened, as it is stored. */
+            event: Record<string, unknown>;
+            /** @description SHA-256 over the entry and the hash of the one before it. */
+            hash: string;
+            /** @description The plan that it is about. */
+            planId?: string;
+            /** Format: int64 */
+            seq: number;
+            type: string;
+        };
+        ExecutionView: {
+            counts: components["schemas"]["Counts"];
+            /** Format: date-time */
+            finishedAt: string | null;
+            finishedBy?: components["schemas"]["Actor"];
+            id: string;
+            /**
+             * Format: int32
+             * @description Among the executions of the plan, from 1.
+             */
+            number: number;
+            /** Format: date-time */
+            startedAt: string;
+            startedBy?: components["schemas"]["Actor"];
+            /** @description How it ended; it has not while this is missing. */
+            status?: components["schemas"]["PlanStatus"];
+            steps?: components["schemas"]["StepRunView"][];
+            /** Format: int64 */
+            tookMs: number | null;
+        };
+        /**
+         * @example {
+         *       "feedback": "use a view"
+         *     }
+         */
+        Feedback: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description What is to be changed. */
+            feedback: string;
+            sessionId?: string | null;
+        };
+        /** @enum {string} */
+        Grant: "once" | "plan" | "always" | "no";
+        Inbox: {
+            damaged?: components["schemas"]["DamagedView"][];
+            items: components["schemas"]["WaitingView"][];
+            /**
+             * Format: int64
+             * @description Where the next page begins, if there is one.
+             */
+            next: number | null;
+        };
+        JournalPage: {
+            channel: components["schemas"]["Channel"];
+            damaged?: components["schemas"]["DamagedView"][];
+            entries: components["schemas"]["EntryView"][];
+            /**
+             * Format: int64
+             * @description The entry after which the next page begins, if there is one.
+             */
+            next: number | null;
+            sessionId: string;
+        };
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x"
+         *     }
+         */
+        Leaving: {
+            channel?: components["schemas"]["Channel"] | null;
+            sessionId: string;
+        };
+        /** @enum {string} */
+        ListName: "assumptions" | "risks" | "verification" | "files";
+        MessageCallView: {
+            name: string;
+            /** @description Missing while it has not ended. */
+            status?: components["schemas"]["ToolStatus"];
+        };
+        MessagePage: {
+            channel: components["schemas"]["Channel"];
+            /** @description Entries on this page that cannot be read. */
+            damaged?: components["schemas"]["DamagedView"][];
+            /** @description In order. */
+            messages: components["schemas"]["MessageView"][];
+            /**
+             * Format: int64
+             * @description Before which entry the page of older ones ends, if there is one.
+             */
+            next: number | null;
+            sessionId: string;
+        };
+        /** @enum {string} */
+        MessageRole: "person" | "agent" | "tool" | "note";
+        MessageView: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+            /** @description The calls that the agent made with it. */
+            calls?: components["schemas"]["MessageCallView"][];
+            /** @description How the turn ended, if this is about its end. */
+            outcome?: string;
+            /** @description The plan that it shows or is about. */
+            planId?: string;
+            role: components["schemas"]["MessageRole"];
+            /**
+             * Format: int64
+             * @description Its number in the journal.
+             */
+            seq: number;
+            /** @description What the call came to. */
+            status?: components["schemas"]["ToolStatus"];
+            /** @description In Markdown. */
+            text: string;
+            /** @description The tool whose result this is. */
+            tool?: string;
+        };
+        /**
+         * @description The channels in which sessions can be created.
+         * @enum {string}
+         */
+        NewChannel: "web" | "telegram" | "cli" | "mcp" | "acp";
+        /**
+         * @example {
+         *       "text": "move the blog to a new host"
+         *     }
+         */
+        NewMessage: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description A message for the agent, or a command with a slash. At most 256 KiB. */
+            text: string;
+        };
+        /**
+         * @example {
+         *       "sessionId": "my-project"
+         *     }
+         */
+        NewSession: {
+            channel?: components["schemas"]["NewChannel"] | null;
+            /** @description The key of the session; one is made if it is absent. */
+            sessionId?: string | null;
+        };
+        NextStep: {
+            description: string;
+            step: number;
+        };
+        /** @enum {string} */
+        Outcome: "done" | "waits_for_person" | "answered" | "plan_ready" | "nothing_planned" | "stopped" | "limit_reached" | "looping" | "no_answer" | "model_failed" | "interrupted";
+        /**
+         * @example {
+         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "grant": "once"
+         *     }
+         */
+        PermissionAnswer: {
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description The digest of the call that the person was shown. */
+            digest: string;
+            grant: components["schemas"]["Grant"];
+            /** @description The session that asks. Without it the answer finds the session as long as it asks. */
+            sessionId?: string | null;
+            /** @description What the person says to the agent about it. */
+            words?: string | null;
+        };
+        /** @description A part of a changed line; together the pieces are the line. */
+        Piece: {
+            /** @description What is different from the line it replaces or that replaces it. */
+            emphasized?: boolean;
+            text: string;
+        };
+        /** @description A plan as it is put before a person. */
+        PlanCard: {
+            approval: components["schemas"]["ApprovalView"] | null;
+            digest: string;
+            markdown: string;
+            /** @description What can be typed about it now. */
+            next: string[];
+            /** Format: int32 */
+            number: number;
+            planId: string;
+            progress: components["schemas"]["Progress"] | null;
+            status: components["schemas"]["PlanStatus"];
+            style: components["schemas"]["PlanStyle"];
+            title: string;
+            /** Format: int32 */
+            version: number;
+        };
+        PlanDiff: {
+            changes: components["schemas"]["Change"][];
+            /** @description The text of a document line by line; empty for the other styles, and where the text is the same. */
+            lines: components["schemas"]["DiffLine"][];
+        };
+        PlanHistory: {
+            channel: components["schemas"]["Channel"];
+            /** @description Entries that cannot be read. What happened after the first of them is not listed. */
+            damaged?: components["schemas"]["DamagedView"][];
+            decisions: components["schemas"]["DecisionView"][];
+            /** @description The latest last. */
+            executions: components["schemas"]["ExecutionView"][];
+            /** Format: int32 */
+            number: number;
+            planId: string;
+            sessionId: string;
+            versions: components["schemas"]["VersionView"][];
+        };
+        PlanList: {
+            channel: components["schemas"]["Channel"];
+            damaged?: components["schemas"]["DamagedView"][];
+            /**
+             * Format: int64
+             * @description Where the next page begins, if there is one.
+             */
+            next: number | null;
+            planMode: components["schemas"]["PlanModeView"];
+            /** @description The newest first. */
+            plans: components["schemas"]["PlanSummaryView"][];
+            sessionId: string;
+        };
+        PlanModeView: {
+            activePlanId: string | null;
+            enabled: boolean;
+            style: components["schemas"]["PlanStyle"];
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        /**
+         * @description How far a plan is, in the planner's words.
+         * @enum {string}
+         */
+        PlannedAs: "draft" | "proposal";
+        PlannerAnswer: {
+            text: string;
+            /** @enum {string} */
+            type: "answer";
+        } | {
+            plan_id: string;
+            status: components["schemas"]["PlannedAs"];
+            /** @enum {string} */
+            type: "plan";
+        } | {
+            message: string;
+            /** @enum {string} */
+            type: "failure";
+        } | {
+            message: string;
+            /** @enum {string} */
+            type: "interruption";
+        };
+        /** @enum {string} */
+        PlanStatus: "COLLECTING" | "READY" | "APPROVED" | "EXECUTING" | "COMPLETED" | "PARTIALLY_COMPLETED" | "REJECTED" | "CANCELLED" | "SUPERSEDED";
+        /** @enum {string} */
+        PlanStyle: "document" | "collect" | "build";
+        PlanSummaryView: {
+            id: string;
+            /** Format: int32 */
+            number: number;
+            status: components["schemas"]["PlanStatus"];
+            style: components["schemas"]["PlanStyle"];
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        PlanView: {
+            /** @description What happens with an `EXECUTING` plan at this moment; only where a single plan is shown. */
+            activity?: components["schemas"]["Activity"];
+            approval: components["schemas"]["ApprovalView"] | null;
+            channel: string;
+            /** Format: date-time */
+            createdAt: string;
+            details?: Record<string, unknown>;
+            digest: string;
+            endedBecause: string | null;
+            execution: components["schemas"]["ExecutionView"] | null;
+            feedback: string | null;
+            id: string;
+            /** @description The plan as one text: what a person approves. */
+            markdown: string;
+            /** Format: int32 */
+            number: number;
+            progress: components["schemas"]["Progress"] | null;
+            sessionId: string;
+            status: components["schemas"]["PlanStatus"];
+            steps: components["schemas"]["StepView"][];
+            style: components["schemas"]["PlanStyle"];
+            supersededBy: string | null;
+            supersedes: string | null;
+            title: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int32 */
+            version: number;
+        };
+        PlanWork: {
+            channel: components["schemas"]["Channel"];
+            planMode: components["schemas"]["PlanModeView"];
+            sessionId: string;
+        };
+        /**
+         * @description Why a request was refused.
+         * @example {
+         *       "title": "Not found",
+         *       "status": 404,
+         *       "code": "NOT_FOUND",
+         *       "detail": "There is no plan 'abcdefgh' here."
+         *     }
+         */
+        Problem: {
+            code: components["schemas"]["RefusalCode"];
+            /** @description For people. */
+            detail: string;
+            /** @description Every invalid value, where there can be several. */
+            errors?: components["schemas"]["ProblemDetail"][];
+            /** @description The current plan, where that helps. */
+            plan?: Record<string, unknown>;
+            /** Format: int32 */
+            status: number;
+            title: string;
+        };
+        /** @description One thing that is wrong, and where: `path` is a JSON pointer such as `/steps/2/agent`. */
+        ProblemDetail: {
+            message: string;
+            path: string;
+        };
+        /** @description How far an execution has come. */
+        Progress: {
+            done: number;
+            next: components["schemas"]["NextStep"] | null;
+            total: number;
+        };
+        Question: {
+            /** @description Answers to choose from; a person may answer in other words. */
+            choices: string[];
+            /** @description Whether several choices may be taken. */
+            many: boolean;
+            text: string;
+        };
+        /**
+         * @example {
+         *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "answers": [
+         *         "blue"
+         *       ]
+         *     }
+         */
+        QuestionAnswers: {
+            /** @description One for each question, in their order. */
+            answers: string[];
+            channel?: components["schemas"]["Channel"] | null;
+            /** @description The digest of the questions that the person was shown. */
+            digest: string;
+            /** @description The session that asks. Without it the answer finds the session as long as it asks. */
+            sessionId?: string | null;
+        };
+        /**
+         * @example {
+         *       "reason": "too risky"
+         *     }
+         */
+        Reason: {
+            channel?: components["schemas"]["Channel"] | null;
+            reason?: string | null;
+            sessionId?: string | null;
+        };
+        /**
+         * @description The codes that programs rely on. They are part of the public contract.
+         * @enum {string}
+         */
+        RefusalCode: "POLICY_DENIED" | "INVALID_ARGUMENT" | "NOT_FOUND" | "WRONG_STATUS" | "STALE_APPROVAL" | "CONFLICT" | "LIMIT_EXCEEDED" | "UNKNOWN_AGENT" | "UNAUTHENTICATED" | "UNAVAILABLE" | "INTERNAL";
+        /**
+         * @example {
+         *       "choice": "retry"
+         *     }
+         */
+        Resuming: {
+            channel?: components["schemas"]["Channel"] | null;
+            choice?: components["schemas"]["StuckChoice"] | null;
+            sessionId?: string | null;
+        };
+        SessionList: {
+            damaged?: components["schemas"]["DamagedView"][];
+            /**
+             * Format: int64
+             * @description Where the next page begins, if there is one.
+             */
+            next: number | null;
+            sessions: components["schemas"]["StoredSessionView"][];
+        };
+        SkippedView: {
+            position: number;
+            reason: string;
+            step: string;
+        };
+        /** @enum {string} */
+        StepField: "agent" | "needs" | "verification" | "commands" | "tool" | "arguments";
+        StepRunView: {
+            description: string;
+            evidence: string | null;
+            /** Format: date-time */
+            finishedAt: string | null;
+            note: string | null;
+            /** @description From 1. */
+            position: number;
+            /** Format: date-time */
+            startedAt: string | null;
+            status: components["schemas"]["StepStatus"];
+            step: string;
+            /** Format: int64 */
+            tookMs: number | null;
+        };
+        /** @enum {string} */
+        StepStatus: "PENDING" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "SKIPPED" | "UNCERTAIN";
+        StepView: {
+            agent?: string;
+            arguments?: unknown;
+            description: string;
+            evidence?: string;
+            /** Format: date-time */
+            finishedAt?: string;
+            id: string;
+            needs?: string[];
+            note?: string;
+            /** @description From 1. */
+            position: number;
+            /** Format: date-time */
+            startedAt?: string;
+            status: components["schemas"]["StepStatus"];
+            tool?: string;
+            verification?: string;
+        };
+        /**
+         * @description It may be empty.
+         * @example {}
+         */
+        Stop: {
+            channel?: components["schemas"]["Channel"] | null;
+        };
+        Stopped: {
+            channel: components["schemas"]["Channel"];
+            sessionId: string;
+            /** @description Whether a turn was running. */
+            stopped: boolean;
+        };
+        StoredSessionView: {
+            channel: components["schemas"]["Channel"];
+            /** Format: date-time */
+            lastActive: string;
+            /** Format: date-time */
+            openedAt: string;
+            planMode: components["schemas"]["PlanModeView"];
+            /** Format: int32 */
+            plansMade: number;
+            /**
+             * Format: int64
+             * @description The journal's last number.
+             */
+            seq: number;
+            sessionId: string;
+            /** @description The first words that were said. */
+            topic: string | null;
+            /** @description Whether a turn is under way. */
+            working: boolean;
+        };
+        /** @enum {string} */
+        StuckChoice: "retry" | "skip" | "stop";
+        /** @enum {string} */
+        ToolStatus: "done" | "planned" | "settled" | "refused" | "failed" | "timed_out" | "uncertain";
+        VersionView: {
+            /** Format: date-time */
+            at: string;
+            by: components["schemas"]["Actor"];
+            digest: string;
+            title: string | null;
+            /** Format: int32 */
+            version: number;
+        };
+        /** @enum {string} */
+        WaitingKind: "plan" | "permission" | "question" | "uncertain" | "run";
+        WaitingStepView: {
+            description: string;
+            /** @description What is known about it. */
+            note: string | null;
+            /** @description From 1. */
+            position: number;
+        };
+        WaitingView: {
+            /** @description Whether the session works on the plan. */
+            active?: boolean;
+            /** @description The call that the agent asks to make. */
+            call?: components["schemas"]["CallToPermit"];
+            channel: components["schemas"]["Channel"];
+            /** @description What a person can decide. */
+            choices: string[];
+            /** @description What an approval or an answer has to name. */
+            digest: string;
+            /** @description The id of the plan, or of what the agent asks. */
+            id: string;
+            kind: components["schemas"]["WaitingKind"];
+            /** Format: int32 */
+            number?: number;
+            /** @description The plan that is decided about, or that the agent works for. */
+            planId?: string;
+            /** @description What the agent wants to know. */
+            questions?: components["schemas"]["Question"][];
+            sessionId: string;
+            /** Format: date-time */
+            since: string;
+            status?: components["schemas"]["PlanStatus"];
+            /** @description The step whose result is unknown. */
+            step?: components["schemas"]["WaitingStepView"];
+            title: string;
+        };
+        WorkbookView: {
+            /** @description Archived workbooks, the oldest first. */
+            archives: components["schemas"]["ArchiveView"][];
+            channel: components["schemas"]["Channel"];
+            current: components["schemas"]["CurrentView"] | null;
+            /** @description Whether the agent has the tools for it. */
+            on: boolean;
+            sessionId: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,35 @@
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Actor = Schemas["Actor"];
+export type Answer = Schemas["AnswerView"];
+export type Approval = Schemas["ApprovalView"];
+export type Change = Schemas["Change"];
+export type Channel = Schemas["Channel"];
+export type Decision = Schemas["DecisionView"];
+export type DiffLine = Schemas["DiffLine"];
+export type Entry = Schemas["EntryView"];
+export type Execution = Schemas["ExecutionView"];
+export type Inbox = Schemas["Inbox"];
+export type InboxItem = Schemas["WaitingView"];
+export type JournalPage = Schemas["JournalPage"];
+export type Message = Schemas["MessageView"];
+export type MessagePage = Schemas["MessagePage"];
+export type Plan = Schemas["PlanView"];
+export type PlanDiff = Schemas["PlanDiff"];
+export type PlanHistory = Schemas["PlanHistory"];
+export type PlanList = Schemas["PlanList"];
+export type PlanStatus = Schemas["PlanStatus"];
+export type PlanStyle = Schemas["PlanStyle"];
+export type PlanWork = Schemas["PlanWork"];
+export type Piece = Schemas["Piece"];
+export type RefusalCode = Schemas["RefusalCode"];
+export type Session = Schemas["StoredSessionView"];
+export type SessionList = Schemas["SessionList"];
+export type Step = Schemas["StepView"];
+export type StepRun = Schemas["StepRunView"];
+export type StepStatus = Schemas["StepStatus"];
+export type StuckChoice = Schemas["StuckChoice"];
+export type ToolStatus = Schemas["ToolStatus"];
+export type Workbook = Schemas["WorkbookView"];

@@ -1,0 +1,256 @@
+import { request } from "../api/client";
+import { fetchSession } from "../api/queries";
+import type { Answer, MessagePage } from "../api/types";
+import { sessionQuery, type SessionId } from "../session/id";
+import type { Connection } from "./connection";
+import type { ProblemFrame, SessionNews } from "./frames";
+import { LiveTracker, type LiveTurn } from "./liveTurn";
+import { emptyReading, joinPage, takeIn, type ChatMessage, type Reading } from "./messages";
+
+/** Something the person typed that is not in the journal yet, or never will be. */
+export interface Outgoing {
+  key: string;
+  text: string;
+  at: string;
+  /** The newest entry when it was sent: where it stands in the conversation. */
+  afterSeq: number;
+  state: "sending" | "answered" | "refused";
+  answer: Answer | undefined;
+  problem: ProblemFrame | undefined;
+}
+
+export interface ConversationState {
+  status: "loading" | "ready" | "failed" | "gone";
+  error: unknown;
+  messages: ChatMessage[];
+  /** Where the page of older messages ends; `null` if there is none. */
+  older: number | null;
+  loadingOlder: boolean;
+  live: LiveTurn | undefined;
+  outgoing: Outgoing[];
+  working: boolean;
+  head: number;
+}
+
+const PAGE = 64;
+/** How many entries before the newest are read again, so that the turn under way is known from its beginning. */
+const BEHIND = 60;
+
+/** One session's conversation. Nothing of another session ever gets into it: every input names its session. */
+export class Conversation {
+  #state: ConversationState = {
+    status: "loading",
+    error: undefined,
+    messages: [],
+    older: null,
+    loadingOlder: false,
+    live: undefined,
+    outgoing: [],
+    working: false,
+    head: 0,
+  };
+  #reading: Reading = emptyReading();
+  #live = new LiveTracker();
+  #listeners = new Set<() => void>();
+  #leave: (() => void) | undefined;
+  #notifying = false;
+  /** Counts how often somebody came or left. */
+  #visit = 0;
+  #subscriptions = 0;
+  #rereading: ReturnType<typeof setTimeout> | undefined;
+  #onNews = new Set<(news: SessionNews) => void>();
+
+  constructor(
+    readonly session: SessionId,
+    private readonly connection: Connection,
+    /** When the screen is drawn next. Many frames that arrive before it are drawn once. */
+    private readonly soon: (draw: () => void) => void = (draw) => requestAnimationFrame(draw),
+  ) {}
+
+  get state(): ConversationState {
+    return this.#state;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  onNews(listener: (news: SessionNews) => void): () => void {
+    this.#onNews.add(listener);
+    return () => this.#onNews.delete(listener);
+  }
+
+  /** Follows the session until the returned function is called. What was read stays. */
+  enter(): () => void {
+    const visit = (this.#visit += 1);
+    void this.#load(visit);
+    return () => {
+      this.#visit += 1;
+      this.#leave?.();
+      this.#leave = undefined;
+      clearTimeout(this.#rereading);
+    };
+  }
+
+  /** Does nothing more once the person has left. */
+  async #load(visit: number): Promise<void> {
+    try {
+      const session = await fetchSession(this.session);
+      if (visit !== this.#visit) return;
+      const known = this.#reading.head;
+      const after = known > 0 ? known : Math.max(0, session.seq - BEHIND);
+      if (!session.working) this.#live.clear();
+      this.#set({ working: session.working, live: this.#live.live });
+      this.#leave?.();
+      this.#leave = this.connection.follow(this.session, (news) => this.#hear(news), after);
+      await this.#readNewest();
+      this.#set({ status: "ready", error: undefined });
+    } catch (error) {
+      this.#set(this.#state.status === "ready" ? { error } : { status: "failed", error });
+    }
+  }
+
+  retry(): void {
+    this.#set({ status: "loading", error: undefined });
+    void this.#load(this.#visit);
+  }
+
+  async #readNewest(): Promise<void> {
+    const page = await this.#page(undefined);
+    const isFirst = this.#state.messages.length === 0 || this.#state.status === "loading";
+    this.#reading = joinPage(this.#reading, page.messages);
+    this.#set({ messages: this.#reading.messages, ...(isFirst ? { older: page.next } : {}) });
+  }
+
+  #page(before: number | undefined): Promise<MessagePage> {
+    const { sessionId, channel } = sessionQuery(this.session);
+    return request<MessagePage>("GET", `/api/sessions/${encodeURIComponent(sessionId)}/messages`, {
+      query: { channel, before, limit: PAGE },
+    });
+  }
+
+  async loadOlder(): Promise<void> {
+    const before = this.#state.older;
+    if (before === null || this.#state.loadingOlder) return;
+    this.#set({ loadingOlder: true });
+    try {
+      const page = await this.#page(before);
+      this.#reading = joinPage(this.#reading, page.messages);
+      this.#set({ messages: this.#reading.messages, older: page.next, loadingOlder: false });
+    } catch (error) {
+      this.#set({ loadingOlder: false, error });
+    }
+  }
+
+  /** Sends what was typed. While the agent works it waits in the session's queue, in plain sight. */
+  async send(text: string): Promise<Answer | undefined> {
+    const key = crypto.randomUUID();
+    const outgoing: Outgoing = {
+      key,
+      text,
+      at: new Date().toISOString(),
+      afterSeq: Math.max(this.#reading.head, this.#state.messages.at(-1)?.seq ?? 0),
+      state: "sending",
+      answer: undefined,
+      problem: undefined,
+    };
+    this.#set({ outgoing: [...this.#state.outgoing, outgoing] });
+    const outcome = await this.connection.sendMessage(this.session, text, key);
+    if (outcome.kind === "problem") {
+      this.#changeOutgoing(key, { state: "refused", problem: outcome.problem });
+      return undefined;
+    }
+    const isCommand = text.startsWith("/");
+    if (isCommand) this.#changeOutgoing(key, { state: "answered", answer: outcome.answer });
+    else this.#set({ outgoing: this.#state.outgoing.filter((other) => other.key !== key) });
+    return outcome.answer;
+  }
+
+  dismiss(key: string): void {
+    this.#set({ outgoing: this.#state.outgoing.filter((other) => other.key !== key) });
+  }
+
+  #changeOutgoing(key: string, change: Partial<Outgoing>): void {
+    this.#set({ outgoing: this.#state.outgoing.map((one) => (one.key === key ? { ...one, ...change } : one)) });
+  }
+
+  #hear(news: SessionNews): void {
+    switch (news.kind) {
+      case "entry": {
+        const { reading, known } = takeIn(this.#reading, news.entry);
+        this.#reading = reading;
+        this.#afterEntry(news.entry.type, news.entry.event);
+        this.#set({ messages: reading.messages, head: reading.head });
+        if (!known) this.#rereadSoon();
+        break;
+      }
+      case "progress":
+        this.#live.progress(news.progress);
+        this.#set({ live: this.#live.live, working: this.#state.working || this.#live.live !== undefined });
+        break;
+      case "gone":
+        this.#live.clear();
+        this.#set({ status: "gone", live: undefined, working: false });
+        break;
+      case "problem":
+        this.#set({ error: news.problem });
+        break;
+      case "subscribed":
+        // The first one follows what was just read; a later one, a broken connection.
+        if ((this.#subscriptions += 1) > 1) void this.#lookAgain();
+        break;
+    }
+    for (const listener of this.#onNews) listener(news);
+  }
+
+  #afterEntry(type: string, event: Record<string, unknown>): void {
+    this.#live.entry(type, event);
+    this.#set({ live: this.#live.live });
+    switch (type) {
+      case "turn_begun": {
+        this.#set({ working: true });
+        // The journal has it now.
+        const sent = this.#state.outgoing.find((one) => one.state === "sending" && one.text.trim() === String(event.text).trim());
+        if (sent) this.#set({ outgoing: this.#state.outgoing.filter((one) => one !== sent) });
+        break;
+      }
+      case "turn_ended":
+      case "execution_paused":
+      case "execution_finished":
+        this.#set({ working: this.#live.live !== undefined });
+        break;
+      case "step_begun":
+        this.#set({ working: true });
+        break;
+    }
+  }
+
+  /** What was under way may have ended while nothing was heard. */
+  async #lookAgain(): Promise<void> {
+    try {
+      const { working } = await fetchSession(this.session);
+      if (!working) this.#live.clear();
+      this.#set({ working, live: this.#live.live });
+    } catch {
+      // The next event says more.
+    }
+  }
+
+  #rereadSoon(): void {
+    clearTimeout(this.#rereading);
+    this.#rereading = setTimeout(() => {
+      void this.#readNewest().catch((error: unknown) => this.#set({ error }));
+    }, 150);
+  }
+
+  #set(change: Partial<ConversationState>): void {
+    this.#state = { ...this.#state, ...change };
+    if (this.#notifying) return;
+    this.#notifying = true;
+    this.soon(() => {
+      this.#notifying = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}

@@ -1,0 +1,66 @@
+import type { QueryClient, QueryKey } from "@tanstack/react-query";
+
+import type { SessionId } from "../session/id";
+import type { SessionNews } from "./frames";
+
+/** Entries about what an agent asks a person. */
+const ASKS: ReadonlySet<string> = new Set(["permission_asked", "permission_answered", "questions_asked", "questions_answered"]);
+
+/** Which cached answers an event makes old. Only those of its own session, its plan, and the lists over all sessions. */
+export function staleAfter(session: SessionId, news: SessionNews): QueryKey[] {
+  switch (news.kind) {
+    case "gone":
+      return [["sessions"], ["inbox"]];
+    case "entry": {
+      const { type, planId, event } = news.entry;
+      const keys: QueryKey[] = [];
+      const plan = planId ?? (typeof event.plan === "string" ? event.plan : undefined);
+      if (plan !== undefined && plan !== null) keys.push(["plan", plan], ["plan-control-state", session], ["inbox"]);
+      if (type === "plan_mode_disabled" || type === "conversation_reset") keys.push(["plan-control-state", session], ["inbox"]);
+      if (type.startsWith("workbook_")) keys.push(["workbook", session]);
+      if (ASKS.has(type)) keys.push(["inbox"]);
+      if (SHOWN_IN_LISTS.has(type)) keys.push(["sessions"]);
+      // A turn that ends may leave a plan paused.
+      if (type === "turn_ended") keys.push(["inbox"], ["plan-control-state", session]);
+      return keys;
+    }
+    case "progress":
+    case "subscribed":
+    case "problem":
+      return [];
+  }
+}
+
+const SHOWN_IN_LISTS = new Set([
+  "session_opened",
+  "turn_begun",
+  "turn_ended",
+  "plan_created",
+  "plan_mode_enabled",
+  "plan_mode_disabled",
+  "plan_approved",
+  "execution_finished",
+  "execution_paused",
+]);
+
+/** Marks answers as old a moment later: a burst of events leads to one request each. */
+export class Invalidator {
+  #keys = new Map<string, QueryKey>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly client: QueryClient,
+    private readonly wait = 60,
+  ) {}
+
+  take(session: SessionId, news: SessionNews): void {
+    for (const key of staleAfter(session, news)) this.#keys.set(JSON.stringify(key), key);
+    if (this.#keys.size === 0 || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      const keys = [...this.#keys.values()];
+      this.#keys.clear();
+      for (const queryKey of keys) void this.client.invalidateQueries({ queryKey });
+    }, this.wait);
+  }
+}

@@ -1,0 +1,270 @@
+import type { List, ListItem, Nodes, Parents, RootContent, TableCell } from "mdast";
+import { Fragment, memo, useMemo, type ReactNode } from "react";
+
+import type { Step } from "../api/types";
+import { StepIcon } from "../ui/status";
+import { Visible, visible } from "../ui/hidden";
+import { t } from "../texts/t";
+import { CodeBlock } from "./CodeBlock";
+import { isInlineImage, parse, plainText, safeAddress, settled } from "./parse";
+
+export interface MarkdownProps {
+  text: string;
+  /** The states of a document's steps, shown in place of its own boxes. */
+  steps?: readonly Step[] | undefined;
+  /** Lines, from 1, that differ from an earlier version. */
+  changed?: ReadonlySet<number> | undefined;
+  /** Headings get anchors. */
+  anchors?: boolean;
+}
+
+/**
+ * Markdown as elements. No HTML is ever made from it: HTML in the text is shown as text, addresses other than https, http and
+ * mailto are shown as text, and pictures are not loaded from anywhere.
+ */
+export const Markdown = memo(function Markdown({ text, steps, changed, anchors = false }: MarkdownProps): ReactNode {
+  const root = useMemo(() => parse(text), [text]);
+  const context = useMemo<Context>(() => {
+    const tasks = new Map<Nodes, Step>();
+    if (steps && steps.length > 0) {
+      const items = taskItems(root);
+      if (items.length === steps.length) items.forEach((item, index) => tasks.set(item, steps[index] as Step));
+    }
+    const definitions = new Map<string, string>();
+    for (const node of root.children) if (node.type === "definition") definitions.set(node.identifier, node.url);
+    // The page has its own first heading. No level is left out, whatever the text does.
+    const levels = new Map<Nodes, number>();
+    let level = 1;
+    for (const node of root.children) if (node.type === "heading") levels.set(node, (level = Math.min(6, node.depth + 1, level + 1)));
+    return { tasks, changed, anchors, definitions, levels };
+  }, [root, steps, changed, anchors]);
+  return (
+    <div className="md">
+      {root.children.map((node, index) => (
+        <Block key={index} node={node} context={context} />
+      ))}
+    </div>
+  );
+});
+
+/** A text that is still being written. */
+export function StreamingMarkdown({ text }: { text: string }): ReactNode {
+  const [done, tail] = settled(text);
+  return (
+    <>
+      {done !== "" && <Markdown text={done} />}
+      <Markdown text={tail} />
+    </>
+  );
+}
+
+interface Context {
+  tasks: Map<Nodes, Step>;
+  changed: ReadonlySet<number> | undefined;
+  anchors: boolean;
+  definitions: Map<string, string>;
+  levels: Map<Nodes, number>;
+}
+
+function taskItems(root: Parents): ListItem[] {
+  const found: ListItem[] = [];
+  const walk = (node: Nodes) => {
+    if (node.type === "listItem" && typeof node.checked === "boolean") found.push(node);
+    if ("children" in node) node.children.forEach((child) => walk(child));
+  };
+  walk(root as Nodes);
+  return found;
+}
+
+function isChanged(node: Nodes, changed: ReadonlySet<number> | undefined): boolean {
+  if (!changed || changed.size === 0 || !node.position) return false;
+  for (let line = node.position.start.line; line <= node.position.end.line; line += 1) if (changed.has(line)) return true;
+  return false;
+}
+
+function Block({ node, context }: { node: RootContent; context: Context }): ReactNode {
+  const changed = isChanged(node, context.changed);
+  switch (node.type) {
+    case "heading": {
+      const Tag = `h${context.levels.get(node) ?? Math.min(6, node.depth + 1)}` as "h2";
+      return (
+        <Tag className={mark(`md-h${node.depth}`, changed)} id={context.anchors ? `line-${node.position?.start.line ?? 0}` : undefined}>
+          {inline(node, context)}
+        </Tag>
+      );
+    }
+    case "paragraph":
+      return <p className={mark("", changed)}>{inline(node, context)}</p>;
+    case "blockquote":
+      return <blockquote className={mark("", changed)}>{blocks(node, context)}</blockquote>;
+    case "list":
+      return <ListBlock node={node} context={context} />;
+    case "code":
+      return (
+        <div className={mark("", changed)}>
+          <CodeBlock code={node.value} language={node.lang ?? undefined} />
+        </div>
+      );
+    case "html":
+      return (
+        <p className={mark("md-html", changed)}>
+          <code>
+            <Visible text={node.value} />
+          </code>
+        </p>
+      );
+    case "table":
+      return (
+        <div className={mark("md-table", changed)} role="group" aria-label={t("md.table")} tabIndex={0}>
+          <table>
+            <thead>
+              {node.children.slice(0, 1).map((row, index) => (
+                <tr key={index}>{cells(row.children, node.align, context, "th")}</tr>
+              ))}
+            </thead>
+            <tbody>
+              {node.children.slice(1).map((row, index) => (
+                <tr key={index}>{cells(row.children, node.align, context, "td")}</tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      );
+    case "thematicBreak":
+      return <hr />;
+    case "footnoteDefinition":
+      return (
+        <div className="md-footnote">
+          <sup>{node.label ?? node.identifier}</sup> {blocks(node, context)}
+        </div>
+      );
+    case "definition":
+      return null;
+    default:
+      return <p>{inlineOne(node, context)}</p>;
+  }
+}
+
+function mark(name: string, changed: boolean): string | undefined {
+  const classes = [name, changed ? "md-changed" : ""].filter((one) => one !== "").join(" ");
+  return classes === "" ? undefined : classes;
+}
+
+function ListBlock({ node, context }: { node: List; context: Context }): ReactNode {
+  const items = node.children.map((item, index) => {
+    const isTask = typeof item.checked === "boolean";
+    const step = context.tasks.get(item);
+    const only = !node.spread && item.children.length > 0;
+    return (
+      <li key={index} className={mark(isTask ? "md-task" : "", isChanged(item, context.changed))} value={node.ordered ? (node.start ?? 1) + index : undefined}>
+        {isTask && (step ? <StepIcon status={step.status} /> : <Box checked={item.checked === true} />)}
+        <div className="md-item">
+          {item.children.map((child, at) =>
+            only && child.type === "paragraph" ? (
+              <Fragment key={at}>{inline(child, context)}</Fragment>
+            ) : (
+              <Block key={at} node={child} context={context} />
+            ),
+          )}
+        </div>
+      </li>
+    );
+  });
+  return node.ordered ? <ol>{items}</ol> : <ul className={node.children.some((item) => typeof item.checked === "boolean") ? "md-tasks" : undefined}>{items}</ul>;
+}
+
+function Box({ checked }: { checked: boolean }): ReactNode {
+  return (
+    <span className="md-box" data-checked={checked} role="img" aria-label={checked ? t("md.done") : t("md.open")}>
+      {checked ? "✓" : ""}
+    </span>
+  );
+}
+
+function cells(row: TableCell[], align: (string | null)[] | null | undefined, context: Context, Tag: "td" | "th"): ReactNode {
+  return row.map((cell, index) => (
+    <Tag key={index} data-align={align?.[index] ?? undefined} scope={Tag === "th" ? "col" : undefined}>
+      {inline(cell, context)}
+    </Tag>
+  ));
+}
+
+function blocks(node: Parents, context: Context): ReactNode {
+  return node.children.map((child, index) => <Block key={index} node={child as RootContent} context={context} />);
+}
+
+function inline(node: Parents, context: Context): ReactNode {
+  return node.children.map((child, index) => <Fragment key={index}>{inlineOne(child as RootContent, context)}</Fragment>);
+}
+
+function inlineOne(node: RootContent, context: Context): ReactNode {
+  switch (node.type) {
+    case "text":
+      return <Visible text={node.value} />;
+    case "strong":
+      return <strong>{inline(node, context)}</strong>;
+    case "emphasis":
+      return <em>{inline(node, context)}</em>;
+    case "delete":
+      return <del>{inline(node, context)}</del>;
+    case "inlineCode":
+      return (
+        <code>
+          <Visible text={node.value} />
+        </code>
+      );
+    case "break":
+      return <br />;
+    case "html":
+      return (
+        <code className="md-html">
+          <Visible text={node.value} />
+        </code>
+      );
+    case "link":
+      return link(node.url, plainText(node), inline(node, context));
+    case "linkReference":
+      return link(context.definitions.get(node.identifier) ?? "", plainText(node), inline(node, context));
+    case "image":
+      return picture(node.url, node.alt ?? "");
+    case "imageReference":
+      return picture(context.definitions.get(node.identifier) ?? "", node.alt ?? "");
+    case "footnoteReference":
+      return <sup>{node.label ?? node.identifier}</sup>;
+    default:
+      return "children" in node ? inline(node, context) : <Visible text={plainText(node)} />;
+  }
+}
+
+/** A link whose words are not its address says where it leads. */
+function link(url: string, words: string, children: ReactNode): ReactNode {
+  const address = safeAddress(url);
+  if (address === undefined) {
+    return url === "" || url.startsWith("#") ? (
+      children
+    ) : (
+      <>
+        {children} <code className="md-refused">{visible(url)}</code>
+      </>
+    );
+  }
+  const place = address.startsWith("mailto:") ? address.slice("mailto:".length) : new URL(address).host;
+  const plain = words.trim() === address || words.trim() === address.replace(/^https?:\/\//, "").replace(/\/$/, "");
+  return (
+    <>
+      <a href={address} target="_blank" rel="noopener noreferrer nofollow" title={visible(address)}>
+        {children}
+      </a>
+      {!plain && !words.includes(place) && <span className="md-place">{visible(place)}</span>}
+    </>
+  );
+}
+
+function picture(url: string, words: string): ReactNode {
+  if (isInlineImage(url)) return <img className="md-picture" src={url} alt={visible(words)} />;
+  return (
+    <span className="md-image">
+      {t("md.image")} <Visible text={words} /> <code>{visible(url)}</code>
+    </span>
+  );
+}

@@ -1,0 +1,86 @@
+import type { Heading, Nodes, Root } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+
+const extensions = [gfm()];
+const mdastExtensions = [gfmFromMarkdown()];
+
+/** How many texts are kept parsed: a message that is scrolled into view again is not parsed again. */
+const KEPT = 300;
+const parsed = new Map<string, Root>();
+
+export function parse(text: string): Root {
+  const known = parsed.get(text);
+  if (known) return known;
+  const root = fromMarkdown(text, { extensions, mdastExtensions });
+  parsed.set(text, root);
+  for (const oldest of parsed.keys()) {
+    if (parsed.size <= KEPT) break;
+    parsed.delete(oldest);
+  }
+  return root;
+}
+
+export interface OutlineItem {
+  depth: number;
+  text: string;
+  /** The line it begins in, from 1; also its anchor in the page. */
+  line: number;
+}
+
+export function outline(root: Root): OutlineItem[] {
+  return root.children
+    .filter((node): node is Heading => node.type === "heading")
+    .map((node) => ({ depth: node.depth, text: plainText(node), line: node.position?.start.line ?? 0 }))
+    .filter((item) => item.text.trim() !== "");
+}
+
+export function plainText(node: Nodes): string {
+  if ("value" in node) return node.value;
+  if ("alt" in node && typeof node.alt === "string") return node.alt;
+  if ("children" in node) return node.children.map(plainText).join("");
+  return "";
+}
+
+/**
+ * Splits a text that still grows at the last blank line outside of code: what stands before it will not change any more and
+ * need not be parsed again.
+ */
+export function settled(text: string): [string, string] {
+  let fence: string | undefined;
+  let cut = 0;
+  let at = 0;
+  for (const line of text.split("\n")) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (mark !== undefined && fence === undefined) fence = mark;
+    else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
+    at += line.length + 1;
+    if (fence === undefined && line.trim() === "" && at < text.length && !/^\s/.test(text.slice(at, at + 1))) cut = at;
+  }
+  // A list continues after a blank line; cutting it would number it anew.
+  const next = text.slice(cut);
+  if (/^(?:[-*+]|\d+[.)])\s/.test(next)) {
+    const before = text.slice(0, cut).trimEnd();
+    const block = before.slice(before.lastIndexOf("\n\n") + 1).trimStart();
+    if (/^(?:[-*+]|\d+[.)])\s/.test(block)) return ["", text];
+  }
+  return [text.slice(0, cut), next];
+}
+
+/** Addresses that a link may lead to. Everything else is shown as text. */
+export function safeAddress(url: string): string | undefined {
+  const trimmed = url.trim();
+  if (trimmed.startsWith("#")) return undefined;
+  try {
+    const { protocol } = new URL(trimmed);
+    return protocol === "https:" || protocol === "http:" || protocol === "mailto:" ? trimmed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Pictures that are part of the text itself. Others would be a request to somewhere else. */
+export function isInlineImage(url: string): boolean {
+  return /^data:image\/(?:png|jpeg|gif|webp);base64,[a-zA-Z0-9+/=\s]+$/.test(url);
+}

@@ -1,0 +1,154 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+
+import { inboxQuery, planQuery } from "../api/queries";
+import type { InboxItem, Plan } from "../api/types";
+import { DecisionBar } from "../plan/DecisionBar";
+import { PlanText } from "../plan/PlanText";
+import { canSelect, leftOut } from "../plan/selection";
+import { useShownVersion } from "../plan/useShownVersion";
+import { sessionIdOf } from "../session/id";
+import { useKeys } from "../shell/keys";
+import { PageHead } from "../shell/Shell";
+import { useNewSession } from "../shell/Sidebar";
+import { t } from "../texts/t";
+import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
+import { Visible } from "../ui/hidden";
+import { PlanBadge, planState, StateDot, type PlanState } from "../ui/status";
+import { AskDetail } from "./AskDetail";
+import { byUrgency, inboxAsk, inboxItemKey, inboxTitle, isAsk } from "./inboxItems";
+
+/** Everything that waits for a person, over all sessions. */
+export function InboxPage(): ReactNode {
+  const inbox = useQuery(inboxQuery);
+  const begin = useNewSession();
+  const navigate = useNavigate({ from: "/" });
+  const { item: chosen } = useSearch({ from: "/" });
+  const items = useMemo(() => byUrgency(inbox.data ?? []), [inbox.data]);
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLUListElement>(null);
+  const open = items.find((item) => item.id === chosen);
+
+  const chosenAt = items.findIndex((item) => item.id === chosen);
+  useEffect(() => {
+    if (chosenAt >= 0) setAt(chosenAt);
+  }, [chosenAt]);
+  useEffect(() => {
+    setAt((before) => Math.min(before, Math.max(0, items.length - 1)));
+  }, [items.length]);
+  useEffect(() => {
+    list.current?.children[at]?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+  const choose = (item: InboxItem | undefined) => {
+    if (!item) return;
+    // Beside the list where there is room for both. What an agent asks has no page of its own.
+    const beside = isAsk(item) || window.matchMedia("(min-width: 1100px)").matches;
+    if (beside || item.planId === undefined) void navigate({ search: { item: item.id }, replace: true });
+    else void navigate({ to: "/p/$plan", params: { plan: item.planId } });
+  };
+  useKeys({
+    j: () => setAt(Math.min(at + 1, items.length - 1)),
+    k: () => setAt(Math.max(at - 1, 0)),
+    Enter: () => choose(items[at]),
+    o: () => items[at]?.planId !== undefined && void navigate({ to: "/p/$plan", params: { plan: items[at].planId } }),
+  });
+
+  return (
+    <main id="main" className="page inbox-page">
+      <PageHead title={t("inbox.title")} about={inbox.data && <span>{t("inbox.count", { count: items.length })}</span>} />
+      <div className="inbox-grid" data-open={open !== undefined || undefined}>
+        <div className="inbox-list">
+          {inbox.isPending && <Loading words={t("inbox.loading")} />}
+          {inbox.isError && <Failure error={inbox.error} retry={() => void inbox.refetch()} safe={t("inbox.safe")} />}
+          {inbox.isSuccess && items.length === 0 && (
+            <Empty title={t("inbox.empty")} action={<Button look="primary" icon="plus" onClick={() => begin.mutate()}>{t("sessions.new")}</Button>}>
+              <p>{t("inbox.emptyWords")}</p>
+            </Empty>
+          )}
+          <ul ref={list} aria-label={t("inbox.title")}>
+            {items.map((item, index) => (
+              <li key={inboxItemKey(item)}>
+                <button type="button" className="inbox-row" data-at={index === at || undefined} aria-current={item.id === chosen || undefined} onFocus={() => setAt(index)} onClick={() => choose(item)}>
+                  <StateDot state={STATES[item.kind] ?? "READY"} />
+                  <span className="inbox-what">
+                    <span className="inbox-kind">{inboxTitle(item)}</span>
+                    <span className="inbox-name">
+                      <Visible text={item.title} />
+                    </span>
+                    <span className="inbox-ask">{item.step ? <Visible text={item.step.description} /> : inboxAsk(item)}</span>
+                  </span>
+                  <span className="inbox-where">
+                    <Time at={item.since} />
+                    <span>{sessionIdOf(item)}</span>
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </div>
+        {open && (
+          <section className="inbox-detail" data-ask={isAsk(open) || undefined} aria-label={inboxTitle(open)}>
+            {isAsk(open) ? <AskDetail key={open.id} item={open} /> : <Detail key={open.id} planId={open.id} />}
+          </section>
+        )}
+      </div>
+    </main>
+  );
+}
+
+const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", run: "PAUSED" };
+
+function Detail({ planId }: { planId: string }): ReactNode {
+  const plan = useQuery(planQuery(planId));
+  if (plan.isPending) return <Loading words={t("plan.loading")} />;
+  if (plan.isError) return <Failure error={plan.error} retry={() => void plan.refetch()} />;
+  return <DetailBody plan={plan.data} />;
+}
+
+function DetailBody({ plan }: { plan: Plan }): ReactNode {
+  const navigate = useNavigate();
+  const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
+  const { shown, accept } = useShownVersion(plan);
+  const selectable = canSelect(plan);
+  const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
+  const toggle = (position: number) =>
+    setUnticked((before) => {
+      const next = new Set(before);
+      if (!next.delete(position)) next.add(position);
+      return next;
+    });
+  return (
+    <>
+      <header className="inbox-detail-head">
+        <div className="page-about">
+          <PlanBadge state={planState(plan)} />
+          <span>{t("plan.number", { n: plan.number })}</span>
+          <span>{t("plan.version", { n: plan.version })}</span>
+          <Link to="/s/$session" params={{ session: sessionIdOf(plan) }}>
+            {sessionIdOf(plan)}
+          </Link>
+          <Link to="/p/$plan" params={{ plan: plan.id }}>
+            {t("inbox.openPage")}
+          </Link>
+        </div>
+        <h2>
+          <Visible text={plan.title} />
+        </h2>
+      </header>
+      <div className="inbox-detail-body">
+        <PlanText plan={plan} selection={selectable ? { out, toggle } : undefined} />
+      </div>
+      <DecisionBar
+        plan={plan}
+        shown={shown}
+        unticked={unticked}
+        onReviewChanges={() => {
+          const from = shown.version;
+          accept();
+          void navigate({ to: "/p/$plan", params: { plan: plan.id }, search: { view: "changes", from, to: plan.version } });
+        }}
+      />
+    </>
+  );
+}

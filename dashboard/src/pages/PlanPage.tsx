@@ -1,0 +1,357 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+
+import { planDiffQuery, planHistoryQuery, planQuery } from "../api/queries";
+import type { Plan } from "../api/types";
+import { useFollowSession } from "../live/useLive";
+import { DecisionBar } from "../plan/DecisionBar";
+import { changedLines, DiffView, diffSize, SizeBadge } from "../plan/DiffView";
+import { DecisionItem, History } from "../plan/History";
+import { lastSeen, rememberSeen } from "../plan/lastSeen";
+import { PlanText, usePlanOutline } from "../plan/PlanText";
+import { useShownVersion } from "../plan/useShownVersion";
+import { canSelect, leftOut } from "../plan/selection";
+import { CommentPanel, StepComments } from "../review/CommentPanel";
+import { SelectionBar } from "../review/SelectionBar";
+import { useCommentHighlights } from "../review/highlights";
+import { useReview } from "../review/useReview";
+import { sessionIdOf } from "../session/id";
+import { useKeys } from "../shell/keys";
+import { PageHead } from "../shell/Shell";
+import { list, t } from "../texts/t";
+import { Banner, Button, Failure, Loading, Time } from "../ui/basics";
+import { CopyButton } from "../ui/CopyButton";
+import { Visible, visible } from "../ui/hidden";
+import { PlanBadge, planState } from "../ui/status";
+
+export type PlanView = "plan" | "changes" | "history" | "raw";
+
+export function PlanPage(): ReactNode {
+  const { plan: planId } = useParams({ from: "/p/$plan" });
+  const plan = useQuery(planQuery(planId));
+  if (plan.data) return <PlanRoom key={planId} plan={plan.data} />;
+  return (
+    <main id="main" className="page">
+      <PageHead title={t("plan.title")} />
+      <div className="page-body">{plan.isError ? <Failure error={plan.error} retry={() => void plan.refetch()} /> : <Loading words={t("plan.loading")} />}</div>
+    </main>
+  );
+}
+
+function PlanRoom({ plan }: { plan: Plan }): ReactNode {
+  const session = sessionIdOf(plan);
+  useFollowSession(session);
+  const navigate = useNavigate({ from: "/p/$plan" });
+  const search = useSearch({ from: "/p/$plan" });
+  const view = search.view ?? "plan";
+  const [unticked, setUnticked] = useState<ReadonlySet<number>>(new Set());
+  const { shown, accept } = useShownVersion(plan);
+  const [seen] = useState(() => lastSeen(plan.id));
+  const [at, setAt] = useState<number>();
+  const text = useRef<HTMLDivElement>(null);
+  const review = useReview(plan);
+
+  useEffect(() => {
+    if (shown.digest === plan.digest) rememberSeen(plan.id, { version: plan.version, digest: plan.digest, at: new Date().toISOString() });
+  }, [plan.id, plan.version, plan.digest, shown.digest]);
+
+  const hasChanged = seen !== undefined && seen.digest !== plan.digest && seen.version < plan.version;
+  const base = shown.digest === plan.digest ? (hasChanged ? seen.version : undefined) : shown.version;
+  const since = useQuery({ ...planDiffQuery(plan.id, base, plan.version), enabled: base !== undefined });
+  const changed = useMemo(() => (base !== undefined && since.data ? changedLines(since.data) : undefined), [base, since.data]);
+
+  const selectable = canSelect(plan);
+  const out = useMemo(() => (selectable ? leftOut(plan.steps, unticked) : []), [selectable, plan.steps, unticked]);
+  const toggle = (position: number) =>
+    setUnticked((before) => {
+      const next = new Set(before);
+      if (!next.delete(position)) next.add(position);
+      return next;
+    });
+
+  const show = (next: PlanView, from?: number, to?: number) =>
+    void navigate({ search: { view: next === "plan" ? undefined : next, from, to }, replace: true });
+  const reviewChanges = () => {
+    const before = shown.digest === plan.digest ? base : shown.version;
+    accept();
+    show("changes", before, plan.version);
+  };
+
+  useCommentHighlights(text, review?.comments ?? [], view === "plan" ? plan.digest : "");
+  useKeys({
+    d: () => show(view === "changes" ? "plan" : "changes"),
+    e: () => plan.execution && void navigate({ to: "/p/$plan/run/$number", params: { plan: plan.id, number: String(plan.execution.number) } }),
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => at !== undefined && selectable && toggle(at),
+    c: () => review && review.begin(at === undefined ? undefined : { step: plan.steps[at - 1]?.id ?? "" }),
+  });
+  function move(by: number): void {
+    if (plan.style === "document" || plan.steps.length === 0) {
+      document.querySelector(".plan-scroll")?.scrollBy({ top: by * 120 });
+      return;
+    }
+    const next = Math.min(plan.steps.length, Math.max(1, (at ?? (by > 0 ? 0 : plan.steps.length + 1)) + by));
+    setAt(next);
+    document.getElementById(`step-row-${next}`)?.scrollIntoView({ block: "nearest" });
+  }
+
+  const state = planState(plan);
+  return (
+    <main id="main" className="page plan-page" data-comments={review !== null || undefined}>
+      <PageHead
+        title={<Visible text={plan.title} />}
+        about={
+          <>
+            <PlanBadge state={state} />
+            <span>{t("plan.number", { n: plan.number })}</span>
+            <span>{t("plan.version", { n: plan.version })}</span>
+            {plan.steps.length > 0 && <span>{t("plan.steps", { count: plan.steps.length })}</span>}
+            {since.data && <SizeBadge size={diffSize(since.data)} />}
+            <Link to="/s/$session" params={{ session }}>
+              {session}
+            </Link>
+          </>
+        }
+        actions={<ViewTabs view={view} onView={(next) => show(next)} />}
+      />
+      <div className="plan-grid">
+        <Outline plan={plan} />
+        <div className="plan-scroll">
+          <div className="plan-column">
+            <PlanBanners plan={plan} state={state} hasChanged={hasChanged && view === "plan"} seenVersion={seen?.version} onChanges={reviewChanges} />
+            {view === "plan" && (
+              <PlanText
+                plan={plan}
+                ref={text}
+                changed={changed}
+                at={at}
+                selection={selectable ? { out, toggle } : undefined}
+                {...(review ? { extra: (step) => <StepComments review={review} step={step} /> } : {})}
+              />
+            )}
+            {view === "changes" && <PlanChanges plan={plan} from={search.from} to={search.to} onChoose={(from, to) => show("changes", from, to)} />}
+            {view === "history" && <History plan={plan} />}
+            {view === "raw" && <RawText plan={plan} />}
+            {view === "plan" && plan.approval && <Approved plan={plan} />}
+          </div>
+        </div>
+        {review && <CommentPanel review={review} plan={plan} />}
+      </div>
+      {review && view === "plan" && <SelectionBar within={text} review={review} />}
+      <footer className="plan-foot">
+        <DecisionBar plan={plan} shown={shown} unticked={unticked} comments={review?.comments.length ?? 0} onReviewChanges={reviewChanges} onSent={() => review?.sent()} />
+      </footer>
+    </main>
+  );
+}
+
+const VIEWS: readonly PlanView[] = ["plan", "changes", "history", "raw"];
+
+function ViewTabs({ view, onView }: { view: PlanView; onView: (view: PlanView) => void }): ReactNode {
+  return (
+    <div className="segments" role="group" aria-label={t("plan.views")}>
+      {VIEWS.map((one) => (
+        <button key={one} type="button" aria-pressed={view === one} onClick={() => onView(one)}>
+          {t(`plan.view.${one}`)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Outline({ plan }: { plan: Plan }): ReactNode {
+  const parts = usePlanOutline(plan);
+  return (
+    <nav className="outline" aria-label={t("plan.outline")}>
+      <h2>{t("plan.outline")}</h2>
+      <ol>
+        {parts.map((part) => (
+          <li key={part.anchor} data-depth={part.depth}>
+            <a
+              href={`#${part.anchor}`}
+              onClick={(event) => {
+                event.preventDefault();
+                document.getElementById(part.anchor)?.scrollIntoView({ behavior: "smooth", block: "start" });
+              }}
+            >
+              {visible(part.text)}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function PlanBanners({
+  plan,
+  state,
+  hasChanged,
+  seenVersion,
+  onChanges,
+}: {
+  plan: Plan;
+  state: ReturnType<typeof planState>;
+  hasChanged: boolean;
+  seenVersion: number | undefined;
+  onChanges: () => void;
+}): ReactNode {
+  const run = plan.execution && (
+    <Link className="button" data-look="plain" to="/p/$plan/run/$number" params={{ plan: plan.id, number: String(plan.execution.number) }}>
+      {t("plan.openRun")}
+    </Link>
+  );
+  const progress = { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? 0, step: plan.progress?.next?.step ?? 0 };
+  const stuck = plan.steps.find((step) => step.status === "UNCERTAIN");
+  return (
+    <>
+      {hasChanged && (
+        <Banner tone="quiet" icon="clock" actions={<Button onClick={onChanges}>{t("plan.showChanges")}</Button>}>
+          {t("plan.changedSince", { version: seenVersion ?? 0 })}
+        </Banner>
+      )}
+      {plan.feedback !== null && (plan.status === "COLLECTING" || plan.status === "READY") && (
+        <Banner tone="quiet" icon="comment">
+          {t("plan.feedback")} <Visible text={plan.feedback} />
+        </Banner>
+      )}
+      {plan.supersededBy !== null && (
+        <Banner
+          tone="waiting"
+          icon="swap"
+          actions={
+            <Link className="button" data-look="plain" to="/p/$plan" params={{ plan: plan.supersededBy }}>
+              {t("plan.openReplacement")}
+            </Link>
+          }
+        >
+          {t("plan.replaced")}
+        </Banner>
+      )}
+      {state === "EXECUTING" && (
+        <Banner tone="running" icon="run" actions={run}>
+          {t("plan.running", progress)}
+        </Banner>
+      )}
+      {state === "PAUSED" && (
+        <Banner tone="waiting" icon="pause" actions={run}>
+          {t("plan.paused", progress)}
+        </Banner>
+      )}
+      {state === "LEFT_TO_AGENT" && (
+        <Banner tone="running" icon="run" actions={run}>
+          {t("plan.leftToAgent", progress)}
+        </Banner>
+      )}
+      {state === "UNCERTAIN" && stuck && (
+        <Banner tone="waiting" icon="question" actions={run}>
+          {t("plan.uncertain", { step: stuck.position })} {stuck.note && <Visible text={stuck.note} />}
+        </Banner>
+      )}
+      {(state === "COMPLETED" || state === "PARTIALLY_COMPLETED") && (
+        <Banner tone={state === "COMPLETED" ? "done" : "waiting"} icon="check" actions={run}>
+          {t(state === "COMPLETED" ? "plan.completed" : "plan.partly", progress)}
+        </Banner>
+      )}
+      {plan.endedBecause !== null && (
+        <Banner tone="quiet" icon="comment">
+          {t("plan.endedBecause")} <Visible text={plan.endedBecause} />
+        </Banner>
+      )}
+    </>
+  );
+}
+
+function Approved({ plan }: { plan: Plan }): ReactNode {
+  const { approval } = plan;
+  if (!approval) return null;
+  const positions = new Map(plan.steps.map((step) => [step.id, step.position]));
+  const steps = approval.steps.map((id) => positions.get(id)).filter((n) => n !== undefined);
+  return (
+    <section className="approved">
+      <h2>{t("plan.approval")}</h2>
+      <DecisionItem
+        decision={{
+          seq: 0,
+          at: approval.at,
+          decision: "approved",
+          by: approval.by,
+          given: approval.given,
+          through: approval.through,
+          digest: approval.digest,
+          steps,
+          skipped: approval.skipped,
+          note: approval.note,
+        }}
+      />
+      {approval.digest !== plan.digest && <p className="secondary">{t("plan.approvalOther")}</p>}
+      {approval.skipped.length > 0 && <p className="secondary">{t("history.skipped", { steps: list(approval.skipped.map((step) => step.position)) })}</p>}
+    </section>
+  );
+}
+
+function PlanChanges({ plan, from, to, onChoose }: { plan: Plan; from: number | undefined; to: number | undefined; onChoose: (from: number | undefined, to: number | undefined) => void }): ReactNode {
+  const history = useQuery(planHistoryQuery(plan.id));
+  const diff = useQuery(planDiffQuery(plan.id, from, to));
+  const versions = history.data?.versions ?? [];
+  return (
+    <section className="plan-changes">
+      {versions.length > 1 ? (
+        <div className="compare">
+          <label>
+            <span>{t("compare.from")}</span>
+            <select value={from ?? ""} onChange={(event) => onChoose(event.target.value === "" ? undefined : Number(event.target.value), to)}>
+              <option value="">{t("compare.previous")}</option>
+              {versions.map((version) => (
+                <option key={version.version} value={version.version}>
+                  {t("plan.version", { n: version.version })}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <span>{t("compare.to")}</span>
+            <select value={to ?? ""} onChange={(event) => onChoose(from, event.target.value === "" ? undefined : Number(event.target.value))}>
+              <option value="">{t("compare.latest")}</option>
+              {versions.map((version) => (
+                <option key={version.version} value={version.version}>
+                  {t("plan.version", { n: version.version })}
+                </option>
+              ))}
+            </select>
+          </label>
+          {diff.data && <SizeBadge size={diffSize(diff.data)} />}
+          {versions.at(-1) && (
+            <span className="secondary">
+              {t("compare.written")} <Time at={versions.at(-1)?.at ?? plan.updatedAt} />
+            </span>
+          )}
+        </div>
+      ) : (
+        history.isSuccess && <p className="secondary">{plan.supersedes === null ? t("compare.onlyOne") : t("compare.withReplaced")}</p>
+      )}
+      {diff.isPending && <Loading />}
+      {diff.isError && (versions.length <= 1 ? null : <Failure error={diff.error} retry={() => void diff.refetch()} />)}
+      {diff.data && <DiffView diff={diff.data} />}
+    </section>
+  );
+}
+
+/** The text that the digest is made of, with nothing hidden in it. */
+function RawText({ plan }: { plan: Plan }): ReactNode {
+  return (
+    <section className="raw">
+      <div className="raw-head">
+        <p className="secondary">{t("raw.words")}</p>
+        <CopyButton text={plan.digest} label={t("covers.copyDigest")}>
+          <code className="digest">{plan.digest}</code>
+        </CopyButton>
+      </div>
+      <pre className="raw-text" tabIndex={0}>
+        <Visible text={plan.markdown} />
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,150 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useMatch, useNavigate, useParams } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+
+import { planControlQuery, sessionsQuery, workbookQuery } from "../api/queries";
+import { Composer } from "../chat/Composer";
+import { MessageList } from "../chat/MessageList";
+import { forgetConversation, useConversation } from "../live/useLive";
+import { PlanPanel, PlanStrip } from "../plan/PlanPanel";
+import { deleteAfterAMoment } from "../session/deleting";
+import { sessionIdOf, type SessionId } from "../session/id";
+import { PageHead } from "../shell/Shell";
+import { sessionName } from "../shell/Sidebar";
+import { t } from "../texts/t";
+import { Button, Empty, Failure, IconButton, Loading } from "../ui/basics";
+import { Dialog } from "../ui/Dialog";
+import { Menu } from "../ui/Menu";
+
+/** A session: its rooms, and its plan beside them. Everything in it is made anew when another session is chosen. */
+export function SessionPage(): ReactNode {
+  const { session } = useParams({ from: "/s/$session" });
+  return <SessionRoom key={session} session={session} />;
+}
+
+function SessionRoom({ session }: { session: SessionId }): ReactNode {
+  const isChat = useMatch({ from: "/s/$session/", shouldThrow: false }) !== undefined;
+  return (
+    <main id="main" className="page session-page" data-chat={isChat || undefined} data-session={session}>
+      <SessionHead session={session} />
+      <div className="session-grid">
+        <div className="session-main">
+          <Outlet />
+        </div>
+        <aside className="panel" aria-label={t("panel.title")}>
+          <PlanPanel session={session} />
+        </aside>
+      </div>
+    </main>
+  );
+}
+
+function SessionHead({ session }: { session: SessionId }): ReactNode {
+  const sessions = useInfiniteQuery(sessionsQuery);
+  const control = useQuery(planControlQuery(session));
+  const workbook = useQuery(workbookQuery(session));
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [asking, setAsking] = useState(false);
+  const found = sessions.data?.pages.flatMap((page) => page.sessions).find((one) => sessionIdOf(one) === session);
+  const name = found ? sessionName(found) : session;
+  const mode = control.data?.planMode;
+  const hasWorkbook = workbook.data !== undefined && (workbook.data.current !== null || workbook.data.archives.length > 0 || workbook.data.on);
+  return (
+    <>
+      <PageHead
+        title={name}
+        about={
+          <>
+            <span>{session.includes(":") ? session : `web:${session}`}</span>
+            {mode && <span data-tone={mode.enabled ? "running" : undefined}>{mode.enabled ? t("mode.shortOn", { style: t(`style.${mode.style}`) }) : t("mode.shortOff")}</span>}
+          </>
+        }
+        actions={
+          <>
+            <nav className="segments" aria-label={t("rooms.title")}>
+              <Link to="/s/$session" params={{ session }} activeOptions={{ exact: true }} activeProps={{ "aria-current": "page" }}>
+                {t("rooms.chat")}
+              </Link>
+              {hasWorkbook && (
+                <Link to="/s/$session/workbook" params={{ session }} activeProps={{ "aria-current": "page" }}>
+                  {t("rooms.workbook")}
+                </Link>
+              )}
+              <Link to="/s/$session/journal" params={{ session }} activeProps={{ "aria-current": "page" }}>
+                {t("rooms.journal")}
+              </Link>
+            </nav>
+            <Menu trigger={<IconButton icon="more" label={t("session.more")} />} items={[{ label: t("sessions.delete"), icon: "trash", danger: true, act: () => setAsking(true) }]} />
+          </>
+        }
+      />
+      <Dialog open={asking} onClose={() => setAsking(false)} title={t("sessions.askDelete", { name })} look="sheet">
+        <div className="ask">
+          <p>{t("sessions.deleteWords")}</p>
+          <div className="ask-buttons">
+            <Button onClick={() => setAsking(false)}>{t("ask.back")}</Button>
+            <Button
+              look="danger"
+              onClick={() => {
+                setAsking(false);
+                deleteAfterAMoment(session, name, () => {
+                  forgetConversation(session);
+                  client.removeQueries({ queryKey: ["plan-control-state", session] });
+                  void client.invalidateQueries({ queryKey: ["sessions"] });
+                  void client.invalidateQueries({ queryKey: ["inbox"] });
+                });
+                void navigate({ to: "/" });
+              }}
+            >
+              {t("sessions.delete")}
+            </Button>
+          </div>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+export function ChatRoom(): ReactNode {
+  const { session } = useParams({ from: "/s/$session" });
+  return <Chat key={session} session={session} />;
+}
+
+function Chat({ session }: { session: SessionId }): ReactNode {
+  const [conversation, state] = useConversation(session);
+  if (state.status === "gone") return <Empty title={t("session.gone")} />;
+  if (state.status === "failed") return <Failure error={state.error} retry={() => conversation.retry()} />;
+  return (
+    <>
+      {state.status === "loading" && state.messages.length === 0 ? (
+        <div className="messages-frame">
+          <Loading words={t("chat.loading")} />
+        </div>
+      ) : (
+        <MessageList conversation={conversation} state={state} empty={<Beginning />} />
+      )}
+      <PlanStrip session={session} />
+      <Composer conversation={conversation} working={state.working} />
+    </>
+  );
+}
+
+function Beginning(): ReactNode {
+  return (
+    <Empty title={t("chat.emptyTitle")}>
+      <p>{t("chat.emptyWords")}</p>
+      <ul className="hints">
+        <li>
+          <code>/plan move the blog to a new host</code> <span>{t("chat.hintPlan")}</span>
+        </li>
+        <li>
+          <code>/plan on collect</code> <span>{t("chat.hintCollect")}</span>
+        </li>
+        <li>
+          <code>/help</code> <span>{t("chat.hintHelp")}</span>
+        </li>
+      </ul>
+    </Empty>
+  );
+}

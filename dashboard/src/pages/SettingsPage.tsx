@@ -1,0 +1,120 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+
+import { ApiProblem, request } from "../api/client";
+import { healthQuery } from "../api/queries";
+import { signedOut } from "../api/signIn";
+import { useConnection } from "../live/live";
+import { PageHead } from "../shell/Shell";
+import { applyTheme, theme, type Theme } from "../shell/theme";
+import { clockTime, t } from "../texts/t";
+import { Button, errorWords } from "../ui/basics";
+import { say } from "../ui/toasts";
+
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+
+export function SettingsPage(): ReactNode {
+  return (
+    <main id="main" className="page">
+      <PageHead title={t("settings.title")} />
+      <div className="page-body">
+        <div className="settings">
+          <Appearance />
+          <Notifications />
+          <Health />
+          <Access />
+        </div>
+      </div>
+    </main>
+  );
+}
+
+function Appearance(): ReactNode {
+  const [chosen, setChosen] = useState(theme);
+  return (
+    <section>
+      <h2>{t("settings.appearance")}</h2>
+      <div className="segments" role="group" aria-label={t("settings.appearance")}>
+        {THEMES.map((one) => (
+          <button
+            key={one}
+            type="button"
+            aria-pressed={chosen === one}
+            onClick={() => {
+              applyTheme(one);
+              setChosen(one);
+            }}
+          >
+            {t(`settings.theme.${one}`)}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Notifications(): ReactNode {
+  const offered = typeof Notification !== "undefined";
+  const [permission, setPermission] = useState(offered ? Notification.permission : "denied");
+  return (
+    <section>
+      <h2>{t("settings.notifications")}</h2>
+      <p className="secondary">{offered ? t(`settings.notify.${permission}`) : t("settings.notify.missing")}</p>
+      {permission === "default" && <Button onClick={() => void Notification.requestPermission().then(setPermission)}>{t("settings.notifyAllow")}</Button>}
+    </section>
+  );
+}
+
+function Health(): ReactNode {
+  const health = useQuery(healthQuery);
+  const connection = useConnection();
+  const reasons = health.error instanceof ApiProblem && health.error.reasons.length > 0 ? health.error.reasons : health.isError ? [errorWords(health.error)] : [];
+  return (
+    <section>
+      <h2>{t("settings.health")}</h2>
+      <dl className="fields">
+        <div>
+          <dt>{t("settings.server")}</dt>
+          <dd>{health.isSuccess ? <span data-tone="done">{t("settings.ready")}</span> : health.isError ? <span data-tone="failed">{reasons.join(" ")}</span> : t("state.loading")}</dd>
+        </div>
+        <div>
+          <dt>{t("settings.live")}</dt>
+          <dd>
+            {t(`settings.connection.${connection.phase}`)}
+            {connection.lastHeard !== undefined && <span className="secondary"> {t("connection.last", { time: clockTime(connection.lastHeard) })}</span>}
+          </dd>
+        </div>
+        <div>
+          <dt>{t("settings.api")}</dt>
+          <dd>
+            <a href="/api/openapi.json">/api/openapi.json</a>
+          </dd>
+        </div>
+      </dl>
+    </section>
+  );
+}
+
+function Access(): ReactNode {
+  const client = useQueryClient();
+  return (
+    <section>
+      <h2>{t("settings.access")}</h2>
+      <p className="secondary">{t("settings.accessWords")}</p>
+      <Button
+        icon="out"
+        onClick={() =>
+          void request("POST", "/api/logout", { body: {} }).then(
+            () => {
+              client.clear();
+              signedOut();
+            },
+            (error: unknown) => say(errorWords(error), { tone: "failed" }),
+          )
+        }
+      >
+        {t("settings.signOut")}
+      </Button>
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+import type { InboxItem } from "../api/types";
+import { t } from "../texts/t";
+
+export function inboxItemKey(item: InboxItem): string {
+  return `${item.kind}:${item.id}:${item.step?.position ?? ""}:${item.digest}`;
+}
+
+export function inboxTitle(item: InboxItem): string {
+  return t(`inbox.kind.${item.kind}`, { number: item.number ?? 0, step: item.step?.position ?? 0 });
+}
+
+export function inboxAsk(item: InboxItem): string {
+  return t(`inbox.ask.${item.kind}`, { number: item.number ?? 0, step: item.step?.position ?? 0 });
+}
+
+/** Whether an agent waits for an answer, and not for a decision about a plan. */
+export function isAsk(item: InboxItem): boolean {
+  return item.kind === "permission" || item.kind === "question";
+}
+
+/** What stops work comes before what has not begun; within that the oldest comes first. */
+const URGENCY: Record<InboxItem["kind"], number> = { permission: 0, question: 0, uncertain: 1, run: 2, plan: 3 };
+
+function urgency(item: InboxItem): number {
+  return (URGENCY as Partial<Record<string, number>>)[item.kind] ?? 0;
+}
+
+export function byUrgency(items: readonly InboxItem[]): InboxItem[] {
+  return [...items].sort((a, b) => urgency(a) - urgency(b) || Date.parse(a.since) - Date.parse(b.since));
+}

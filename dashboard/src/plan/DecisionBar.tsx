@@ -1,0 +1,313 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useRef, useState, type ReactNode } from "react";
+
+import { ApiProblem } from "../api/client";
+import type { DecidedPlan, PlanDecision } from "../api/decisions";
+import type { Plan } from "../api/types";
+import { useKeys } from "../shell/keys";
+import { list, t } from "../texts/t";
+import { Banner, Button, errorWords, IconButton } from "../ui/basics";
+import { CopyButton } from "../ui/CopyButton";
+import { Dialog } from "../ui/Dialog";
+import { Menu, type MenuItem } from "../ui/Menu";
+import { planState } from "../ui/status";
+import { say } from "../ui/toasts";
+import { planButtons, type PlanButton } from "./buttons";
+import { canSelect, leftOut } from "./selection";
+import { useDecision } from "./useDecision";
+
+export interface DecisionBarProps {
+  plan: Plan;
+  /** The version the person has in view. An approval names its digest. */
+  shown: { version: number; digest: string };
+  /** Positions that the person left out. */
+  unticked: ReadonlySet<number>;
+  /** Comments of the person that go with the decision. */
+  comments?: number;
+  /** Shows what changed between the version in view and the newest. */
+  onReviewChanges: () => void;
+  compact?: boolean;
+  onSent?: (decision: PlanDecision) => void;
+}
+
+type Asking = "revise" | "reject" | "cancel";
+
+export function DecisionBar({ plan, shown, unticked, comments = 0, onReviewChanges, compact = false, onSent }: DecisionBarProps): ReactNode {
+  const navigate = useNavigate();
+  const [asking, setAsking] = useState<Asking>();
+  const [note, setNote] = useState<string>();
+  const approveButton = useRef<HTMLButtonElement>(null);
+
+  const decision = useDecision(plan, (decided: DecidedPlan, made) => {
+    setAsking(undefined);
+    setNote(undefined);
+    onSent?.(made);
+    say(decidedWords(made, plan, decided), { tone: "done" });
+    if (decided.notCarriedOut !== undefined) say(t("decision.notCarriedOut", { why: decided.notCarriedOut }), { for: 12_000 });
+    // Asking for changes in an agents' plan opens the plan that replaces it.
+    if (made.kind === "revise" && decided.id !== plan.id) void navigate({ to: "/p/$plan", params: { plan: decided.id } });
+  });
+
+  const buttons = planButtons(plan);
+  const has = (button: PlanButton) => buttons.includes(button);
+  const isStale = has("approve") && shown.digest !== plan.digest;
+  const out = canSelect(plan) ? leftOut(plan.steps, unticked) : [];
+  const kept = plan.steps.length - out.length;
+  const off = isStale ? t("approve.offStale", { version: plan.version }) : kept === 0 && plan.steps.length > 0 ? t("approve.offNone") : undefined;
+  const busy = decision.state.phase === "sending";
+  const sending = (kind: PlanDecision["kind"]) => decision.state.phase === "sending" && decision.state.decision.kind === kind;
+
+  const approve = () =>
+    decision.send({
+      kind: "approve",
+      digest: shown.digest,
+      skip: out.filter((one) => one.because === undefined).map((one) => one.position),
+      note: note ?? "",
+      review: comments > 0,
+    });
+
+  useKeys(
+    {
+      a: () => approveButton.current?.focus(),
+      r: () => has("revise") && setAsking("revise"),
+      "mod+Enter": () => has("approve") && document.activeElement === approveButton.current && off === undefined && approve(),
+    },
+    !compact || has("approve"),
+  );
+
+  if (buttons.length === 0) return <Ended plan={plan} />;
+
+  const more: MenuItem[] = [];
+  if (has("approve") && note === undefined) more.push({ label: t("approve.addNote"), icon: "comment", act: () => setNote("") });
+  if (has("reject")) more.push({ label: t("reject.button"), icon: "close", danger: true, act: () => setAsking("reject") });
+  if (has("cancel")) more.push({ label: plan.status === "EXECUTING" ? t("cancel.stop") : t("cancel.button"), icon: "stop", danger: true, act: () => setAsking("cancel") });
+
+  return (
+    <section className="decision" data-compact={compact || undefined} aria-label={t("decision.title")}>
+      {isStale && (
+        <Banner
+          tone="waiting"
+          icon="warning"
+          actions={
+            <Button look="plain" onClick={onReviewChanges}>
+              {t("approve.reviewChanges")}
+            </Button>
+          }
+        >
+          {t("approve.stale", { version: plan.version, shown: shown.version })}
+        </Banner>
+      )}
+      <Outcome decision={decision} plan={plan} />
+      {note !== undefined && has("approve") && (
+        <label className="decision-note">
+          <span>{t("approve.note")}</span>
+          <textarea autoFocus rows={2} value={note} maxLength={16384} onChange={(event) => setNote(event.target.value)} />
+        </label>
+      )}
+      <div className="decision-row">
+        <Covers plan={plan} shown={shown} out={out} compact={compact} />
+        <div className="decision-buttons">
+          {has("approve") && (
+            <Button ref={approveButton} look="primary" off={off} busy={busy} onClick={approve} aria-describedby="covers" aria-keyshortcuts="a">
+              {sending("approve") ? t("approve.sending") : isStale ? t("approve.plain", { version: shown.version }) : approveLabel(plan, shown.version, out.length, comments)}
+            </Button>
+          )}
+          {has("start") && (
+            <Button look="primary" icon="run" busy={busy} onClick={() => decision.send({ kind: "resume" })}>
+              {t("resume.start")}
+            </Button>
+          )}
+          {has("resume") && (
+            <Button look="primary" icon="run" busy={busy} onClick={() => decision.send({ kind: "resume" })}>
+              {t("resume.button", { step: plan.progress?.next?.step ?? 1 })}
+            </Button>
+          )}
+          {has("retry") && (
+            <>
+              <Button look="primary" busy={busy} onClick={() => decision.send({ kind: "resume", choice: "retry" })}>
+                {t("uncertain.retry")}
+              </Button>
+              <Button busy={busy} onClick={() => decision.send({ kind: "resume", choice: "skip" })}>
+                {t("uncertain.skip")}
+              </Button>
+              <Button busy={busy} onClick={() => decision.send({ kind: "resume", choice: "stop" })}>
+                {t("uncertain.stop")}
+              </Button>
+            </>
+          )}
+          {has("revise") && (
+            <Button busy={sending("revise")} onClick={() => setAsking("revise")} aria-keyshortcuts="r">
+              {comments > 0 ? t("revise.withComments", { count: comments }) : t("revise.button")}
+            </Button>
+          )}
+          {more.length > 0 && <Menu trigger={<IconButton icon="more" label={t("decision.more")} />} items={more} />}
+        </div>
+      </div>
+      <Ask key={asking} asking={asking} plan={plan} comments={comments} busy={busy} onClose={() => setAsking(undefined)} onSend={decision.send} problem={decision.state.phase === "refused" ? decision.state.problem : undefined} />
+    </section>
+  );
+}
+
+function approveLabel(plan: Plan, version: number, out: number, comments: number): string {
+  const values = { version, count: plan.steps.length, out, kept: plan.steps.length - out };
+  const words = out > 0 ? t("approve.some", values) : plan.steps.length > 0 ? t("approve.all", values) : t("approve.plain", values);
+  return comments > 0 ? t("approve.withNotes", { words, count: comments }) : words;
+}
+
+/** What the decision is about, and the digest that an approval names. */
+function Covers({ plan, shown, out, compact }: { plan: Plan; shown: { version: number; digest: string }; out: ReturnType<typeof leftOut>; compact: boolean }): ReactNode {
+  const commands = plan.steps.filter((step) => step.tool === "run_command").length;
+  const dependants = out.filter((one) => one.because !== undefined).map((one) => one.position);
+  const state = planState(plan);
+  return (
+    <div className="covers" id="covers">
+      {plan.status === "READY" ? (
+        <>
+          {!compact && <span>{t("covers.version", { version: shown.version })}</span>}
+          {!compact && shown.digest === plan.digest && plan.steps.length > 0 && <span>{t("covers.steps", { count: plan.steps.length - out.length })}</span>}
+          {commands > 0 && <span>{t("covers.commands", { count: commands })}</span>}
+          {out.length > 0 && <span data-tone="waiting">{t("covers.out", { steps: list(out.map((one) => one.position)) })}</span>}
+          {dependants.length > 0 && <span>{t("covers.dependants", { count: dependants.length, steps: list(dependants) })}</span>}
+          {!compact && (
+            <CopyButton text={shown.digest} label={t("covers.copyDigest")}>
+              <code>{shown.digest.slice(0, 8)}</code>
+            </CopyButton>
+          )}
+        </>
+      ) : (
+        <span>{t(`covers.state.${state}`, { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? plan.steps.length })}</span>
+      )}
+    </div>
+  );
+}
+
+function Outcome({ decision, plan }: { decision: ReturnType<typeof useDecision>; plan: Plan }): ReactNode {
+  const { state } = decision;
+  if (state.phase === "unknown") {
+    return (
+      <Banner
+        tone="waiting"
+        icon="warning"
+        actions={
+          <Button look="plain" onClick={decision.sendAgain}>
+            {t("decision.sendAgain")}
+          </Button>
+        }
+      >
+        {t("decision.unknown", { what: t(`decision.name.${state.decision.kind}`) })}
+      </Banner>
+    );
+  }
+  if (state.phase !== "refused") return null;
+  const problem = state.problem;
+  const isStale = problem instanceof ApiProblem && problem.code === "STALE_APPROVAL";
+  return (
+    <Banner
+      tone="failed"
+      icon="warning"
+      actions={
+        <Button look="quiet" onClick={decision.clear}>
+          {t("decision.dismiss")}
+        </Button>
+      }
+    >
+      {isStale ? t("decision.stale", { version: problem.plan?.version ?? plan.version }) : t("decision.refused", { what: t(`decision.name.${state.decision.kind}`), why: errorWords(problem) })}
+    </Banner>
+  );
+}
+
+/** The questions that come before what ends or changes a plan. */
+function Ask({
+  asking,
+  plan,
+  comments,
+  busy,
+  onClose,
+  onSend,
+  problem,
+}: {
+  asking: Asking | undefined;
+  plan: Plan;
+  comments: number;
+  busy: boolean;
+  onClose: () => void;
+  onSend: (decision: PlanDecision) => void;
+  problem: unknown;
+}): ReactNode {
+  const [words, setWords] = useState("");
+  if (asking === undefined) return null;
+  const needsWords = asking === "revise" && comments === 0;
+  const off = needsWords && words.trim() === "" ? t("revise.offEmpty") : undefined;
+  const send = () => {
+    if (off !== undefined || busy) return;
+    if (asking === "revise") onSend({ kind: "revise", feedback: words.trim() === "" ? t("revise.seeComments") : words, review: comments > 0 });
+    else onSend({ kind: asking, reason: words });
+  };
+  return (
+    <Dialog open onClose={onClose} title={t(`ask.${asking}.title`, { number: plan.number })} look="sheet">
+      <form
+        className="ask"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            send();
+          }
+        }}
+      >
+        <p>{asking === "cancel" && plan.status === "EXECUTING" ? t("ask.cancel.running") : t(`ask.${asking}.words`)}</p>
+        <label>
+          <span>{t(`ask.${asking}.label`)}</span>
+          <textarea autoFocus rows={asking === "revise" ? 6 : 3} maxLength={16384} value={words} onChange={(event) => setWords(event.target.value)} />
+        </label>
+        {problem !== undefined && (
+          <p className="problem" role="alert">
+            {errorWords(problem)}
+          </p>
+        )}
+        <div className="ask-buttons">
+          <Button onClick={onClose}>{t("ask.back")}</Button>
+          <Button type="submit" look={asking === "revise" ? "primary" : "danger"} off={off} busy={busy}>
+            {t(`ask.${asking}.send`)}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Ended({ plan }: { plan: Plan }): ReactNode {
+  return (
+    <section className="decision" aria-label={t("decision.title")}>
+      <div className="covers">
+        <span>
+          {t(`covers.state.${plan.status as "COMPLETED"}`, { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? plan.steps.length })}
+        </span>
+        {plan.supersededBy !== null && (
+          <Link to="/p/$plan" params={{ plan: plan.supersededBy }}>
+            {t("plan.openReplacement")}
+          </Link>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function decidedWords(decision: PlanDecision, plan: Plan, decided: Plan): string {
+  const values = { number: plan.number, version: plan.version };
+  switch (decision.kind) {
+    case "approve":
+      return t("decided.approve", values);
+    case "reject":
+      return t("decided.reject", values);
+    case "revise":
+      return t("decided.revise", values);
+    case "cancel":
+      return t("decided.cancel", values);
+    case "resume":
+      return t(decided.status === "EXECUTING" ? "decided.resume" : "decided.ended", values);
+  }
+}

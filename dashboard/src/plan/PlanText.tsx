@@ -1,0 +1,119 @@
+import { useMemo, type ReactNode, type Ref } from "react";
+
+import type { Plan, Step } from "../api/types";
+import { Markdown } from "../markdown/Markdown";
+import { outline, parse, type OutlineItem } from "../markdown/parse";
+import { t } from "../texts/t";
+import { Visible } from "../ui/hidden";
+import { callWords } from "./CallView";
+import { StepList } from "./StepList";
+import type { LeftOut } from "./selection";
+
+const LISTS = ["assumptions", "risks", "verification", "files"] as const;
+
+/** The plan as it is read: a document as its Markdown, other plans by their parts. */
+export function PlanText({
+  plan,
+  changed,
+  selection,
+  at,
+  extra,
+  ref,
+}: {
+  plan: Plan;
+  changed?: ReadonlySet<number> | undefined;
+  selection?: { out: readonly LeftOut[]; toggle: (position: number) => void } | undefined;
+  at?: number | undefined;
+  extra?: (step: Step) => ReactNode;
+  ref?: Ref<HTMLDivElement>;
+}): ReactNode {
+  if (plan.style === "document") {
+    return (
+      <div className="plan-text" ref={ref} data-plan-text>
+        {plan.markdown.trim() === "" ? <p className="secondary">{t("plan.noText")}</p> : <Markdown text={plan.markdown} steps={plan.execution ? plan.steps : undefined} changed={changed} anchors />}
+      </div>
+    );
+  }
+  const details = planDetails(plan);
+  return (
+    <div className="plan-text" ref={ref} data-plan-text>
+      {details.goal !== undefined && (
+        <section id="goal">
+          <h2>{t("plan.goal")}</h2>
+          <p>
+            <Visible text={details.goal} />
+          </p>
+        </section>
+      )}
+      {details.summary !== undefined && details.summary !== plan.title && details.summary !== details.goal && (
+        <p className="plan-summary">
+          <Visible text={details.summary} />
+        </p>
+      )}
+      <section id="steps">
+        <h2>{t("steps.title")}</h2>
+        {plan.steps.length === 0 ? <p className="secondary">{t("plan.noSteps")}</p> : <StepList steps={plan.steps} selection={selection} at={at} unfolded={plan.status === "READY" && plan.steps.length <= 20} {...(extra ? { extra } : {})} />}
+      </section>
+      {LISTS.map((name) => {
+        const items = details[name];
+        return items.length === 0 ? null : (
+          <section key={name} id={name}>
+            <h2>{t(`plan.list.${name}`)}</h2>
+            <ul>
+              {items.map((item, index) => (
+                <li key={index}>
+                  <Visible text={item} />
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+interface Details {
+  goal: string | undefined;
+  summary: string | undefined;
+  assumptions: string[];
+  risks: string[];
+  verification: string[];
+  files: string[];
+}
+
+export function planDetails(plan: Plan): Details {
+  const given = (plan.details ?? {}) as Record<string, unknown>;
+  const words = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value : undefined);
+  const items = (value: unknown) => (Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []);
+  return {
+    goal: words(given.goal),
+    summary: words(given.summary),
+    assumptions: items(given.assumptions),
+    risks: items(given.risks),
+    verification: items(given.verification),
+    files: items(given.files),
+  };
+}
+
+/** The parts of the plan, each with its place in the page. */
+export function usePlanOutline(plan: Plan): { depth: number; text: string; anchor: string }[] {
+  return useMemo(() => {
+    if (plan.style === "document") {
+      return outline(parse(plan.markdown)).map((item: OutlineItem) => ({ depth: item.depth, text: item.text, anchor: `line-${item.line}` }));
+    }
+    const details = planDetails(plan);
+    const parts: { depth: number; text: string; anchor: string }[] = [];
+    if (details.goal !== undefined) parts.push({ depth: 1, text: t("plan.goal"), anchor: "goal" });
+    parts.push({ depth: 1, text: t("steps.title"), anchor: "steps" });
+    if (plan.steps.length <= 30) {
+      for (const step of plan.steps) {
+        const call = step.tool === undefined ? undefined : callWords(step.tool, step.arguments);
+        const words = call ? [call.words, call.detail ?? ""].join(" ") : step.description;
+        parts.push({ depth: 2, text: `${step.position}. ${words}`, anchor: `step-row-${step.position}` });
+      }
+    }
+    for (const name of LISTS) if (details[name].length > 0) parts.push({ depth: 1, text: t(`plan.list.${name}`), anchor: name });
+    return parts;
+  }, [plan]);
+}

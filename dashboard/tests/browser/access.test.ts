@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { launch, newContext, PHONE, visit } from "./browser";
+import { startStack, TOKEN, type Stack } from "./stack";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser: Browser;
+let stack: Stack;
+let plans: Record<string, string>;
+
+beforeAll(async () => {
+  browser = await launch();
+  stack = await startStack();
+  const talk = async (key: string, ...said: string[]) => {
+    await stack.api("POST", "/api/sessions", { sessionId: key });
+    for (const text of said) await stack.api("POST", `/api/sessions/${key}/messages`, { text });
+  };
+  await talk("document-1", "a long answer", "hostile, please", "/plan on", "move the blog to a new host");
+  await talk("building-1", "/plan on build", "build a plan");
+  await talk("recorded-1", "/plan on collect", "record the calls");
+  await talk("finished-1", "/plan on build", "build a plan");
+  const { items } = await stack.api("GET", "/api/inbox");
+  plans = Object.fromEntries(items.map((item: { sessionId: string; planId: string }) => [item.sessionId, item.planId]));
+  const { digest } = await stack.api("GET", `/api/plans/${plans["finished-1"]}`);
+  await stack.api("POST", `/api/plans/${plans["finished-1"]}/approve`, { digest });
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+
+const pages = (): [string, string][] => [
+  ["the inbox", "/"],
+  ["a chat", "/s/document-1"],
+  ["a journal", "/s/document-1/journal"],
+  ["a document", `/p/${plans["document-1"]}`],
+  ["its raw text", `/p/${plans["document-1"]}?view=raw`],
+  ["its history", `/p/${plans["document-1"]}?view=history`],
+  ["a plan for agents", `/p/${plans["building-1"]}`],
+  ["recorded calls", `/p/${plans["recorded-1"]}`],
+  ["an execution", `/p/${plans["finished-1"]}/run/1`],
+  ["the settings", "/settings"],
+  ["a page that does not exist", "/p/nothing"],
+];
+
+describe.each([
+  ["light", {}],
+  ["dark", {}],
+  ["light, on a phone", PHONE],
+] as const)("%s", (theme, options) => {
+  test("every page is accessible, and fits", async () => {
+    const visitor = await visit(browser, stack, "/", { ...options, colorScheme: theme === "dark" ? "dark" : "light", reducedMotion: "reduce", bypassCSP: true });
+    for (const [name, path] of pages()) {
+      await visitor.go(path);
+      await visitor.page.waitForLoadState("networkidle");
+      await visitor.page.evaluate(axe);
+      const { violations } = await visitor.page.evaluate(() =>
+        (window as unknown as { axe: { run: (root: Document, options: object) => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run(document, {
+          runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
+        }),
+      );
+      expect(violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary}`)).toEqual([]);
+      expect(await visitor.page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${name} is too wide`).toBe(true);
+    }
+    await visitor.close();
+  });
+});
+
+describe("signing in", () => {
+  test("is asked for on any page, refuses a wrong token, and leads to where one wanted to go", async () => {
+    const context = await newContext(browser);
+    const page = await context.newPage();
+    await page.goto(`${stack.url}/p/${plans["document-1"]}`);
+    await page.getByLabel("Access token").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("This is not the token.").waitFor();
+    await page.getByLabel("Access token").fill(TOKEN);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Move the blog to a new host", level: 1 }).waitFor();
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
+
+    // A second tab ends with the first.
+    const second = await context.newPage();
+    await second.goto(`${stack.url}/`);
+    await second.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
+    await page.goto(`${stack.url}/settings`);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Access token").waitFor();
+    await second.getByLabel("Access token").waitFor();
+    await context.close();
+  });
+
+  test("files are kept for ever, the page never, and both are compressed", async () => {
+    const page = await fetch(`${stack.url}/s/anything`, { headers: { "Accept-Encoding": "br" } });
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(page.headers.get("content-encoding")).toBe("br");
+    const policy = page.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    const script = /src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1] ?? "";
+    const asset = await fetch(stack.url + script, { headers: { "Accept-Encoding": "gzip" } });
+    expect(asset.headers.get("cache-control")).toContain("immutable");
+    expect(asset.headers.get("content-encoding")).toBe("gzip");
+    const refused = await fetch(`${stack.url}/api/inbox`);
+    expect(refused.status).toBe(401);
+  });
+});

@@ -1,0 +1,136 @@
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { launch, reportFailure, untilCount, visit, type Visitor } from "./browser";
+import { startStack, type Stack } from "./stack";
+
+let browser: Browser;
+let stack: Stack;
+let visitor: Visitor | undefined;
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+});
+beforeEach(async () => {
+  stack = await startStack();
+});
+afterEach(async ({ task }) => {
+  await reportFailure(task, visitor);
+  const complaints = visitor?.complaints ?? [];
+  await visitor?.close();
+  visitor = undefined;
+  await stack.close();
+  expect(complaints).toEqual([]);
+});
+
+const begin = (key: string) => stack.api("POST", "/api/sessions", { sessionId: key });
+const say = (key: string, text: string) => stack.api("POST", `/api/sessions/${key}/messages`, { text });
+
+describe("a conversation", () => {
+  test("shows a reply while it is written, queues what is typed meanwhile, and stops", async () => {
+    await begin("talking-1");
+    visitor = await visit(browser, stack, "/s/talking-1");
+    const { page } = visitor;
+    const composer = page.getByLabel("Message to the agent");
+    stack.model.hold();
+    await composer.fill("a long answer please");
+    await composer.press("Enter");
+    // Half of the reply is on the screen while the model holds the rest back.
+    await page.locator(".live").getByText("Here is what I found.").waitFor();
+    expect(await page.getByText("That is all. Say").count()).toBe(0);
+    await composer.fill("and this");
+    await composer.press("Enter");
+    await page.getByText("waits until the agent is done with what came before").waitFor();
+    stack.model.release();
+    await page.getByText("You said: and this").waitFor();
+    await untilCount(page.getByText("Here is what I found."), 1);
+    await untilCount(page.locator(".message[data-role=person]"), 2);
+    await untilCount(page.locator("[data-queued]"), 0);
+
+    stack.model.hold();
+    await composer.fill("another long answer");
+    await composer.press("Enter");
+    await page.locator(".live").getByText("Here is what I found.").waitFor();
+    await page.getByRole("button", { name: "Stop the agent" }).click();
+    await page.getByText("Stopped.").waitFor();
+    stack.model.release();
+  });
+
+  test("goes on after a lost connection and after a restart of the server, without a gap or a double", async () => {
+    await begin("talking-2");
+    await say("talking-2", "one");
+    visitor = await visit(browser, stack, "/s/talking-2");
+    const { page } = visitor;
+    await page.getByText("You said: one").waitFor();
+    await stack.kill();
+    await page.getByText("The connection was lost").waitFor();
+    const composer = page.getByLabel("Message to the agent");
+    await composer.fill("typed while it was away");
+    await composer.press("Enter");
+    await stack.restart();
+    await say("talking-2", "from elsewhere");
+    await page.getByText("You said: typed while it was away").waitFor();
+    await page.getByText("You said: from elsewhere").waitFor();
+    for (const text of ["one", "typed while it was away", "from elsewhere"]) {
+      await untilCount(page.getByText(`You said: ${text}`, { exact: true }), 1);
+    }
+    await page.getByText("The connection was lost").waitFor({ state: "hidden" });
+    visitor.complaints.length = 0;
+  });
+
+  test("with hostile Markdown does nothing and hides nothing", async () => {
+    await begin("hostile-1");
+    await say("hostile-1", "hostile, please");
+    visitor = await visit(browser, stack, "/s/hostile-1");
+    const { page } = visitor;
+    await page.getByText("⟦U+202E⟧").first().waitFor();
+    expect(await page.evaluate(() => (window as unknown as { __hacked?: number }).__hacked)).toBeUndefined();
+    for (const link of await page.locator(".md a").all()) expect(await link.getAttribute("href")).toMatch(/^https:/);
+  });
+});
+
+describe("two sessions", () => {
+  test("switched fifty times quickly, with events in both, never show each other's text or plan", async () => {
+    for (const [key, word] of [
+      ["session-a", "alpha"],
+      ["session-b", "beta"],
+    ] as const) {
+      await begin(key);
+      await say(key, "/plan on");
+      await say(key, `${word} says hello`);
+    }
+    visitor = await visit(browser, stack, "/s/session-a");
+    const { page } = visitor;
+    await page.getByText("You said: alpha says hello").waitFor();
+    await page.getByRole("complementary", { name: "Plan of this session" }).getByText("a step of alpha").waitFor();
+    // Every change of the page is looked at: it says which session it is, and nothing of the other may be there.
+    await page.evaluate(() => {
+      const seen: string[] = [];
+      (window as unknown as { __seen: string[] }).__seen = seen;
+      const look = () => {
+        const main = document.querySelector("main");
+        const shown = main?.getAttribute("data-session");
+        if (!main || !shown) return;
+        const other = shown === "session-a" ? "beta" : "alpha";
+        if (main.textContent?.includes(other)) seen.push(`${shown} shows ${other}`);
+      };
+      new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true });
+      const each = () => {
+        look();
+        requestAnimationFrame(each);
+      };
+      each();
+    });
+    const talking = (async () => {
+      for (let i = 0; i < 12; i += 1) await Promise.all([say("session-a", `alpha ${i}`), say("session-b", `beta ${i}`)]);
+    })();
+    const row = (word: string) => page.locator(".session-row", { hasText: word });
+    for (let i = 0; i < 50; i += 1) await row(i % 2 === 0 ? "beta says hello" : "alpha says hello").click();
+    await talking;
+    await page.getByText("You said: alpha 11").waitFor();
+    expect(await page.evaluate(() => (window as unknown as { __seen: string[] }).__seen)).toEqual([]);
+  });
+});

@@ -1,0 +1,213 @@
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { launch, PHONE, reportFailure, until, untilCount, visit, type Visitor } from "./browser";
+import { startStack, type Stack } from "./stack";
+
+let browser: Browser;
+let stack: Stack;
+let visitor: Visitor | undefined;
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+});
+beforeEach(async () => {
+  stack = await startStack();
+});
+afterEach(async ({ task }) => {
+  await reportFailure(task, visitor);
+  const complaints = visitor?.complaints ?? [];
+  await visitor?.close();
+  visitor = undefined;
+  await stack.close();
+  expect(complaints).toEqual([]);
+});
+
+async function session(key: string, ...said: string[]): Promise<void> {
+  await stack.api("POST", "/api/sessions", { sessionId: key });
+  for (const text of said) await stack.api("POST", `/api/sessions/${key}/messages`, { text });
+}
+
+const planOf = async (key: string): Promise<{ id: string; digest: string; status: string; version: number; approval: any }> => {
+  const { plans } = await stack.api("GET", `/api/plans?sessionId=${key}`);
+  return stack.api("GET", `/api/plans/${plans[0].id}`);
+};
+
+describe("a document", () => {
+  test("is drafted in the chat, changed on request, and carried out after the approval of what was seen", async () => {
+    await stack.api("POST", "/api/sessions", { sessionId: "blog-move" });
+    visitor = await visit(browser, stack, "/s/blog-move");
+    const { page } = visitor;
+    const composer = page.getByLabel("Message to the agent");
+    await composer.fill("/plan on");
+    await composer.press("Enter");
+    await page.getByText("Plan work is on in this session").waitFor();
+    await composer.fill("move the blog to a new host");
+    await composer.press("Enter");
+    await page.getByText("The plan is ready. It has seven steps").waitFor();
+    const panel = page.getByRole("complementary", { name: "Plan of this session" });
+    await panel.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
+
+    await panel.getByRole("link", { name: "Read the whole plan" }).click();
+    await page.getByRole("cell", { name: "120,481 rows" }).waitFor();
+    await page.keyboard.press("r");
+    await page.getByLabel("What is to be changed").fill("shorter please, with a maintenance window");
+    await page.keyboard.press("Control+Enter");
+    // The open approval is stale in plain sight.
+    await page.getByText("Version 2 arrived while you read version 1.").waitFor();
+    const approve = page.getByRole("button", { name: /^Approve version/ });
+    await until(() => approve.getAttribute("aria-disabled"), (seen) => seen === "true");
+    await approve.click({ force: true });
+    expect((await planOf("blog-move")).status).toBe("READY");
+
+    await page.getByRole("button", { name: "Review the changes" }).click();
+    await page.locator(".diff-line[data-mark=removed]", { hasText: "Lower the TTL" }).waitFor();
+    await page.getByRole("button", { name: "Approve version 2 · 6 steps" }).click();
+    await page.getByText("Completed", { exact: true }).first().waitFor();
+    const plan = await planOf("blog-move");
+    expect(plan.approval).toMatchObject({ given: "person", digest: plan.digest });
+    await page.getByRole("link", { name: "Open the execution" }).click();
+    await page.getByText("6 of 6 steps done").first().waitFor();
+  });
+
+  test("that changes between looking and approving is refused by the server as well", async () => {
+    await session("blog-move", "/plan on", "move the blog to a new host");
+    const { id } = await planOf("blog-move");
+    visitor = await visit(browser, stack, `/p/${id}`);
+    const { page } = visitor;
+    await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
+    // Nothing that happens reaches this page: the plan in view is old, and the page does not know it.
+    await page.route("**/api/plans/*", (route) => (route.request().method() === "GET" ? route.abort() : route.continue()));
+    await page.context().setOffline(false);
+    await page.evaluate(() => (WebSocket.prototype.send = () => undefined));
+    await stack.api("POST", "/api/sessions/blog-move/messages", { text: "make it shorter" });
+    // Forced: if the page has learned of the change after all, the button is off and the click does nothing.
+    await page.getByRole("button", { name: /^Approve version/ }).click({ force: true });
+    await page.getByText("Nothing was approved: the plan has changed.").or(page.getByText("Version 2 arrived")).first().waitFor();
+    expect((await planOf("blog-move")).status).toBe("READY");
+    visitor.complaints.length = 0;
+  });
+});
+
+describe("a plan with steps", () => {
+  test("is approved in part on a phone, dependants shown before", async () => {
+    await session("invoices", "/plan on build", "build a plan");
+    const { id } = await planOf("invoices");
+    visitor = await visit(browser, stack, "/", PHONE);
+    const { page } = visitor;
+    await page.getByRole("button", { name: /Speed up the invoices page/ }).click();
+    await page.getByRole("checkbox", { name: /Cache the totals/ }).uncheck();
+    await page.getByText("left out, because it needs step 3").waitFor();
+    await page.getByText("without 3, 4, and 5").waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    await page.getByRole("button", { name: "More decisions" }).click();
+    await page.getByRole("menuitem", { name: "Add a note to the approval" }).click();
+    await page.getByLabel("Note to the agent with the approval").fill("no cache, please");
+    await page.getByRole("button", { name: "Approve version 1 · 3 of 6 steps" }).click();
+    const plan = await until(() => planOf("invoices"), (seen) => seen.status !== "READY");
+    expect(plan.approval).toMatchObject({ steps: ["s1", "s2", "s6"], note: "no cache, please" });
+    expect(plan.id).toBe(id);
+    await page.getByText("Partly done").or(page.getByText("Completed")).first().waitFor();
+  });
+
+  test("of recorded calls shows them as what they are", async () => {
+    await session("deploying", "/plan on collect", "record the calls");
+    visitor = await visit(browser, stack, `/p/${(await planOf("deploying")).id}`);
+    const { page } = visitor;
+    await page.getByText("listen").first().waitFor();
+    const text = await page.locator("[data-plan-text]").innerText();
+    expect(text).toContain("ssl_certificate_key");
+    expect(text).not.toContain("\\n");
+  });
+});
+
+describe("deciding", () => {
+  test("elsewhere makes the item leave the inbox and the buttons leave the page, live", async () => {
+    await session("blog-move", "/plan on", "move the blog to a new host");
+    visitor = await visit(browser, stack);
+    const { page } = visitor;
+    await page.getByRole("button", { name: /Move the blog/ }).click();
+    await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).waitFor();
+    await page.waitForFunction(() => document.title === "(1) Planwright");
+    await stack.api("POST", `/api/plans/${(await planOf("blog-move")).id}/reject`, { reason: "not now" });
+    await page.getByText("Nothing waits for you.").waitFor();
+    await page.waitForFunction(() => document.title === "Planwright");
+    await untilCount(page.getByRole("button", { name: /^Approve version/ }), 0);
+  });
+
+  test("by two at once is decided once, and the other is told", async () => {
+    await session("blog-move", "/plan on", "move the blog to a new host");
+    const { id } = await planOf("blog-move");
+    visitor = await visit(browser, stack, `/p/${id}`);
+    const other = await visit(browser, stack, `/p/${id}`);
+    // Both requests are on their way before one of them arrives.
+    let waiting = 0;
+    let meet: () => void = () => undefined;
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    const press = async (who: Visitor) => {
+      await who.page.route("**/approve", async (route) => {
+        if ((waiting += 1) === 2) meet();
+        await met;
+        await route.continue();
+      });
+      await who.page.getByRole("button", { name: "Approve version 1 · 7 steps" }).click();
+    };
+    await Promise.all([press(visitor), press(other)]);
+    const { decisions } = await until(() => stack.api("GET", `/api/plans/${id}/history`), (seen: any) => seen.decisions.length > 0);
+    expect(decisions.filter((one: any) => one.decision === "approved")).toHaveLength(1);
+    for (const who of [visitor, other]) await who.page.getByText(/Running|Completed/).first().waitFor();
+    await other.close();
+  });
+
+  test.each(["before it arrives", "after it arrived"])("over a connection that is lost %s is not shown as decided, and is decided once", async (when) => {
+    await session("blog-move", "/plan on", "move the blog to a new host");
+    const { id } = await planOf("blog-move");
+    visitor = await visit(browser, stack, `/p/${id}`);
+    const { page } = visitor;
+    let lost = 0;
+    await page.route("**/approve", async (route) => {
+      lost += 1;
+      if (lost > 1) return route.continue();
+      if (when === "after it arrived") await route.fetch();
+      await route.abort("connectionreset");
+    });
+    await page.getByRole("button", { name: "Approve version 1 · 7 steps" }).click();
+    if (when === "before it arrives") {
+      await page.getByText("It is not known whether the approval arrived.").waitFor();
+      expect((await planOf("blog-move")).status).toBe("READY");
+      await page.getByRole("button", { name: "Send again" }).click();
+    }
+    await page.getByText("Completed", { exact: true }).first().waitFor();
+    const { decisions } = await stack.api("GET", `/api/plans/${id}/history`);
+    expect(decisions).toHaveLength(1);
+  });
+
+  test("works with the keyboard alone", async () => {
+    await session("invoices", "/plan on build", "build a plan");
+    await session("blog-move", "/plan on", "move the blog to a new host");
+    visitor = await visit(browser, stack);
+    const { page } = visitor;
+    await page.getByText("2 decisions wait").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await page.keyboard.press("o");
+    await page.getByRole("heading", { name: "Speed up the invoices page", level: 1 }).waitFor();
+    for (const key of ["j", "j", "j", "j", "j", "j", "x"]) await page.keyboard.press(key);
+    await page.keyboard.press("a");
+    await page.keyboard.press("Enter");
+    const plan = await until(() => planOf("invoices"), (seen) => seen.status !== "READY");
+    expect(plan.approval.steps).toEqual(["s1", "s2", "s3", "s4", "s5"]);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to a session" }).waitFor();
+    await page.keyboard.type("blog host");
+    await page.getByRole("option", { name: /move the blog/i, selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: /move the blog/i, level: 1 }).waitFor();
+    await untilCount(page.getByRole("dialog"), 0);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  });
+});

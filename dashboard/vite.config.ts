@@ -1,0 +1,46 @@
+import react from "@vitejs/plugin-react";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+/** The server that `npm run dev` sends requests to. */
+const server = process.env.PLANWRIGHT_SERVER ?? "http://127.0.0.1:7717";
+
+/** The server accepts only its own name in `Host` and `Origin`. */
+const proxy = {
+  target: server,
+  changeOrigin: true,
+  headers: { origin: server },
+};
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: {
+    alias: {
+      // Radix locks scrolling with an inline <style>, which the content security policy forbids. Ours uses a class.
+      "react-remove-scroll": fileURLToPath(new URL("src/ui/removeScroll.tsx", import.meta.url)),
+    },
+  },
+  build: {
+    target: "es2022",
+    outDir: "dist",
+    // scripts/build.mjs empties it: its .gitignore stays.
+    emptyOutDir: false,
+    // Everything is a file of its own: the policy allows no data: scripts, styles or fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    sourcemap: false,
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: {
+      "/api": proxy,
+      "/healthz": proxy,
+      "/readyz": proxy,
+      "/ws": { ...proxy, ws: true },
+    },
+  },
+  test: {
+    environment: "node",
+    include: ["src/**/*.test.ts", "src/**/*.test.tsx", "tests/*.test.ts"],
+  },
+} as import("vite").UserConfig & { test: unknown });
