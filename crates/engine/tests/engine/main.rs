@@ -15,6 +15,7 @@ mod named_requests;
 mod permissions;
 mod planning;
 mod process;
+mod projects;
 mod queue;
 mod restart;
 mod run_command;

@@ -13,7 +13,7 @@ pub(super) enum TurnAbort {
     /// A person stopped the turn. `heard` is the text of the model up to there, `under_way` the call that was stopped.
     Stopped {
         heard: String,
-        under_way: Option<TurnInput>,
+        under_way: Option<Box<TurnInput>>,
     },
     ModelFailed {
         message: String,
@@ -50,7 +50,7 @@ impl TurnAbort {
                 let outcome = status.map(|status| ToolOutcome { status, text });
                 let (call, tokens) = (pending.number, STOPPED_TOKENS);
                 let ended = |outcome| TurnInput::ToolEnded { call, outcome, tokens, changes };
-                Self::Stopped { heard, under_way: outcome.map(ended) }
+                Self::Stopped { heard, under_way: outcome.map(ended).map(Box::new) }
             }
             abort => abort,
         }

@@ -130,7 +130,7 @@ impl<'a> TurnRunner<'a> {
     pub(in crate::agent) async fn finish_turn(&mut self) -> LedgerResult<TurnOutcome> {
         match Box::pin(self.run()).await {
             Ok(outcome) => Ok(outcome),
-            Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way).await,
+            Err(TurnAbort::Stopped { heard, under_way }) => self.stopped(heard, under_way.map(|input| *input)).await,
             Err(TurnAbort::ModelFailed { message }) => self.end_unless_over(TurnEnd::ModelFailed { message }).await,
             Err(TurnAbort::OutOfTime) => self.end_unless_over(TurnEnd::LimitReached { limit: TurnLimit::Time }).await,
             Err(TurnAbort::Elsewhere) => self.ended_elsewhere().await,
