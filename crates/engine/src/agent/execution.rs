@@ -255,7 +255,7 @@ impl Executions {
                 missing.map_or(Ok(()), |tool| {
                     let message =
                         format!("Plan {} calls {}, and there is no such tool here.", plan.number, quoted(tool));
-                    Err(Refusal::new(RefusalCode::Conflict, message))
+                    Err(Refusal::new(RefusalCode::Unavailable, message))
                 })
             }
             PlanContent::Build(built) => {

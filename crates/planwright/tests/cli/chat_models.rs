@@ -160,7 +160,7 @@ fn without_a_model_nothing_is_carried_out_in_a_session_that_a_model_answered_in(
         let plan = || world.json("plan show 1 --session cli:mixed-one");
         assert_eq!(plan()["status"], "APPROVED", "{style}");
         let refused = world.run("plan resume 1 --session cli:mixed-one --json");
-        assert_eq!(refused.error_json()["code"], "UNAVAILABLE");
+        assert_eq!(refused.error_json()["code"], "CONFLICT");
         assert_eq!(plan()["status"], "APPROVED", "{style}");
         // In a session of its own it does.
         let own = world.run_with_input("chat --session of-its-own", &lines).done();

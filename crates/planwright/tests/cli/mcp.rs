@@ -100,7 +100,7 @@ fn without_a_model_nothing_carries_out_what_another_agent_drafted() {
     let world = World::with_built_plan();
     world.run(&format!("plan approve 1 --digest {}", world.digest())).done();
     let refused = world.run("plan resume 1 --json");
-    assert_eq!(refused.error_json()["code"], "UNAVAILABLE");
+    assert_eq!(refused.error_json()["code"], "CONFLICT");
     assert_eq!(world.status(), "APPROVED");
 }
 
