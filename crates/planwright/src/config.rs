@@ -108,7 +108,8 @@ impl Settings {
 fn permissions(file: &mut File, path: &Path) -> Result<Vec<PermissionRule>, Failure> {
     const VARIABLE: &str = "PLANWRIGHT_PERMISSIONS";
     let parse = |text: &str| {
-        let named: File = toml::from_str(&format!("permissions = {text}")).map_err(|error| error.message().to_owned())?;
+        let named: File =
+            toml::from_str(&format!("permissions = {text}")).map_err(|error| error.message().to_owned())?;
         PermissionRules::new(named.permissions.clone()).map_err(|refusal| refusal.message)?;
         Ok(named.permissions)
     };

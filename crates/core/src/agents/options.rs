@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::refusal::Refusal;
-use crate::turn::TurnLimits;
 use crate::visible::quoted;
 
 /// Where nothing is said, a specialist has what every other has.
@@ -38,17 +37,6 @@ impl SpecialistOptions {
         let message = format!("{} is not among the tools of the specialist {}.", quoted(name), quoted(specialist));
         Err(Refusal::policy_denied(message))
     }
-
-    /// The limits of a turn of the specialist. They are never larger than those of the turn that asks it.
-    pub fn limits(&self, usual: TurnLimits) -> TurnLimits {
-        TurnLimits {
-            model_calls: self.model_calls.map_or(usual.model_calls, |own| own.min(usual.model_calls)),
-            tool_calls: self.tool_calls.map_or(usual.tool_calls, |own| own.min(usual.tool_calls)),
-            tokens: self.tokens.map_or(usual.tokens, |own| own.min(usual.tokens)),
-            time: self.time.map_or(usual.time, |own| own.min(usual.time)),
-            ..usual
-        }
-    }
 }
 
 #[cfg(test)]
@@ -72,19 +60,5 @@ mod tests {
         assert!(SpecialistOptions::default().permits_tool("write_file"));
         let none = SpecialistOptions { tools: Some(Vec::new()), ..SpecialistOptions::default() };
         assert!(!none.permits_tool("read_file"));
-    }
-
-    #[test]
-    fn limits_only_become_narrower() {
-        let usual = TurnLimits::default();
-        let options = SpecialistOptions {
-            model_calls: Some(3),
-            tool_calls: Some(1_000_000),
-            time: Some(Duration::from_secs(5)),
-            ..SpecialistOptions::default()
-        };
-        let limits = options.limits(usual.clone());
-        assert_eq!((limits.model_calls, limits.tool_calls), (3, usual.tool_calls));
-        assert_eq!((limits.time, limits.tokens), (Duration::from_secs(5), usual.tokens));
     }
 }

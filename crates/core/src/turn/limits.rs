@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agents::SpecialistOptions;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnLimits {
     pub model_calls: u32,
@@ -29,6 +31,20 @@ impl Default for TurnLimits {
             tool_time: Duration::from_secs(60),
             repetitions: 3,
             resumptions: 3,
+        }
+    }
+}
+
+impl TurnLimits {
+    /// The limits of a turn of a specialist: its own where they are narrower.
+    #[must_use]
+    pub fn narrowed_by(self, own: &SpecialistOptions) -> Self {
+        Self {
+            model_calls: own.model_calls.map_or(self.model_calls, |own| own.min(self.model_calls)),
+            tool_calls: own.tool_calls.map_or(self.tool_calls, |own| own.min(self.tool_calls)),
+            tokens: own.tokens.map_or(self.tokens, |own| own.min(self.tokens)),
+            time: own.time.map_or(self.time, |own| own.min(self.time)),
+            ..self
         }
     }
 }
@@ -63,5 +79,24 @@ impl TurnLimits {
                 self.time.as_secs()
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_only_become_narrower() {
+        let usual = TurnLimits::default();
+        let own = SpecialistOptions {
+            model_calls: Some(3),
+            tool_calls: Some(1_000_000),
+            time: Some(Duration::from_secs(5)),
+            ..SpecialistOptions::default()
+        };
+        let limits = usual.clone().narrowed_by(&own);
+        assert_eq!((limits.model_calls, limits.tool_calls), (3, usual.tool_calls));
+        assert_eq!((limits.time, limits.tokens), (Duration::from_secs(5), usual.tokens));
     }
 }

@@ -19,7 +19,7 @@ use crate::planning::{report, set};
 use crate::talk::Talk as _;
 use crate::world::{World, is_valid, newest_words, person, script};
 
-const CONTEXT: u32 = 6_000;
+const CONTEXT: u32 = 6_400;
 
 fn is_summary(request: &ModelRequest) -> bool {
     request.system == SUMMARIZE

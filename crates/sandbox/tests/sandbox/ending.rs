@@ -115,8 +115,9 @@ async fn a_command_that_ends_when_asked_has_its_last_words() {
         running.stopper().stop();
         let result = running.wait().await;
         assert_eq!(result.end, CommandEnd::Stopped, "{level}");
-        // The shell may also report that it ended `sleep`.
-        assert!(result.output.text().starts_with("ready\nbye\n"), "{level}: {}", result.output.text());
+        // The shell may also report that it ended `sleep`, before its last words or after them.
+        let text = result.output.text();
+        assert!(text.starts_with("ready\n") && text.lines().any(|line| line == "bye"), "{level}: {text}");
     }
 }
 

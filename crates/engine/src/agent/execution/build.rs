@@ -110,7 +110,7 @@ impl ExecutionRunner<'_> {
         }
         let policy = self.agent.engine().policy();
         let limits = match policy.agents.get(&step.agent) {
-            Some(specialist) => specialist.options.limits(policy.turn.clone()),
+            Some(specialist) => policy.turn.clone().narrowed_by(&specialist.options),
             None => policy.turn.clone(),
         };
         let resumptions = limits.resumptions;

@@ -84,7 +84,7 @@ impl TurnRunner<'_> {
         self.turn.take_up_question(&apart);
         let mut limits = self.turn.left_of(&self.limits, self.elapsed());
         if let Some(options) = self.turns.requests.specialist_options(&purpose) {
-            limits = options.limits(limits);
+            limits = limits.narrowed_by(options);
         }
         let mut run = self.turns.run_turn(apart, conversation, committed, held, limits, self.context);
         let outcome = Box::pin(run.finish_turn()).await;

@@ -118,6 +118,7 @@ async fn only_reading_and_changing_tools_and_the_report_are_there_and_pass() {
     let requests = world.model.requests_of("coder");
     let expected = [
         "plan_progress",
+        "ask_person",
         "delete_file",
         "edit_file",
         "glob_files",
