@@ -28,6 +28,8 @@ def map_case(context, case):
         plans = [plan for plan in PLANS if plan["decision"] == decision] or PLANS
         about_something_there(plans[chance // 4 % len(plans)], in_path, in_query, body)
     without_contradictions(in_query, body)
+    # Which folders there are is not described.
+    body.pop("workspace", None)
     # Something has to be said, and the draft may be empty.
     if case.path.endswith("/revise") and isinstance(case.body, dict) and not re.search(r"\S", str(body.get("feedback") or "")):
         body["feedback"] = "shorter"
@@ -66,6 +68,8 @@ def without_contradictions(in_query, body):
     for name in ("only", "skip"):
         if body.get(name) is not None:
             body[name] = [int(step) for step in body[name]]
+    if isinstance(body.get("step"), float):
+        body["step"] = int(body["step"])
 
 
 def give_key_of_its_own(case, chance):
