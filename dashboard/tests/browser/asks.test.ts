@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   stack = await startStack();
-  await stack.api("POST", "/api/sessions", { sessionId: "door" });
+  await stack.api("POST", "/api/sessions", { sessionId: "door-paint" });
 });
 afterEach(async ({ task }) => {
   await reportFailure(task, visitor);
@@ -27,10 +27,10 @@ afterEach(async ({ task }) => {
   expect(complaints).toEqual([]);
 });
 
-const say = (text: string) => stack.api("POST", "/api/sessions/door/messages", { text });
+const say = (text: string) => stack.api("POST", "/api/sessions/door-paint/messages", { text });
 
 async function untilSaid(words: string): Promise<void> {
-  await expect.poll(async () => JSON.stringify(await stack.api("GET", "/api/sessions/door/messages")), { timeout: 30_000 }).toContain(words);
+  await expect.poll(async () => JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/messages")), { timeout: 30_000 }).toContain(words);
 }
 
 test("a call that waits is seen as it runs, and the answer reaches the agent", async () => {
@@ -43,7 +43,7 @@ test("a call that waits is seen as it runs, and the answer reaches the agent", a
   await page.getByRole("button", { name: "Do not allow" }).click();
   await page.getByText("Nothing waits for you.").waitFor();
   await untilSaid("That is settled.");
-  expect(JSON.stringify(await stack.api("GET", "/api/sessions/door/messages"))).toContain("keep it until Friday");
+  expect(JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/messages"))).toContain("keep it until Friday");
 });
 
 test("an answer that was given elsewhere takes the call out of the inbox", async () => {
@@ -64,13 +64,13 @@ test("questions are answered by choice and in words", async () => {
   const { page } = visitor;
   await page.getByRole("button", { name: /Which colour has the door/ }).click();
   const send = page.getByRole("button", { name: "Send the answers" });
-  await page.getByLabel("blue").check();
-  // One question is still open.
-  await send.click();
+  await page.getByRole("radio", { name: "blue" }).check();
+  // One question is still open, and the button says so.
+  await send.click({ force: true });
   expect((await stack.api("GET", "/api/inbox")).items).toHaveLength(1);
-  await page.getByLabel("And why?").fill("it was always blue");
+  await page.getByRole("textbox", { name: "And why?" }).fill("it was always blue");
   await send.click();
   await page.getByText("Nothing waits for you.").waitFor();
   await untilSaid("Thank you for the answers.");
-  expect(JSON.stringify(await stack.api("GET", "/api/sessions/door/journal"))).toContain("it was always blue");
+  expect(JSON.stringify(await stack.api("GET", "/api/sessions/door-paint/journal"))).toContain("it was always blue");
 });
