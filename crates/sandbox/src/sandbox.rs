@@ -97,7 +97,7 @@ impl Sandbox {
         let run = move || match sandbox.prepare(&command, chunks) {
             Ok((driver, capture, wake)) => {
                 let running = RunningCommand::new(capture, received, wake, result);
-                // Nobody waits any more: `running` is dropped, which stops the command.
+                // If the caller has gone, `running` is dropped, which stops the command.
                 let _ = answer.send(Ok(running));
                 let _ = finished.send(Some(driver.run()));
             }

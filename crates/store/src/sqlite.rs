@@ -7,7 +7,7 @@
 //! - `changes`: changes by other processes
 //! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
 //! - `executions`: the outcomes of plans' steps
-//! - `readers`: connections for reading; `queries`, `overview`: what is read of one session and over all of them
+//! - `readers`: connections for reading; `queries`, `overview`, `paged`: what is read of one session, over all of them, and page by page
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the file
 
 mod changes;
@@ -20,6 +20,7 @@ mod health;
 pub(crate) mod inspect;
 mod leases;
 mod overview;
+mod paged;
 mod pointers;
 mod queries;
 mod readers;

@@ -2740,7 +2740,7 @@ export interface components {
              * @description Its number in the journal.
              */
             seq: number;
-            /** @description What the call came to. */
+            /** @description The outcome of the call. */
             status?: components["schemas"]["ToolStatus"];
             /** @description In Markdown. */
             text: string;

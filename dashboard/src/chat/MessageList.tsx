@@ -7,7 +7,7 @@ import { Button, Loading } from "../ui/basics";
 import { LiveRow, MessageRow } from "./MessageRow";
 import { rows as makeRows, type Row } from "./rows";
 
-/** How near to the end somebody is who wants to stay there. */
+/** A person who is this near to the end stays at the end when messages arrive, in pixels. */
 const NEAR = 64;
 
 export function MessageList({ conversation, state, empty }: { conversation: Conversation; state: ConversationState; empty: ReactNode }): ReactNode {

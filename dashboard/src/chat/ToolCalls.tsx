@@ -68,7 +68,7 @@ function CallLine({ call, session }: { call: ToolCall; session: SessionId }): Re
   );
 }
 
-/** Arguments of older calls are read from the journal when somebody wants to see them. */
+/** Arguments of older calls are read from the journal when the person unfolds the call. */
 function CallDetails({ call, session }: { call: ToolCall; session: SessionId }): ReactNode {
   const entry = useQuery({ ...entryQuery(session, call.seq), enabled: call.args === undefined });
   const calls = (entry.data?.event.reply as { calls?: { arguments: string }[] } | undefined)?.calls;

@@ -2,7 +2,7 @@ import type { Outgoing } from "../live/conversation";
 import type { ChatMessage } from "../live/messages";
 import type { ToolStatus } from "../api/types";
 
-/** A call of the agent with what it came to. */
+/** A call of the agent with its outcome. */
 export interface ToolCall {
   /** The entry that has its arguments, and its place there. */
   seq: number;

@@ -55,7 +55,7 @@ export class Conversation {
   #listeners = new Set<() => void>();
   #leave: (() => void) | undefined;
   #notifying = false;
-  /** Counts how often somebody came or left. */
+  /** Counts how often a component subscribed or unsubscribed. */
   #visit = 0;
   #subscriptions = 0;
   #rereading: ReturnType<typeof setTimeout> | undefined;

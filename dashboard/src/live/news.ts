@@ -31,7 +31,7 @@ export function staleAfter(session: SessionId, news: SessionNews): QueryKey[] {
   }
 }
 
-/** The same for a session that nobody here follows: only what kind of thing was written is known. */
+/** The same for a session that no page of this tab follows: the server tells only the kind of the entry. */
 export function staleAfterChange({ session, kinds }: SessionChange): QueryKey[] {
   if (session === undefined) return [["sessions"], ["inbox"], ["plan-control-state"], ["plan"]];
   const keys: QueryKey[] = [];

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "react";
 /** Handlers by key. `mod+k` is Ctrl+K, or Command+K on a Mac. */
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>;
 
-/** Keys that work anywhere on a page, except while somebody types. Those with `mod` work there, too. */
+/** Keys that work anywhere on a page, except while the person types. Those with `mod` work there, too. */
 export function useKeys(keys: KeyMap, active = true): void {
   const latest = useRef(keys);
   // Layout effects: what is on the screen answers its keys at once.

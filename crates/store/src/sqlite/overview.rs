@@ -8,11 +8,11 @@ use rusqlite::{Connection, Row, params};
 
 use super::TransactionError;
 use super::leases::{self, now};
+use super::paged::read_page;
 use super::queries::{stored, summary};
 use super::rows::{number, read_session, select_sessions, text};
 use crate::encode;
 use crate::overview::{below, in_hand, in_one_of, key_of, not_paused};
-use crate::paging::{self, PageEnd, page_end};
 
 pub(super) fn plans_anywhere(
     connection: &Connection,
@@ -39,24 +39,9 @@ pub(super) fn plans_anywhere(
          ORDER BY coalesce({changed}, '') DESC, plan.row_id DESC
          LIMIT ?2"
     );
-    let (below, mut read) = (below(after)?, paging::first_read(limit));
-    loop {
-        let mut statement = connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params![below, read])?;
-        let (mut keys, mut found) = (Vec::new(), Vec::new());
-        while let Some(row) = rows.next()? {
-            keys.push(key_of(&row.get::<_, String>(12)?));
-            found.push(plan_anywhere(row));
-        }
-        match page_end(&keys, limit, read) {
-            PageEnd::After { rows, next } => {
-                let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
-                found.into_iter().take(rows).try_for_each(|read| encode::note(&mut page, read))?;
-                return Ok(page);
-            }
-            PageEnd::ReadMore(more) => read = more,
-        }
-    }
+    read_page(connection, &sql, below(after)?, limit, |row| {
+        Ok((key_of(&row.get::<_, String>(12)?), plan_anywhere(row)))
+    })
 }
 
 fn plan_anywhere(row: &Row<'_>) -> LedgerResult<PlanAnywhere> {

@@ -14,11 +14,12 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::TransactionError;
 use super::executions::read_execution;
+use super::paged::read_page;
 use super::rows::{
     SessionRow, find_session, load, number, read_plan, read_session, select_plans, select_sessions, text,
 };
 use crate::encode;
-use crate::paging::{self, PageEnd, page_end};
+use crate::paging;
 use crate::version_lookup;
 
 pub(super) fn session(
@@ -45,24 +46,9 @@ pub(super) fn sessions(
         "WHERE coalesce(j.id, 0) < ?1 ORDER BY coalesce(j.id, 0) DESC, s.id DESC LIMIT ?2",
         ", coalesce(j.id, 0)"
     );
-    let (below, mut read) = (paging::below(after)?, paging::first_read(limit));
-    loop {
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query(params![below, read])?;
-        let (mut keys, mut found) = (Vec::new(), Vec::new());
-        while let Some(row) = rows.next()? {
-            keys.push(row.get::<_, i64>(7)?.unsigned_abs());
-            found.push(read_session(row).and_then(stored));
-        }
-        match page_end(&keys, limit, read) {
-            PageEnd::After { rows, next } => {
-                let mut page = Page { items: Vec::new(), damaged: Vec::new(), next };
-                found.into_iter().take(rows).try_for_each(|read| encode::note(&mut page, read))?;
-                return Ok(page);
-            }
-            PageEnd::ReadMore(more) => read = more,
-        }
-    }
+    read_page(connection, sql, paging::below(after)?, limit, |row| {
+        Ok((row.get::<_, i64>(7)?.unsigned_abs(), read_session(row).and_then(stored)))
+    })
 }
 
 /// In the order of their row ids, which never change.

@@ -1,7 +1,7 @@
 //! Decisions that wait for a person.
 
 use jiff::Timestamp;
-use planwright_core::ask::{Ask, AskSubject, Question};
+use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
 use planwright_core::plan::PlanStatus;
 use planwright_core::session::Channel;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
@@ -94,6 +94,13 @@ pub struct CallToPermitView {
     pub code: String,
 }
 
+impl CallToPermitView {
+    fn of(ask: &Ask, call: &CallToPermit) -> Self {
+        let CallToPermit { tool, arguments, reason } = call.clone();
+        Self { tool, arguments, reason, code: ask.code() }
+    }
+}
+
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Question)]
 #[serde(rename_all = "camelCase")]
@@ -151,9 +158,7 @@ impl From<&WaitingAsk> for WaitingView {
                 let choices =
                     if plan.is_some() { &["once", "plan", "always", "no"][..] } else { &["once", "always", "no"] };
                 let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
-                let (tool, arguments, reason) = (call.tool.clone(), call.arguments.clone(), call.reason.clone());
-                let call = CallToPermitView { tool, arguments, reason, code: ask.code() };
-                (WaitingKind::Permission, choices, Some(call), None)
+                (WaitingKind::Permission, choices, Some(CallToPermitView::of(ask, call)), None)
             }
             AskSubject::Questions { questions } => {
                 let choices = match questions.as_slice() {
@@ -203,10 +208,7 @@ pub struct AskView {
 impl From<&Ask> for AskView {
     fn from(ask: &Ask) -> Self {
         let (call, questions) = match &ask.subject {
-            AskSubject::Permission(call) => {
-                let (tool, arguments, reason) = (call.tool.clone(), call.arguments.clone(), call.reason.clone());
-                (Some(CallToPermitView { tool, arguments, reason, code: ask.code() }), None)
-            }
+            AskSubject::Permission(call) => (Some(CallToPermitView::of(ask, call)), None),
             AskSubject::Questions { questions } => (None, Some(questions.iter().map(QuestionView::from).collect())),
         };
         Self { id: ask.id.to_string(), digest: ask.digest.to_string(), call, questions }

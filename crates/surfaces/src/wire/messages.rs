@@ -30,7 +30,7 @@ pub struct MessageView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tool: Option<String>,
-    /// What the call came to.
+    /// The outcome of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ToolStatusSchema>, nullable = false)]
     pub status: Option<ToolStatus>,
