@@ -40,7 +40,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
-use crate::model::Model;
+use crate::model::{Model, ModelCatalog};
 use crate::permission_rules::{FixedRules, RuleSource};
 use crate::process;
 use crate::server_ledger::ServerLedger;
@@ -80,6 +80,8 @@ pub struct AgentOptions {
     /// Whether the process of an owner is known to have ended, so that its leases can be taken at once.
     pub is_gone: fn(&str) -> bool,
     pub permissions: Arc<dyn RuleSource>,
+    /// The models that specialists name; the one model of the agent answers for all of them if absent.
+    pub models: Option<Arc<dyn ModelCatalog>>,
     /// Whether shell commands run without a sandbox.
     pub commands_are_unconfined: bool,
 }
@@ -92,6 +94,7 @@ impl AgentOptions {
             lease: Duration::from_secs(15),
             is_gone: |_| false,
             permissions: Arc::new(FixedRules::default()),
+            models: None,
             commands_are_unconfined: false,
         }
     }
@@ -112,7 +115,7 @@ impl Agent {
         options: AgentOptions,
     ) -> Self {
         let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
-        let engine = engine.with_workbook_beside(&files);
+        let engine = engine.with_workbook_beside(&files).with_project_files(files.clone());
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
         let handler = Arc::new(InputDispatcher::new(&context));
         Self { context, handler, sessions: SessionRegistry::default() }

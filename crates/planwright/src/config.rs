@@ -1,7 +1,7 @@
 //! The settings: flags come before variables, variables before the configuration file, and the file before the defaults.
 //!
 //! - `agents`: the specialists that steps can be given to
-//! - `agent_files`, `front_matter`: specialists as Markdown files
+//! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
@@ -16,7 +16,6 @@
 mod agent_files;
 mod agents;
 mod file;
-mod front_matter;
 mod planning_files;
 mod policy;
 mod projects;
@@ -31,6 +30,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use planwright_core::permission::{PermissionRule, PermissionRules};
+use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -60,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) sandbox: SandboxSettings,
     /// The folders below which a server takes project folders.
     pub(crate) allowed_projects: Vec<PathBuf>,
+    /// Where plans are written in a project.
+    pub(crate) plan_export: Option<ExportPath>,
     /// The rules of the configuration file, which make sense.
     pub(crate) permissions: Vec<PermissionRule>,
     /// The path of the configuration file, which may not exist.
@@ -88,6 +90,7 @@ impl Settings {
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
+        let plan_export = file.plan.export();
         let policy = policy::policy(file, &path, &data)?;
         Ok(Self {
             location,
@@ -97,6 +100,7 @@ impl Settings {
             server,
             sandbox,
             allowed_projects,
+            plan_export,
             permissions,
             policy,
             file: path,

@@ -12,7 +12,7 @@ use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
-use planwright_engine::model::Model;
+use planwright_engine::model::{Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
@@ -27,6 +27,7 @@ use crate::cli::Global;
 use crate::config::{ModelSettings, SandboxSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::models::ConfiguredModels;
 use crate::permissions::PermissionFile;
 use crate::sandbox;
 use crate::terminal::card::{self, Source, Standing};
@@ -101,12 +102,16 @@ impl Context {
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         let sandbox = sandbox::of(&settings);
-        let folders = WorkbookFolders {
-            files: FileTools::new(settings.data.join("users"), FileLimits::default()),
-            templates: Some(settings.data.join("templates")),
-        };
+        let files = FileTools::new(settings.data.join("users"), FileLimits::default());
+        let folders = WorkbookFolders { files: files.clone(), templates: Some(settings.data.join("templates")) };
+        let mut engine = Engine::new(ledger.clone(), settings.policy)
+            .with_workbook_folders(folders)
+            .with_project_files(files.clone());
+        if let Some(path) = settings.plan_export {
+            engine = engine.with_plan_export(path, files);
+        }
         Ok(Self {
-            engine: Engine::new(ledger.clone(), settings.policy).with_workbook_folders(folders),
+            engine,
             ledger,
             person: person(),
             screen: Screen::new(global.json),
@@ -126,14 +131,15 @@ impl Context {
         sandbox::warning(&self.sandbox, self.sandbox_settings.level)
     }
 
-    /// An agent on this store with the files in the data folder.
-    pub(crate) fn agent(&self, model: Arc<dyn Model>) -> Agent {
+    /// An agent on this store with the files in the data folder. Without `models`, `model` answers for every specialist.
+    pub(crate) fn agent(&self, model: Arc<dyn Model>, models: Option<ConfiguredModels>) -> Agent {
         // A page that does not fit the model's context would be cut, and the next page would begin too late.
         let page = (model.context_tokens() as usize / 4).clamp(1_024, 32 * 1_024);
         let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
         let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.models = models.map(|models| Arc::new(models) as Arc<dyn ModelCatalog>);
         options.commands_are_unconfined = self.sandbox_settings.level == SandboxLevel::Open;
         options.permissions = Arc::clone(&self.permissions) as Arc<dyn RuleSource>;
         let removed = self.sandbox.remove_leftovers();

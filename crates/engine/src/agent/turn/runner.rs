@@ -35,6 +35,8 @@ pub(in crate::agent) struct TurnRunner<'a> {
     pub(super) held: Option<Arc<LeaseGuard>>,
     pub(super) turn: Turn,
     pub(super) limits: TurnLimits,
+    /// The sandbox level of the specialist's commands, if it has one of its own.
+    pub(super) sandbox: Option<String>,
     pub(super) conversation: Conversation,
     /// The last entry of the journal that the conversation knows.
     pub(super) seq: u64,
@@ -99,6 +101,7 @@ impl<'a> TurnRunner<'a> {
             agent,
             turns,
             actor: agent.actor_for(&session, &turn.purpose),
+            sandbox: agent.specialist_options(&session, &turn.purpose).and_then(|options| options.sandbox),
             session,
             held: Some(held),
             begun_seq: begun_seq(&committed, &turn.id),

@@ -92,7 +92,7 @@ impl TurnRunner<'_> {
         let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
         if let Purpose::Step { agent: specialist, .. } | Purpose::Question { agent: specialist, .. } =
             &self.turn.purpose
-            && let Some(options) = self.turns.requests.specialist_options(&self.turn.purpose)
+            && let Some(options) = self.agent.specialist_options(&self.session, &self.turn.purpose)
             && let Err(refusal) = options.check_tool(specialist, name)
         {
             return Ok(refused(&refusal));
@@ -256,8 +256,7 @@ impl TurnRunner<'_> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
         let context = context.in_workspace(self.workspace()).named(call_id.as_str());
-        let sandbox = self.turns.requests.specialist_options(&self.turn.purpose).and_then(|own| own.sandbox.as_deref());
-        Ok(context.watched_by(&self.context.progress).at_sandbox_level(sandbox))
+        Ok(context.watched_by(&self.context.progress).at_sandbox_level(self.sandbox.as_deref()))
     }
 
     /// The context in which the gate decides.
@@ -291,8 +290,8 @@ impl TurnRunner<'_> {
     }
 
     fn unknown(&self, name: &str) -> Refusal {
-        let tools = self.turns.requests.advertised(&self.situation());
-        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let tools = self.turns.requests.advertised(&self.situation(), &self.session, None);
+        let names: Vec<_> = tools.specs.iter().map(|tool| tool.name.as_str()).collect();
         Refusal::not_found(format!("There is no tool {}; the tools are {}.", quoted(name), names.join(", ")))
     }
 }
