@@ -32,6 +32,8 @@ fn agent(setup: &AgentSetup, ledger: Arc<dyn ServerLedger>, model: ScriptedModel
 /// A session in a project, with plan files, in which the model says this.
 async fn exported(replies: impl IntoIterator<Item = Reply>) -> Exported {
     let mut world = World::new([]).await;
+    // A turn that leaves steps open pauses the plan.
+    world.setup.policy.nudges = 0;
     let model = ScriptedModel::new(replies);
     world.agent = agent(&world.setup, world.setup.ledger().await, model.clone());
     world.model = model;

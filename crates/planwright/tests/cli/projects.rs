@@ -161,8 +161,8 @@ fn a_person_in_a_work_tree_is_asked_once() {
 fn repair() -> Vec<Reply> {
     let edit =
         |old: &str, new: &str| call("edit_file", json!({ "path": "till.py", "edits": [{ "old": old, "new": new }] }));
-    let run = || call("run_command", json!({ "command": "python3 test_till.py" }));
-    let plan = "# Repair the till\n\n- [ ] Let it say dong\n- [ ] Run `$ python3 test_till.py`\n";
+    let run = || call("run_command", json!({ "command": "python3 -B test_till.py" }));
+    let plan = "# Repair the till\n\n- [ ] Let it say dong\n- [ ] Run `$ python3 -B test_till.py`\n";
     let done = |step: u32| call("plan_progress", json!({ "step": step, "status": "done" }));
     vec![
         call("plan_set_content", json!({ "plan_markdown": plan })),

@@ -46,7 +46,7 @@ const PYTHON: Project = Project {
     ],
     broken: "calc.py",
     lines: ["return a - b", "return a * b", "return a + b"],
-    tests: "python3 -m unittest",
+    tests: "python3 -B -m unittest",
 };
 
 const RUST: Project = Project {

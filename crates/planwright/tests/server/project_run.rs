@@ -42,7 +42,7 @@ fn project() -> TempDir {
 fn replies() -> Vec<Reply> {
     let edit =
         |old: &str, new: &str| call("edit_file", json!({ "path": "till.py", "edits": [{ "old": old, "new": new }] }));
-    let run = || call("run_command", json!({ "command": "python3 test_till.py" }));
+    let run = || call("run_command", json!({ "command": "python3 -B test_till.py" }));
     let finalize = || call("plan_finalize", json!({}));
     vec![edit("'ding'", "'dang'"), run(), finalize(), edit("'dang'", "'dong'"), run(), finalize()]
 }
