@@ -101,7 +101,8 @@ pub(super) async fn find(
     let exact = inbox.items.iter().position(|item| item.view().id == name);
     let found: Vec<_> = (0..inbox.items.len()).filter(|index| named(&inbox.items[*index])).collect();
     match (exact, found.as_slice()) {
-        (Some(index), _) | (None, [index]) => Ok(inbox.items.swap_remove(index.to_owned())),
+        (Some(index), _) => Ok(inbox.items.swap_remove(index)),
+        (None, [index]) => Ok(inbox.items.swap_remove(*index)),
         (None, []) => Err(not_waiting(context, name).await?),
         (None, several) => {
             let ids: Vec<_> = several.iter().map(|index| inbox.items[*index].view().id).collect();

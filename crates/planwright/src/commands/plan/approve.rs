@@ -25,8 +25,12 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             Some(digest) => digest,
             None => shown_and_agreed(context, &plan, &selection, &arguments).await?,
         };
-        let (selection, note) = (selection.clone(), arguments.note.clone());
-        let approving = Approving { selection, note, step_by_step: arguments.step_by_step, ..Approving::default() };
+        let approving = Approving {
+            selection: selection.clone(),
+            note: arguments.note.clone(),
+            step_by_step: arguments.step_by_step,
+            ..Approving::default()
+        };
         let begin = if arguments.later { BeginWork::Later } else { BeginWork::Now };
         let agent = carry_out::agent(context, &plan, begin)?;
         let input = Input::Approve { plan: plan.id.clone(), digest, approving, begin };
