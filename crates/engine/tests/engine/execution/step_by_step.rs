@@ -235,8 +235,6 @@ async fn one_go_releases_one_step() {
     let (begin, goes) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (begun, go) = (Arc::clone(&begin), Arc::clone(&goes));
     let slow = Slow { begun, go };
-    let world = calls(&[], &[]).await;
-    drop(world);
     let model = ScriptedModel::new([
         Reply::call("slow", json!({})).and_call("slow", json!({})).and_call("slow", json!({})),
         Reply::call("plan_finalize", json!({})),
