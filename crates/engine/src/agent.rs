@@ -8,7 +8,7 @@
 //! - `turn`: a turn from its beginning to its end, as the state machine in `core` says
 //! - `permission`, `asks`: whether a call is permitted, and a person's answer to what a turn asks
 //! - `leases`: the lease of a session, taken and released
-//! - `change_tracker`, `plan_changes`: what calls change in files, and what plans changed
+//! - `change_tracker`, `plan_changes`, `chat_changes`: what calls change in files, and what plans and conversations changed
 //! - `chats`: which session a transport chat is in
 //! - `takeover`: work that other processes left
 //!
@@ -17,6 +17,7 @@
 mod agent_context;
 mod asks;
 mod change_tracker;
+mod chat_changes;
 mod chats;
 mod commands;
 mod execution;
@@ -55,6 +56,7 @@ use agent_context::AgentContext;
 use inputs::InputDispatcher;
 use takeover::Takeover;
 
+pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 
@@ -124,6 +126,7 @@ impl Agent {
     /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
     /// that inputs which only read or which stop what runs do not wait. Dropping the stream does not cancel it.
     pub fn submit(&self, input: Input, request: Request) -> ProgressStream {
+        let request = Request { received_at: Some(self.engine().now()), ..request };
         let options = TaskOptions { ledger: Arc::clone(self.engine().ledger()) };
         self.sessions.submit(input, request, &self.handler, &options)
     }
@@ -165,6 +168,11 @@ impl Agent {
     /// Checks a folder that a person names as a project, and gives it as it is recorded: absolute, without links.
     pub fn project(&self, path: &Path) -> Result<Workspace, Refusal> {
         self.context.files.project(path)
+    }
+
+    /// What plans changed in files.
+    pub fn chat_changes(&self) -> ChatChangesReader {
+        ChatChangesReader::new(&self.context)
     }
 
     /// What plans changed in files.

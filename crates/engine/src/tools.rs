@@ -30,6 +30,7 @@ use crate::submitter::{SubmitRequest, Submitter};
 use crate::workbook::WorkbookTools;
 
 pub use crate::tool_schema::{Arguments, ToolDefinition};
+pub(crate) use results::is_paused;
 
 /// The plan tools as they are advertised in each style, made once. Clones share them.
 #[derive(Debug, Clone, Default)]

@@ -1,8 +1,10 @@
 //! The arguments of the command line.
 //!
+//! - `inbox`: those of `planwright inbox`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
+mod inbox;
 mod operation;
 mod plan;
 
@@ -16,6 +18,7 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
+pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
@@ -121,6 +124,9 @@ pub(crate) enum Command {
     /// Look at plans and decide about them
     #[command(after_help = plan::PLANS)]
     Plan(PlanArgs),
+    /// What waits for you, over all sessions: look at it and decide
+    #[command(after_help = inbox::INBOX)]
+    Inbox(InboxArgs),
     /// List the sessions, the most recently active first, or delete one
     Sessions(SessionsArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout

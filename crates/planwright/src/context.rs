@@ -24,7 +24,7 @@ use planwright_store::Location;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
-use crate::config::{ModelSettings, SandboxSettings, Settings};
+use crate::config::{ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models::ConfiguredModels;
@@ -52,6 +52,8 @@ pub(crate) struct Context {
     pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
+    /// The address of the dashboard, without a slash at the end.
+    pub(crate) dashboard: String,
     /// Only project folders below these are taken, or any for `None`.
     pub(crate) allowed_projects: Option<Vec<PathBuf>>,
 }
@@ -122,6 +124,7 @@ impl Context {
             sandbox,
             sandbox_settings: settings.sandbox,
             lease: settings.server.lease,
+            dashboard: dashboard(&settings.server),
             allowed_projects: None,
         })
     }
@@ -307,6 +310,12 @@ impl Context {
         let history = self.engine.history().of_plan(&plan.session, &plan.id).await?;
         Ok(history.items.into_iter().next().map(|item| Source { by: item.by, at: item.at, imported }))
     }
+}
+
+/// The address that links to the server begin with.
+fn dashboard(server: &ServerSettings) -> String {
+    let address = server.public_url.clone().unwrap_or_else(|| format!("http://{}", server.listen));
+    address.trim_end_matches('/').to_owned()
 }
 
 /// Refuses a missing or empty file: SQLite takes an empty file for a new database.

@@ -276,7 +276,7 @@ fn beginning(plan: &Plan) -> Command {
             ended: Vec::new(),
             begun: Vec::new(),
         }),
-        None => Command::Decide(Decision::Resume { plan: plan.id.clone() }),
+        None => Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step: None }),
     }
 }
 

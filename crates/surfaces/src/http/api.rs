@@ -13,6 +13,7 @@ mod messages;
 mod pagination;
 mod plans;
 mod server;
+mod session_changes;
 mod sessions;
 mod workbook;
 
@@ -52,6 +53,7 @@ pub(super) fn documented() -> OpenApiRouter<App> {
 fn others() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .merge(sessions::router())
+        .merge(session_changes::router())
         .merge(messages::router())
         .merge(journal::router())
         .merge(plans::router())

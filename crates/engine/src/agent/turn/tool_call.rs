@@ -25,7 +25,7 @@ use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
-use crate::tools::{Arguments, AssignedStep};
+use crate::tools::{Arguments, AssignedStep, is_paused};
 
 /// The largest result of one call that the model is sent.
 const MOST_TOKENS: u32 = 16_000;
@@ -208,7 +208,9 @@ impl TurnRunner<'_> {
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;
-        let settles = rewritten || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
+        // A person looks at the step that ended before the agent continues.
+        let paused = tool == PlanTool::Progress && answer.as_ref().is_ok_and(is_paused);
+        let settles = rewritten || paused || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
         if settles && let Ok(value) = &answer {
             self.settled = plan_named_in(value);
             return Ok(outcome_of(answer, ToolStatus::Settled));
