@@ -1,8 +1,10 @@
 //! The arguments of the command line.
 //!
+//! - `mcp_server`: those of `planwright mcp-server`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
+mod mcp_server;
 mod operation;
 mod plan;
 
@@ -16,6 +18,7 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
+pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
@@ -125,6 +128,9 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
+    /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given
+    #[command(after_help = mcp_server::MCP_SERVER)]
+    McpServer(McpServerArgs),
     /// Serve the engine over HTTP, to programs and browsers
     #[command(after_help = operation::SERVE)]
     Serve(ServeArgs),

@@ -122,6 +122,7 @@ impl RequestBuilder {
 
     pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {
         let system = self.system(snapshot, purpose).await?;
+        self.agent.toolbox.refresh().await;
         let mut tools = self.advertised(&self.situation(snapshot, purpose));
         if let Some(options) = self.specialist_options(purpose) {
             let permitted =
