@@ -113,7 +113,7 @@ impl Server {
             Ok(Err(reason)) => reason,
             Err(_) => format!("it did not start within {} seconds", self.options.start_time.as_secs()),
         };
-        self.note_failure(reason.clone());
+        self.note_failure(reason.clone(), FIRST_PAUSE);
         Err(self.not_reached(reason))
     }
 
@@ -131,7 +131,8 @@ impl Server {
         Ok(connection)
     }
 
-    /// A connection that broke soon and did nothing useful counts as a failure.
+    /// A connection that broke soon and did nothing useful counts as a failure. After the first one the server is started
+    /// again at once.
     async fn note_end(&self) {
         let Some(ended) = self.lock().connection.take() else { return };
         let reason = ended.end_reason().await;
@@ -140,14 +141,18 @@ impl Server {
             state.failures = 0;
             state.failed = None;
         } else {
-            self.note_failure(reason);
+            self.note_failure(reason, Duration::ZERO);
         }
     }
 
-    fn note_failure(&self, reason: String) {
+    /// `first` is the pause if it did not fail before.
+    fn note_failure(&self, reason: String, first: Duration) {
         let mut state = self.lock();
         tracing::warn!(event = "upstream_failed", server = %self.options.name, %reason);
-        let pause = FIRST_PAUSE.saturating_mul(1 << state.failures.min(16)).min(LONGEST_PAUSE);
+        let pause = match state.failures {
+            0 => first,
+            failures => FIRST_PAUSE.saturating_mul(1 << failures.min(16)).min(LONGEST_PAUSE),
+        };
         state.failures = state.failures.saturating_add(1);
         state.failed = Some(Failed { reason, retry_at: Instant::now() + pause });
     }
@@ -172,7 +177,7 @@ impl Server {
         if state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
             state.connection = None;
             drop(state);
-            self.note_failure(reason.to_owned());
+            self.note_failure(reason.to_owned(), FIRST_PAUSE);
         }
     }
 

@@ -26,7 +26,7 @@ async fn a_server_that_dies_leaves_its_call_uncertain_and_is_started_again() {
     assert!(results.contains("ended with exit code 3; its last words: out of paper"), "{results}");
     assert!(results.contains("not known whether it was done") && results.contains("noted milk"), "{results}");
     assert_eq!(world.calls(), ["die {}", r#"note {"text": "milk"}"#]);
-    assert!(world.journal().await.contains("Uncertain"));
+    assert!(world.journal().await.contains("uncertain"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,12 +6,11 @@ use std::sync::OnceLock;
 
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::execution::StepStatus;
-use planwright_engine::upstream::{ConnectionState, UpstreamServers as _};
 use planwright_llm::scripted::Reply;
 use planwright_upstream::ServerOptions;
 use serde_json::json;
 
-use crate::world::{World, name, program, until};
+use crate::world::{World, program};
 
 /// The folder of Node's program and the folder of the packages, installed once.
 fn installed() -> &'static (PathBuf, PathBuf) {
@@ -104,13 +103,7 @@ async fn a_real_server_that_is_killed_in_the_middle_leaves_an_uncertain_step() {
     world.accept("all").await;
     world.hear("/plan on collect").await;
     world.hear("Do it").await;
-    let killed = async {
-        until("the connection", || world.client.connection(&name("all")) == ConnectionState::Connected).await;
-        until("the call", || world.agent.observe(&world.session).is_empty()).await;
-        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
-        kill_servers(folder.path());
-    };
-    let (approved, ()) = tokio::join!(world.hear("/plan approve"), killed);
+    let (approved, ()) = world.when_shown("/plan approve", "of 600", async || kill_servers(folder.path())).await;
     let plan = world.agent.engine().plans().find(&world.session, Some(&"1".parse().unwrap())).await.unwrap();
     let step = &plan.execution.as_ref().unwrap().steps[0];
     assert_eq!(step.status, StepStatus::Uncertain, "{}: {:?}", approved.reply, step.note);

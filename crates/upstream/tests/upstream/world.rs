@@ -25,7 +25,8 @@ use tempfile::TempDir;
 pub(crate) const SERVER: &str = "test";
 
 pub(crate) struct World {
-    pub(crate) folder: TempDir,
+    /// Kept until the last process on it is gone.
+    pub(crate) folder: Arc<TempDir>,
     pub(crate) setup: AgentSetup,
     pub(crate) model: ScriptedModel,
     pub(crate) agent: Agent,
@@ -116,7 +117,7 @@ impl World {
         let (agent, client) = agent(&mut setup, &servers, &model).await;
         let session = SessionIdentity::new(Channel::Cli, ConversationKey::new("session-one").unwrap());
         agent.engine().sessions().open(&session, &person()).await.unwrap();
-        Self { folder, setup, model, agent, session, client, servers }
+        Self { folder: Arc::new(folder), setup, model, agent, session, client, servers }
     }
 
     /// Another process on the same store, with servers of its own. The first one's leases count as left behind.
@@ -125,7 +126,7 @@ impl World {
         setup.options.is_gone = |_| true;
         let model = ScriptedModel::new(replies);
         let (agent, client) = agent(&mut setup, &self.servers, &model).await;
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Arc::clone(&self.folder);
         Self { folder, setup, model, agent, session: self.session.clone(), client, servers: self.servers.clone() }
     }
 
@@ -158,6 +159,23 @@ impl World {
             progress.push(one);
         }
         (answer, progress)
+    }
+
+    /// Types it, and acts as soon as a tool's output with these words is shown.
+    pub(crate) async fn when_shown<T>(&self, text: &str, words: &str, act: impl AsyncFnOnce() -> T) -> (Answer, T) {
+        let (watcher, mut shown) = Watcher::new();
+        let (place, by) = (self.place(), person());
+        let answer = self.agent.hear(&place, &by, text, &watcher);
+        let acting = async {
+            loop {
+                match shown.recv().await.expect("more to be shown") {
+                    Progress::ToolOutput { text, .. } if text.contains(words) => return act().await,
+                    _ => {}
+                }
+            }
+        };
+        let (answer, acted) = tokio::join!(answer, acting);
+        (answer.unwrap(), acted)
     }
 
     /// The results of tools in the last request to the model.
