@@ -9,6 +9,7 @@
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
+//! - [`upstream`]: tools of MCP servers, their names here, and how a list of them differs from the accepted one
 //! - [`workspace`]: the folder of the file tools, and what they change in it
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`front_matter`]: the keys at the beginning of a Markdown file
@@ -44,6 +45,7 @@ pub mod shared;
 pub mod slash;
 pub mod snapshot;
 pub mod turn;
+pub mod upstream;
 pub mod visible;
 mod wire;
 pub mod workbook;

@@ -51,6 +51,7 @@ use crate::session::registry::SessionRegistry;
 use crate::session::task::{InputHandler, TaskOptions};
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
+use crate::upstream::UpstreamTools;
 
 use agent_context::AgentContext;
 use inputs::InputDispatcher;
@@ -116,7 +117,7 @@ impl Agent {
         others: Toolbox,
         options: AgentOptions,
     ) -> Self {
-        let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
+        let toolbox = others.with_first(files.tools());
         let engine = engine.with_workbook_beside(&files).with_project_files(files.clone());
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
         let handler = Arc::new(InputDispatcher::new(&context));
@@ -178,6 +179,11 @@ impl Agent {
     /// What plans changed in files.
     pub fn plan_changes(&self) -> PlanChangesReader {
         PlanChangesReader::new(&self.context)
+    }
+
+    /// The tools of upstream MCP servers. `None` without such servers.
+    pub fn upstream(&self) -> Option<&UpstreamTools> {
+        self.context.toolbox.upstream()
     }
 
     pub fn chats(&self) -> Chats {

@@ -1,10 +1,12 @@
 //! The arguments of the command line.
 //!
 //! - `inbox`: those of `planwright inbox`
+//! - `mcp_server`: those of `planwright mcp-server`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
 mod inbox;
+mod mcp_server;
 mod operation;
 mod plan;
 
@@ -19,6 +21,7 @@ use planwright_core::plan::PlanStyle;
 use crate::config::settings_help;
 
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
+pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
@@ -131,6 +134,9 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
+    /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given
+    #[command(after_help = mcp_server::MCP_SERVER)]
+    McpServer(McpServerArgs),
     /// Serve the engine over HTTP, to programs and browsers
     #[command(after_help = operation::SERVE)]
     Serve(ServeArgs),

@@ -3,6 +3,7 @@
 //! - `agents`: the specialists that steps can be given to
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
+//! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
 //! - `projects`: the project folders that a server works in
@@ -16,6 +17,8 @@
 mod agent_files;
 mod agents;
 mod file;
+mod mcp;
+pub(crate) mod mcp_file;
 mod planning_files;
 mod policy;
 mod projects;
@@ -36,6 +39,7 @@ use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_llm::{ModelChoice, ReplyLimits};
 use planwright_store::Location;
+use planwright_upstream::ServerOptions;
 
 use self::file::File;
 pub(crate) use self::reference::settings_help;
@@ -64,6 +68,8 @@ pub(crate) struct Settings {
     pub(crate) plan_export: Option<ExportPath>,
     /// The rules of the configuration file, which make sense.
     pub(crate) permissions: Vec<PermissionRule>,
+    /// The upstream MCP servers.
+    pub(crate) mcp_servers: Vec<ServerOptions>,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -91,6 +97,7 @@ impl Settings {
         let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
         let plan_export = file.plan.export();
+        let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         let policy = policy::policy(file, &path, &data)?;
         Ok(Self {
             location,
@@ -102,6 +109,7 @@ impl Settings {
             allowed_projects,
             plan_export,
             permissions,
+            mcp_servers,
             policy,
             file: path,
         })

@@ -18,9 +18,11 @@ use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::command::CommandTools;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_engine::upstream::{ToolPins, UpstreamTools};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
+use planwright_upstream::UpstreamClient;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -48,6 +50,8 @@ pub(crate) struct Context {
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
+    /// Upstream MCP servers. `None` if none is configured.
+    upstream: Option<UpstreamClient>,
     /// The rules for calls of tools.
     pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
@@ -104,6 +108,8 @@ impl Context {
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         let sandbox = sandbox::of(&settings);
+        let upstream =
+            (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
         let files = FileTools::new(settings.data.join("users"), FileLimits::default());
         let folders = WorkbookFolders { files: files.clone(), templates: Some(settings.data.join("templates")) };
         let mut engine = Engine::new(ledger.clone(), settings.policy)
@@ -122,6 +128,7 @@ impl Context {
             data: settings.data,
             model: settings.model,
             sandbox,
+            upstream,
             sandbox_settings: settings.sandbox,
             lease: settings.server.lease,
             dashboard: dashboard(&settings.server),
@@ -151,7 +158,18 @@ impl Context {
         }
         let command_options = sandbox::command_options(&self.sandbox_settings, page);
         let commands = CommandTools::new(self.sandbox.clone(), files.clone(), command_options);
-        Agent::new(self.engine.clone(), model, files, Toolbox::new(commands.tools()), options)
+        let mut toolbox = Toolbox::new(commands.tools());
+        if let Some(upstream) = self.upstream(files.clone(), self.sandbox_settings.output_bytes.min(page)) {
+            toolbox = toolbox.with_upstream(upstream);
+        }
+        Agent::new(self.engine.clone(), model, files, toolbox, options)
+    }
+
+    /// The tools of upstream MCP servers. `None` if no server is configured.
+    pub(crate) fn upstream(&self, files: FileTools, output_bytes: usize) -> Option<UpstreamTools> {
+        let servers = Arc::new(self.upstream.clone()?);
+        let pins: Arc<dyn ToolPins> = self.ledger.clone();
+        Some(UpstreamTools::new(servers, pins, files, output_bytes))
     }
 
     /// The file tools, for what is not done through an agent.

@@ -8,6 +8,7 @@
 //! - `plan_rows`: a plan as it is stored, with the outcomes of its steps in rows of their own
 //! - `leasing`: which process may write to a session
 //! - `paging`: pages of lists in the order of time
+//! - `pins`: upstream MCP servers, and what people accepted of them
 //! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
 //! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
 //! - `write_health`: whether writes succeed
@@ -24,6 +25,7 @@ mod leasing;
 mod location;
 mod overview;
 mod paging;
+mod pins;
 mod plan_rows;
 mod postgres;
 mod restore;

@@ -22,6 +22,7 @@ mod health;
 pub(crate) mod inspect;
 mod leases;
 mod overview;
+mod pins;
 mod pointers;
 mod readers;
 mod restore;

@@ -21,6 +21,7 @@ pub(crate) mod inspect;
 mod leases;
 mod overview;
 mod paged;
+mod pins;
 mod pointers;
 mod queries;
 mod readers;

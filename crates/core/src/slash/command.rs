@@ -11,6 +11,7 @@ use crate::plan::PlanStyle;
 use crate::plan::approval::Selection;
 use crate::plan::reference::PlanReference;
 use crate::session::ConversationKey;
+use crate::upstream::ServerName;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlashCommand {
@@ -42,13 +43,24 @@ pub enum SlashCommand {
     },
     Status,
     Memory(String),
-    Tools,
+    Tools(ToolsCommand),
     Help {
         topic: Option<String>,
     },
     Project(ProjectCommand),
     Changes(ChangeSelection),
     Undo(ChangeSelection),
+}
+
+/// The tools of the agent, and those of MCP servers that wait for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolsCommand {
+    List,
+    /// Without a code it shows what is to be accepted.
+    Accept {
+        server: ServerName,
+        code: Option<String>,
+    },
 }
 
 /// The folder that the file tools work in.
@@ -165,7 +177,7 @@ impl SlashCommand {
             Self::Deny { .. } => "deny",
             Self::Status => "status",
             Self::Memory(_) => "memory",
-            Self::Tools => "tools",
+            Self::Tools(_) => "tools",
             Self::Help { .. } => "help",
             Self::Project(_) => "project",
             Self::Changes(_) => "changes",
@@ -219,7 +231,10 @@ impl fmt::Display for SlashCommand {
             }
             Self::Deny { words } => write_after(f, words),
             Self::Plans | Self::Goals | Self::Tasks | Self::Diary | Self::New | Self::Sessions => Ok(()),
-            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools => Ok(()),
+            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
+            Self::Tools(ToolsCommand::Accept { server, code }) => {
+                write!(f, " accept {server}").and_then(|()| write_after(f, code))
+            }
         }
     }
 }

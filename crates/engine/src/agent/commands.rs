@@ -3,6 +3,7 @@
 //! - `plans`: `/plan …` and `/plans`
 //! - `decisions`: approve, reject, revise, cancel and resume a plan, also for inputs that are no slash commands
 //! - `overview`: `/status`, `/sessions` and `/tools`
+//! - `upstream`: `/tools accept`
 //! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
 //! - `compact`: `/compact`
 //! - `workspace`: `/project`, `/changes` and `/undo`
@@ -13,6 +14,7 @@ mod compact;
 mod decisions;
 mod overview;
 mod plans;
+mod upstream;
 mod workbook;
 mod workspace;
 
@@ -24,7 +26,7 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::slash::{self, SlashCommand};
+use planwright_core::slash::{self, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
 
 use super::agent_context::AgentContext;
@@ -115,7 +117,10 @@ impl Commands {
             }
             SlashCommand::Deny { words } => Box::pin(self.asks.deny(words, context)).await,
             SlashCommand::Status => self.overview.status(session).await,
-            SlashCommand::Tools => self.overview.tools(session).await,
+            SlashCommand::Tools(ToolsCommand::List) => self.overview.tools(session).await,
+            SlashCommand::Tools(ToolsCommand::Accept { server, code }) => {
+                self.overview.accept_tools(&server, code.as_deref(), context).await
+            }
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),
             SlashCommand::Project(command) => self.workspace.project(command, context).await,
             SlashCommand::Changes(selection) => self.workspace.changes(selection, session).await,

@@ -9,6 +9,7 @@ use planwright_core::turn::TurnLimits;
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
+use super::mcp::McpSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
 use super::reply::ReplySection;
@@ -24,6 +25,8 @@ pub(super) struct File {
     pub(super) agents: Option<AgentsSection>,
     #[serde(default)]
     pub(super) permissions: Vec<PermissionRule>,
+    #[serde(default)]
+    pub(super) mcp: McpSection,
     pub(super) model: Option<String>,
     pub(super) context_tokens: Option<Positive<u32>>,
     #[serde(default)]
@@ -91,6 +94,12 @@ impl File {
                 "tables `[[permissions]]` with `tool`, `match`, `server`, `effect`, `exact` and `decide` (`allow`, `ask` or `deny`)",
                 "no rules",
                 "Which calls of tools run, are asked about or are denied ([permissions.md](permissions.md)).",
+            ),
+            top(
+                "mcp",
+                "tables `[mcp.servers.NAME]` with `command`, `args`, `env`, `cwd` and `sandbox`, or `url` and `headers`; and `trust_annotations`, `tools`, `most_tools`, `start_seconds`, `call_seconds`",
+                "no servers",
+                "Upstream MCP servers whose tools the agent gets once a person accepts them ([upstream.md](upstream.md)).",
             ),
         ];
         settings.extend(PlanSection::settings());

@@ -23,7 +23,7 @@ const PAGE: u32 = 64;
 
 #[derive(Debug, Clone)]
 pub(super) struct Overview {
-    agent: Arc<AgentContext>,
+    pub(super) agent: Arc<AgentContext>,
     turns: Turns,
 }
 
@@ -122,6 +122,11 @@ impl Overview {
                 },
             };
             lines.push(format!("- `{}`: {effect}", spec.name));
+        }
+        let servers = self.server_lines().await?;
+        if !servers.is_empty() {
+            lines.push("\nMCP servers:\n".to_owned());
+            lines.extend(servers);
         }
         Ok(Answer::words(session, lines.join("\n")))
     }

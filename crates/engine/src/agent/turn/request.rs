@@ -72,7 +72,7 @@ impl RequestBuilder {
             situation: *situation,
             policy: self.agent.policy_of(session),
             permitted: options.and_then(|options| options.tools),
-            tools: self.agent.toolbox.iter().cloned().collect(),
+            tools: self.agent.toolbox.iter().collect(),
         };
         self.agent.advertised_tools.get_or_make(key, |key| self.make_advertised(key))
     }
@@ -137,6 +137,7 @@ impl RequestBuilder {
 
     pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {
         let system = self.system(snapshot, purpose).await?;
+        self.agent.toolbox.refresh().await;
         let options = self.agent.specialist_options(&snapshot.identity, purpose);
         let tools = self.advertised(&self.situation(snapshot, purpose), &snapshot.identity, options);
         let context = self.agent.context_tokens_of(&*self.agent.model_for(&snapshot.identity, purpose));

@@ -13,6 +13,7 @@ use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
+use planwright_core::upstream::ServerName;
 use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::timeout;
@@ -89,7 +90,11 @@ impl TurnRunner<'_> {
             return self.ask_agent(pending, arguments).await;
         }
         let agent = self.agent;
-        let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
+        let Some(tool) = agent.toolbox.get(name) else {
+            // A tool of an upstream server may be gone since the call was begun.
+            let may_have_run = interrupted && ServerName::of_tool(name).is_some();
+            return Ok(if may_have_run { not_known() } else { refused(&self.unknown(name)) });
+        };
         if let Purpose::Step { agent: specialist, .. } | Purpose::Question { agent: specialist, .. } =
             &self.turn.purpose
             && let Some(options) = self.agent.specialist_options(&self.session, &self.turn.purpose)
@@ -149,8 +154,11 @@ impl TurnRunner<'_> {
                 Ok(match outcome {
                     Ok(answer) => {
                         let answer = answer.unwrap_or_else(|| Err(broke_down(name)));
-                        let failed = answer.as_ref().is_ok_and(|answer| answer.failure.is_some());
-                        let status = if failed { ToolStatus::Failed } else { ToolStatus::Done };
+                        let status = match &answer {
+                            Ok(answer) if answer.is_uncertain => ToolStatus::Uncertain,
+                            Ok(answer) if answer.failure.is_some() => ToolStatus::Failed,
+                            Ok(_) | Err(_) => ToolStatus::Done,
+                        };
                         outcome_of(answer.map(|answer| answer.value), status)
                     }
                     Err(_) => ToolOutcome {
@@ -165,7 +173,8 @@ impl TurnRunner<'_> {
     /// The effect that a call without an outcome may have had. Only a call that a crash interrupted may have begun.
     pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
         let name = pending.call.name.as_str();
-        let effect = self.agent.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
+        let of_server = ServerName::of_tool(name).map(|_| ToolEffect::Changes);
+        let effect = self.agent.toolbox.get(name).map(|tool| tool.effect()).or(of_server).filter(|_| self.resumed);
         let runs = |effect: &ToolEffect| decide_other_tool(&self.situation(), name, *effect) == GateDecision::Run;
         effect.filter(runs).unwrap_or(ToolEffect::ReadsOnly)
     }
