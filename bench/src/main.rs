@@ -20,6 +20,7 @@ mod serve;
 mod size;
 mod steps;
 mod turns;
+mod upstream;
 
 use std::path::PathBuf;
 
@@ -35,6 +36,7 @@ fn main() -> anyhow::Result<()> {
         "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
         "search" => runtime.block_on(search::run(&scratch(folder)?)),
         "sandbox" => runtime.block_on(sandbox::run(&scratch(folder)?)),
+        "upstream" => runtime.block_on(upstream::run(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
@@ -42,7 +44,7 @@ fn main() -> anyhow::Result<()> {
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             sandbox [FOLDER], mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
+             sandbox [FOLDER], upstream [FOLDER], mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
         ),
     }
 }

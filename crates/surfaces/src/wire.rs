@@ -14,6 +14,7 @@ mod progress;
 mod reviews;
 pub(crate) mod schemas;
 mod sessions;
+mod upstream;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
@@ -45,6 +46,7 @@ pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
 pub use reviews::{AnchorView, CommentView, ReviewRoundView, ReviewView};
 pub use sessions::{ActivePlanView, StoredSessionView};
+pub use upstream::{AcceptanceView, ConnectionView, McpServerView, ToolChangeView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -38,6 +38,10 @@ pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> Outcome {
         biased;
         ready = bind(global, settings, arguments) => {
             let (server, announcement, agent) = ready?;
+            // Servers that no person has accepted are looked at in the background, so that the inbox can show them.
+            if let Some(upstream) = agent.upstream() {
+                upstream.refresh().await?;
+            }
             let outcome = serve(server, announcement, &mut signals).await;
             if let Some(upstream) = agent.upstream() {
                 upstream.stop().await;
