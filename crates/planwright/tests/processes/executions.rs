@@ -9,6 +9,7 @@ mod fixture;
 mod kill_points;
 mod ledger;
 mod model;
+mod step_by_step;
 mod tools;
 
 use std::collections::BTreeMap;
