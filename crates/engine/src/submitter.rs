@@ -18,7 +18,7 @@ use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submi
 
 use observers::CommitObservers;
 
-pub use observers::Observer;
+pub use observers::{MemoryRead, Observer};
 
 /// Submits commands to the ledger. Clones are cheap and share everything.
 #[derive(Debug, Clone)]
@@ -76,6 +76,11 @@ impl Submitter {
     /// Calls the observer after every commit of this submitter and its clones.
     pub(crate) fn observe(&self, observer: Arc<dyn Observer>) {
         self.observers.add(observer);
+    }
+
+    /// Tells the observers that memories were read.
+    pub(crate) fn notify_memory_read(&self, session: &SessionIdentity, read: &MemoryRead) {
+        self.observers.notify_memory_read(session, read);
     }
 
     /// A request with a new name, outside of any lease and turn.
@@ -141,6 +146,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Run(_) => "run_command",
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",
+        Command::Memory(_) => "memory_command",
         Command::Import(_) => "import",
     }
 }

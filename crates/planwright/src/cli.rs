@@ -1,8 +1,10 @@
 //! The arguments of the command line.
 //!
+//! - `memory`: those of `planwright memory`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
+mod memory;
 mod operation;
 mod plan;
 
@@ -16,6 +18,7 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
+pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
@@ -123,6 +126,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// List the sessions, the most recently active first, or delete one
     Sessions(SessionsArgs),
+    /// Look at what a session remembers, and save, forget or promote it
+    Memory(MemoryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
     /// Serve the engine over HTTP, to programs and browsers

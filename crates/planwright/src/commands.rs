@@ -6,6 +6,7 @@ mod doctor;
 mod health;
 mod import;
 mod mcp;
+mod memory;
 mod plan;
 mod progress;
 pub(crate) mod project;
@@ -30,6 +31,7 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         Command::Chat(_)
         | Command::Plan(_)
         | Command::Sessions(_)
+        | Command::Memory(_)
         | Command::Mcp(_)
         | Command::Serve(_)
         | Command::Token(_)
@@ -51,6 +53,7 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
             plan::run(context, arguments).await
         }
         Command::Sessions(arguments) => sessions::run(global, &arguments).await,
+        Command::Memory(arguments) => memory::run(Context::open(global, Store::MustExist).await?, arguments).await,
         Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
         Command::Serve(arguments) => serve::run(global, arguments).await,
         Command::Token(arguments) => token::run(global, &arguments),

@@ -392,7 +392,7 @@ fn mistakes_are_refusals_with_a_code() {
 }
 
 /// The names that must not be shown to anyone yet.
-const TO_COME: [&str; 8] = ["/auto", "/goal", "/goals", "/task", "/tasks", "/schedule", "/diary", "/memory"];
+const TO_COME: [&str; 7] = ["/auto", "/goal", "/goals", "/task", "/tasks", "/schedule", "/diary"];
 
 fn mentions(text: &str, name: &str) -> bool {
     let ends = |after: &str| !after.starts_with(|c: char| c.is_alphanumeric());

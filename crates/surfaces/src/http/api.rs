@@ -1,6 +1,6 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`: the resources
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list
@@ -9,6 +9,7 @@ mod asks;
 mod inbox;
 mod journal;
 mod lookup;
+mod memory;
 mod messages;
 mod pagination;
 mod plans;
@@ -59,4 +60,5 @@ fn others() -> OpenApiRouter<App> {
         .merge(asks::router())
         .merge(server::router())
         .merge(workbook::router())
+        .merge(memory::router())
 }
