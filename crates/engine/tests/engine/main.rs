@@ -11,6 +11,7 @@ mod feed;
 mod files;
 mod isolation;
 mod ledger;
+mod memory;
 mod named_requests;
 mod permissions;
 mod planning;

@@ -236,7 +236,7 @@ pub(crate) async fn a_newer_schema_is_refused_and_left_alone(store: &Store) {
         }
     }
     assert_eq!(store.schema_version().await, "99");
-    store.set_schema_version(8).await;
+    store.set_schema_version(9).await;
     assert_eq!(assert_no_gaps(&store.engine().await, &here()).await, 3);
 }
 
