@@ -87,8 +87,7 @@ fn time(text: &str) -> anyhow::Result<Timestamp> {
     let [clock, half, "on", day, month, year] = words.as_slice() else { anyhow::bail!(wrong()) };
     let (hour, minute) = clock.split_once(':').with_context(wrong)?;
     let hour: i8 = hour.parse::<i8>()? % 12 + if *half == "pm" { 12 } else { 0 };
-    const MONTHS: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let month = MONTHS.iter().position(|name| month.starts_with(name)).with_context(wrong)?;
     let date = DateTime::new(year.parse()?, i8::try_from(month + 1)?, day.parse()?, hour, minute.parse()?, 0, 0)?;
     Ok(date.to_zoned(TimeZone::UTC)?.timestamp())

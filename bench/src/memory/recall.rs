@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -128,7 +128,9 @@ impl fmt::Display for Recall {
         line("all", &self.all)?;
         let mut took = self.took.clone();
         took.sort();
-        let at = |part: f64| took.get(((took.len() as f64 * part) as usize).min(took.len() - 1)).copied().unwrap_or_default();
+        let at = |part: f64| {
+            took.get(((took.len() as f64 * part) as usize).min(took.len() - 1)).copied().unwrap_or_default()
+        };
         let millis = |time: Duration| time.as_secs_f64() * 1_000.0;
         writeln!(f, "latency: median {:.2} ms, p99 {:.2} ms", millis(at(0.5)), millis(at(0.99)))
     }

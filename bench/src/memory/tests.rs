@@ -31,8 +31,8 @@ async fn all_factors_find_more_than_words_alone() {
     let fused = evaluation.ask(&corpus, Ranking::Fused).await.unwrap();
     let ([words_5, words_10, _], [fused_5, fused_10, fused_20]) = (words.all.at(), fused.all.at());
     let figures = format!("words alone:\n{words}\nall factors:\n{fused}");
-    assert!(fused_5 >= words_5 + 0.05 && fused_10 >= words_10 + 0.05, "{figures}");
-    assert!(fused_10 >= 0.85 && fused_20 >= 0.9, "{figures}");
+    assert!(fused_5 >= words_5 + 0.2 && fused_10 >= words_10 + 0.3, "{figures}");
+    assert!(fused_10 >= 0.78 && fused_20 >= 0.82, "{figures}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

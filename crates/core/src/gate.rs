@@ -243,9 +243,8 @@ pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect
 
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Refusal> {
-    let about_plans = PlanTool::named(name).is_some()
-        || WorkbookTool::named(name).is_some()
-        || MemoryTool::named(name).is_some();
+    let about_plans =
+        PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some() || MemoryTool::named(name).is_some();
     if about_plans || name.starts_with("plan_") || name == ASK_AGENT || name == ASK_PERSON {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }

@@ -60,7 +60,9 @@ impl Memories {
         let outcome = self.submit_as(request, MemoryCommand::Save(Box::new(new))).await?;
         match outcome.event {
             MemoryEvent::Saved { item } => Ok((*item, outcome.committed)),
-            MemoryEvent::Promoted { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => Err(other_request()),
+            MemoryEvent::Promoted { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => {
+                Err(other_request())
+            }
         }
     }
 
@@ -122,7 +124,11 @@ impl Memories {
         match items.len() {
             0 => Err(not_found().into()),
             1 => Ok(items.swap_remove(0)),
-            _ => Err(Refusal::conflict(format!("{} could be several memories; write more of the id.", quoted(reference))).into()),
+            _ => Err(Refusal::conflict(format!(
+                "{} could be several memories; write more of the id.",
+                quoted(reference)
+            ))
+            .into()),
         }
     }
 
@@ -136,7 +142,9 @@ impl Memories {
         let outcome = self.submit(session, by, MemoryCommand::Promote { memory }).await?;
         match outcome.event {
             MemoryEvent::Promoted { copy, .. } => Ok(*copy),
-            MemoryEvent::Saved { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => Err(other_request()),
+            MemoryEvent::Saved { .. } | MemoryEvent::Forgotten { .. } | MemoryEvent::Restored { .. } => {
+                Err(other_request())
+            }
         }
     }
 
@@ -145,7 +153,12 @@ impl Memories {
         self.submit(session, by, MemoryCommand::Undo).await
     }
 
-    async fn submit(&self, session: &SessionIdentity, by: &Actor, command: MemoryCommand) -> LedgerResult<MemoryOutcome> {
+    async fn submit(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        command: MemoryCommand,
+    ) -> LedgerResult<MemoryOutcome> {
         self.submit_as(self.submitter.request(session, by), command).await
     }
 

@@ -8,7 +8,7 @@ use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem};
 use planwright_core::memory::{MemoryItem, MemoryRecord, MemoryScope, MemoryText, ScopeChain};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
-use planwright_engine::ledger::{LedgerError, LedgerResult, FoundMemories};
+use planwright_engine::ledger::{FoundMemories, LedgerError, LedgerResult};
 
 /// The session number of the global scope, which belongs to no session.
 pub(crate) const GLOBAL: i64 = 0;
@@ -136,7 +136,12 @@ impl VisibleScopes {
     }
 
     /// Puts an item that was read with the others, unless it says that it belongs elsewhere.
-    pub(crate) fn add(&self, found: &mut FoundMemories, place: Place, read: LedgerResult<MemoryItem>) -> LedgerResult<()> {
+    pub(crate) fn add(
+        &self,
+        found: &mut FoundMemories,
+        place: Place,
+        read: LedgerResult<MemoryItem>,
+    ) -> LedgerResult<()> {
         match crate::encode::set_damage_aside(read)? {
             Err(damaged) => found.damaged.push(damaged),
             Ok(item) => match self.owners.get(&place.scope) {

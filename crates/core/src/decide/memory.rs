@@ -86,8 +86,12 @@ impl Decider<'_> {
             session: self.snapshot.identity.clone(),
             promoted_by: self.context.by.clone(),
         };
-        let copy =
-            MemoryItem { id: MemoryId::from(&self.context.request), scope: MemoryScope::Global, source, ..item.clone() };
+        let copy = MemoryItem {
+            id: MemoryId::from(&self.context.request),
+            scope: MemoryScope::Global,
+            source,
+            ..item.clone()
+        };
         Ok(MemoryEvent::Promoted { memory: memory.clone(), copy: Box::new(copy) })
     }
 

@@ -28,7 +28,9 @@ impl ScopeChain {
         match run {
             None => Ok(Self::of_session(session)),
             Some(context) if context.session == *session => Ok(Self::of_run(context)),
-            Some(context) => Err(Refusal::not_found(format!("There is no run {} in session {session}.", context.run_id))),
+            Some(context) => {
+                Err(Refusal::not_found(format!("There is no run {} in session {session}.", context.run_id)))
+            }
         }
     }
 

@@ -13,9 +13,13 @@ use crate::ids::MemoryId;
 pub enum MemoryCommand {
     Save(Box<NewMemory>),
     /// Only a person forgets.
-    Forget { memory: MemoryId },
+    Forget {
+        memory: MemoryId,
+    },
     /// A copy that every session reads. Only a person promotes.
-    Promote { memory: MemoryId },
+    Promote {
+        memory: MemoryId,
+    },
     /// Takes the last change back. Only a person does.
     Undo,
 }

@@ -51,10 +51,16 @@ impl MemoryEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum MemoryChange {
-    Saved { memory: MemoryId },
+    Saved {
+        memory: MemoryId,
+    },
     /// The global copy.
-    Promoted { memory: MemoryId },
-    Forgotten { memory: MemoryId },
+    Promoted {
+        memory: MemoryId,
+    },
+    Forgotten {
+        memory: MemoryId,
+    },
 }
 
 impl MemoryChange {

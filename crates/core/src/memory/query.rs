@@ -34,7 +34,8 @@ impl MemoryQuery {
         names.dedup();
         let asks_when = all.first().is_some_and(|word| word == "when")
             || all.windows(2).any(|two| {
-                matches!(two[0].as_str(), "what" | "which") && matches!(two[1].as_str(), "date" | "day" | "month" | "year")
+                matches!(two[0].as_str(), "what" | "which")
+                    && matches!(two[1].as_str(), "date" | "day" | "month" | "year")
             });
         Self { terms: found, names, dates: dates(text), asks_when }
     }
@@ -52,8 +53,7 @@ impl MemoryQuery {
 
 /// The terms of the dates in a text: `7 May 2023`, `May 7, 2023`, `May 7`, `May 2023`, `in June`, `2023-05-07`.
 fn dates(text: &str) -> Vec<String> {
-    let original: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let original: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let mut found = Vec::new();
     let number = |index: Option<usize>| -> Option<i16> {
         let word = original.get(index?)?;
@@ -61,11 +61,15 @@ fn dates(text: &str) -> Vec<String> {
         if is_number(digits) { digits.parse().ok() } else { None }
     };
     let year = |index: Option<usize>| number(index).filter(|year| (1900..=2999).contains(year));
-    let day = |index: Option<usize>| number(index).and_then(|day| i8::try_from(day).ok()).filter(|day| (1..=31).contains(day));
+    let day = |index: Option<usize>| {
+        number(index).and_then(|day| i8::try_from(day).ok()).filter(|day| (1..=31).contains(day))
+    };
     for (at, word) in original.iter().enumerate() {
-        if let (Some(year), Some(month), Some(day)) =
-            (year(Some(at)).filter(|_| word.len() == 4), day(Some(at + 1)).filter(|month| *month <= 12), day(Some(at + 2)))
-        {
+        if let (Some(year), Some(month), Some(day)) = (
+            year(Some(at)).filter(|_| word.len() == 4),
+            day(Some(at + 1)).filter(|month| *month <= 12),
+            day(Some(at + 2)),
+        ) {
             found.push(day_term(year, month, day));
             continue;
         }

@@ -18,7 +18,10 @@ pub enum MemoryScope {
     Global,
     Session(SessionIdentity),
     /// Shared by the tasks of one goal, within the session of the goal.
-    Goal { session: SessionIdentity, goal: GoalId },
+    Goal {
+        session: SessionIdentity,
+        goal: GoalId,
+    },
     Task(TaskId),
 }
 

@@ -130,7 +130,17 @@ pub(super) fn is_question(text: &str) -> bool {
 /// The number of the month that a word names.
 pub(super) fn month_named(word: &str) -> Option<i8> {
     const MONTHS: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
         "december",
     ];
     let whole = |month: &&str| *month == word || (word.len() == 3 && word != "may" && month.starts_with(word));
@@ -141,8 +151,27 @@ pub(super) fn month_named(word: &str) -> Option<i8> {
 /// Whether a text says when something was.
 pub(super) fn tells_time(text: &str) -> bool {
     const TIMES: &[&str] = &[
-        "ago", "evening", "friday", "monday", "month", "months", "morning", "night", "saturday", "sunday", "thursday",
-        "today", "tomorrow", "tonight", "tuesday", "wednesday", "week", "weekend", "weeks", "year", "years",
+        "ago",
+        "evening",
+        "friday",
+        "monday",
+        "month",
+        "months",
+        "morning",
+        "night",
+        "saturday",
+        "sunday",
+        "thursday",
+        "today",
+        "tomorrow",
+        "tonight",
+        "tuesday",
+        "wednesday",
+        "week",
+        "weekend",
+        "weeks",
+        "year",
+        "years",
         "yesterday",
     ];
     let is_year = |word: &String| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));

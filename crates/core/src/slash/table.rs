@@ -263,7 +263,8 @@ fn allow(rest: &str) -> Read {
 fn memory(rest: &str) -> Read {
     let (word, more) = first_word(rest);
     let named = |more: &str| -> Result<String, Problem> {
-        at_most_one_word(more)?.ok_or_else(|| Problem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
+        at_most_one_word(more)?
+            .ok_or_else(|| Problem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
     };
     let command = match word.to_lowercase().as_str() {
         "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),

@@ -21,7 +21,10 @@ fn task_run() -> AutoExecutionContext {
 #[test]
 fn a_run_is_written_flat_and_read_again() {
     for (context, written) in [
-        (goal_run(), json!({ "session": SESSION, "run_kind": "GOAL_RUN", "run_id": "run-1", "goal_id": "goal-1", "task_id": "task-1" })),
+        (
+            goal_run(),
+            json!({ "session": SESSION, "run_kind": "GOAL_RUN", "run_id": "run-1", "goal_id": "goal-1", "task_id": "task-1" }),
+        ),
         (task_run(), json!({ "session": SESSION, "run_kind": "TASK_RUN", "run_id": "run-2", "task_id": "task-2" })),
     ] {
         assert_eq!(serde_json::to_value(&context).unwrap(), written);

@@ -21,7 +21,11 @@ fn goal_run(name: &str, goal: &str, task: &str) -> AutoExecutionContext {
 }
 
 fn task_run(name: &str, task: &str) -> AutoExecutionContext {
-    AutoExecutionContext::new(session(name), RunId::new("run").unwrap(), RunTarget::Task { task: TaskId::new(task).unwrap() })
+    AutoExecutionContext::new(
+        session(name),
+        RunId::new("run").unwrap(),
+        RunTarget::Task { task: TaskId::new(task).unwrap() },
+    )
 }
 
 fn item(id: &str, author: &str, at: &str, content: &str) -> MemoryItem {

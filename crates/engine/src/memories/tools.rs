@@ -1,9 +1,7 @@
 //! The memory tools a model sees, through the gate. They save and search; no tool forgets or promotes.
 
 use planwright_core::auto::AutoExecutionContext;
-use planwright_core::gate::{
-    Caller, GateContext, MemoryTool, advertised_memory_tools, authorize_memory_tool,
-};
+use planwright_core::gate::{Caller, GateContext, MemoryTool, advertised_memory_tools, authorize_memory_tool};
 use planwright_core::memory::ranking::RankedMemory;
 use planwright_core::memory::{MemoryItem, MemoryKind, MemorySource, NewMemory, ScopeChain};
 use planwright_core::visible::visible;

@@ -219,8 +219,7 @@ async fn a_person_saves_finds_forgets_promotes_and_takes_back() {
     world.hear("/memory undo").await;
     assert!(world.hear("/memory search tabs").await.reply.contains("Ada likes tabs."));
     let names: Vec<_> = memory_events(&world).await.iter().map(MemoryEvent::name).collect();
-    let expected =
-        ["memory_saved", "memory_promoted", "memory_forgotten", "memory_forgotten", "memory_restored"];
+    let expected = ["memory_saved", "memory_promoted", "memory_forgotten", "memory_forgotten", "memory_restored"];
     assert_eq!(names, expected);
     let missing = world.hear("/memory forget nothing-such").await;
     assert_eq!(missing.refusal, Some(RefusalCode::NotFound));

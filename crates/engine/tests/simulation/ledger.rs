@@ -14,7 +14,8 @@ use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession,
+    Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 

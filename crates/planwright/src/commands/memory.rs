@@ -72,7 +72,8 @@ async fn search(context: &Context, session: &SessionIdentity, words: &str, limit
             text.push_str(&lines(&found.item));
             if explain {
                 let counting = found.shares.iter().filter(|(_, share)| *share > 0.0);
-                let shares: Vec<_> = counting.map(|(factor, share)| format!("{} {share:.3}", factor.as_str())).collect();
+                let shares: Vec<_> =
+                    counting.map(|(factor, share)| format!("{} {share:.3}", factor.as_str())).collect();
                 text.push_str(&paint(&format!("  {:.3} = {}", found.score, shares.join(" + ")), DIM));
                 text.push('\n');
             }

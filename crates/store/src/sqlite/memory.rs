@@ -14,11 +14,7 @@ use crate::memory_rows::{
 };
 
 /// Adds, forgets or restores one memory, with its terms.
-pub(super) fn write(
-    connection: &Connection,
-    session_id: i64,
-    row: &MemoryRowChange,
-) -> Result<(), TransactionError> {
+pub(super) fn write(connection: &Connection, session_id: i64, row: &MemoryRowChange) -> Result<(), TransactionError> {
     let terms = row.text();
     let length = i64::from(terms.length);
     let (scope_id, position) = match row.change {
@@ -26,7 +22,8 @@ pub(super) fn write(
             if is_kept(connection, row)? {
                 return Ok(());
             }
-            let sql = "INSERT INTO memory_scope (session_id, scope, items, words, last_position) VALUES (?1, ?2, 1, ?3, 1)
+            let sql =
+                "INSERT INTO memory_scope (session_id, scope, items, words, last_position) VALUES (?1, ?2, 1, ?3, 1)
                        ON CONFLICT (scope, session_id) DO UPDATE
                        SET items = items + 1, words = words + ?3, last_position = last_position + 1
                        RETURNING id, last_position";
@@ -186,12 +183,15 @@ pub(super) fn list(
             read.push((row.get::<_, i64>(3)?, place, read_item(row, 0)));
         }
     }
-    visible.newest_first(read, limit)
-        .map_err(TransactionError::from)
+    visible.newest_first(read, limit).map_err(TransactionError::from)
 }
 
 /// The memories whose id has this piece; two are enough to know that it is not unique.
-pub(super) fn named(connection: &Connection, chain: &ScopeChain, piece: &str) -> Result<FoundMemories, TransactionError> {
+pub(super) fn named(
+    connection: &Connection,
+    chain: &ScopeChain,
+    piece: &str,
+) -> Result<FoundMemories, TransactionError> {
     let visible = visible(connection, chain)?;
     let mut found = visible.items();
     let sql = "SELECT id, body, position FROM memory_item WHERE scope_id = ?1 AND instr(id, ?2) > 0 AND NOT forgotten LIMIT 2";

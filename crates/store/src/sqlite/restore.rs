@@ -5,11 +5,11 @@ use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::server_ledger::JournalSource;
 
-use super::{TransactionError, memory};
 use super::executions::write_runs;
 use super::rows::session_id;
 use super::submit::EntryRow;
 use super::writer::WriterState;
+use super::{TransactionError, memory};
 use crate::encode::SessionState;
 use crate::plan_rows::PlanRows;
 use crate::restore::{JournalReplay, RestoredEntry, RestoredSession};

@@ -78,12 +78,9 @@ impl Metrics {
         permanent.describe_histogram(KeyName::from(name.name), None, name.help.into());
         let metrics = Self { parts: Arc::new(Parts { permanent, expiring, websockets: AtomicI64::new(0) }) };
         // They are rendered from the start, with 0.
-        for name in [
-            names::MISMATCH_BLOCKED,
-            names::MEMORY_GOAL_SELECTED,
-            names::MEMORY_TASK_SELECTED,
-            names::MEMORY_BLOCKED,
-        ] {
+        for name in
+            [names::MISMATCH_BLOCKED, names::MEMORY_GOAL_SELECTED, names::MEMORY_TASK_SELECTED, names::MEMORY_BLOCKED]
+        {
             metrics.count(name, Vec::new(), 0);
         }
         metrics

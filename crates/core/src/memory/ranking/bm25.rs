@@ -64,7 +64,9 @@ impl FirstPass {
             *sums.entry(*place).or_insert(0.0) += score;
         }
         let mut candidates: Vec<_> = sums.into_iter().collect();
-        candidates.sort_by(|(a_place, a), (b_place, b)| b.total_cmp(a).then(b_place.position.cmp(&a_place.position)).then(a_place.cmp(b_place)));
+        candidates.sort_by(|(a_place, a), (b_place, b)| {
+            b.total_cmp(a).then(b_place.position.cmp(&a_place.position)).then(a_place.cmp(b_place))
+        });
         candidates.truncate(CANDIDATES);
         let around = candidates.into_iter().flat_map(|(place, _)| {
             let first = place.position.saturating_sub(AROUND).max(1);

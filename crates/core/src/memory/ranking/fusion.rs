@@ -18,6 +18,8 @@ const HALF_LIFE: f64 = 30.0 * 24.0 * 3_600.0;
 const BEFORE: [f64; 2] = [0.22, 0.08];
 const AFTER: [f64; 2] = [0.16, 0.06];
 const ANSWER: f64 = 0.40;
+/// How much of the score of an item counts for the question that follows it.
+const ASKED_ABOUT: f64 = 0.6;
 const AUTHOR: f64 = 0.16;
 const SITTING_SHARE: f64 = 0.12;
 const DATE: f64 = 0.35;
@@ -36,9 +38,17 @@ impl FirstPass {
         ranking: Ranking,
     ) -> Vec<RankedMemory> {
         let alive = |placed: &PlacedItem| !placed.item.is_expired(now);
-        let items: BTreeMap<_, _> =
-            items.into_iter().filter(alive).map(|placed| (placed.place, placed.item)).collect();
-        let scorer = Scorer { first: self, query, items: &items, depth: chain.scopes().len(), best: best(&self.text), best_date: best(&self.dates), sittings: sittings(self, &items), newest: items.values().map(|item| item.at).max() };
+        let items: BTreeMap<_, _> = items.into_iter().filter(alive).map(|placed| (placed.place, placed.item)).collect();
+        let scorer = Scorer {
+            first: self,
+            query,
+            items: &items,
+            depth: chain.scopes().len(),
+            best: best(&self.text),
+            best_date: best(&self.dates),
+            sittings: sittings(self, &items),
+            newest: items.values().map(|item| item.at).max(),
+        };
         let mut ranked: Vec<_> = items
             .keys()
             .filter_map(|place| {
@@ -107,7 +117,9 @@ impl Scorer<'_> {
         let answered = before[0].and_then(|question| {
             let asked = self.items.get(&question)?;
             let answers = is_question(&asked.content) && asked.author.name != item.author.name;
-            answers.then(|| self.text(question))
+            // "What is it?" asks about what was said before it.
+            let asked_about = before[1].map_or(0.0, |before| ASKED_ABOUT * self.text(before));
+            answers.then(|| self.text(question).max(asked_about))
         });
         // Both the question and its answer have to do with the named author only if that author answers.
         let answer_weight = if self.first.names_author && !by_named_author { ANSWER / 2.0 } else { ANSWER };
@@ -134,12 +146,14 @@ impl Scorer<'_> {
         ]
     }
 
-    /// The item so many places away, if it belongs to the same sitting.
+    /// The item so many places away, if both belong to one conversation: to the same sitting, and the item next to this one
+    /// has another author. Facts that one author saves one after another have nothing to do with each other.
     fn neighbour(&self, place: Place, offset: i64) -> Option<Place> {
-        let position = place.position.checked_add_signed(offset)?;
-        let other = Place { position, ..place };
-        let (here, there) = (self.items.get(&place)?, self.items.get(&other)?);
-        (here.at.duration_since(there.at).abs() <= SITTING).then_some(other)
+        let at = |offset: i64| Some(Place { position: place.position.checked_add_signed(offset)?, ..place });
+        let (next, other) = (at(offset.signum())?, at(offset)?);
+        let (here, beside, there) = (self.items.get(&place)?, self.items.get(&next)?, self.items.get(&other)?);
+        let talk = here.author.name != beside.author.name && here.at.duration_since(there.at).abs() <= SITTING;
+        talk.then_some(other)
     }
 }
 
@@ -159,9 +173,8 @@ fn sittings(first: &FirstPass, items: &BTreeMap<Place, crate::memory::item::Memo
         sums.extend(sitting.drain(..).map(|place| (place, sum)));
     };
     for (place, item) in items {
-        let ends = last.is_some_and(|(before, at)| {
-            before.scope != place.scope || item.at.duration_since(at).abs() > SITTING
-        });
+        let ends =
+            last.is_some_and(|(before, at)| before.scope != place.scope || item.at.duration_since(at).abs() > SITTING);
         if ends {
             close(&mut sitting);
         }

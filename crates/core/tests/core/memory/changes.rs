@@ -73,7 +73,10 @@ fn what_cannot_be_saved_is_refused() {
     assert_eq!(wrong(|new| new.scope = Some(MemoryScope::Global)), RefusalCode::PolicyDenied);
     assert_eq!(wrong(|new| new.scope = Some("session:web:another1".parse().unwrap())), RefusalCode::NotFound);
     assert_eq!(wrong(|new| new.run = Some(task_run("web:another1", "t1"))), RefusalCode::NotFound);
-    assert_eq!(wrong(|new| new.expires_at = Some("1960-01-01T00:00:00Z".parse().unwrap())), RefusalCode::InvalidArgument);
+    assert_eq!(
+        wrong(|new| new.expires_at = Some("1960-01-01T00:00:00Z".parse().unwrap())),
+        RefusalCode::InvalidArgument
+    );
     let forged = |new: &mut NewMemory| {
         let (memory, promoted_by) = (MemoryId::new("m1").unwrap(), Actor::person("ada", "cli"));
         new.source = MemorySource::Promotion { memory, session: "web:another1".parse().unwrap(), promoted_by };
@@ -149,10 +152,7 @@ fn the_last_sixteen_changes_are_known() {
 fn what_is_not_here_cannot_be_changed() {
     let mut world = World::new();
     let missing = MemoryId::new("of-another-session").unwrap();
-    for refused in [
-        MemoryCommand::Forget { memory: missing.clone() },
-        MemoryCommand::Promote { memory: missing },
-    ] {
+    for refused in [MemoryCommand::Forget { memory: missing.clone() }, MemoryCommand::Promote { memory: missing }] {
         assert_eq!(world.person(command(refused)).unwrap_err().code, RefusalCode::NotFound);
     }
     let memory = saved(&mut world, "Ada likes tabs.").id;

@@ -124,8 +124,11 @@ fn chains() -> impl Strategy<Value = ScopeChain> {
     prop_oneof![
         sessions().prop_map(|session| ScopeChain::of_session(&session)),
         (sessions(), names()).prop_map(|(session, task)| ScopeChain::of_run(&task_run(&session.to_string(), task))),
-        (sessions(), names(), names())
-            .prop_map(|(session, goal, task)| ScopeChain::of_run(&goal_run(&session.to_string(), goal, task))),
+        (sessions(), names(), names()).prop_map(|(session, goal, task)| ScopeChain::of_run(&goal_run(
+            &session.to_string(),
+            goal,
+            task
+        ))),
     ]
 }
 

@@ -59,7 +59,8 @@ impl TurnRunner<'_> {
         let (TurnMemory::Read { about, .. }, Some(block)) = (&self.memory, self.memory_message()) else {
             return messages;
         };
-        let said = |message: &ModelMessage| matches!(message, ModelMessage::User { text } if text.contains(about.as_str()));
+        let said =
+            |message: &ModelMessage| matches!(message, ModelMessage::User { text } if text.contains(about.as_str()));
         let place = messages.iter().rposition(said).unwrap_or(0);
         messages.insert(place, block.clone());
         messages

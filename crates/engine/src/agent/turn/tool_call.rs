@@ -6,8 +6,8 @@ use std::time::Instant;
 use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
-    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool,
-    decide_other_tool,
+    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
+    authorize_plan_tool, decide_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;

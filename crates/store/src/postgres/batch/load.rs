@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::try_join;
-use planwright_core::event::Event;
 use planwright_core::command::Command;
+use planwright_core::event::Event;
 use planwright_core::ids::{MemoryId, PlanId};
 use planwright_core::memory::{MemoryChange, MemoryCommand};
 use planwright_core::session::SessionIdentity;
@@ -176,7 +176,8 @@ impl<'a> Batch<'a> {
     fn add_memories(&mut self, memories: &[Row]) -> Result<(), DatabaseError> {
         for row in memories {
             let owner: i64 = row.try_get("session_id")?;
-            let (id, record) = memory_rows::record(row.try_get("id")?, row.try_get("body")?, row.try_get("forgotten")?)?;
+            let (id, record) =
+                memory_rows::record(row.try_get("id")?, row.try_get("body")?, row.try_get("forgotten")?)?;
             for session in self.sessions.values_mut() {
                 if session.id.is_some_and(|session_id| memory_rows::may_name(session_id, owner)) {
                     session.snapshot.memories.insert(id.clone(), record.clone());

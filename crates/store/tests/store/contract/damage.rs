@@ -231,7 +231,7 @@ pub(crate) async fn a_newer_schema_is_refused_and_left_alone(store: &Store) {
     store.set_schema_version(99).await;
     for _ in 0..2 {
         match store.open().await {
-            Err(LedgerError::TooNew { found: 99, known: 8 }) => {}
+            Err(LedgerError::TooNew { found: 99, known: 9 }) => {}
             other => panic!("{other:?}"),
         }
     }

@@ -109,7 +109,10 @@ pub(crate) async fn tasks_share_the_scope_of_their_goal_and_nothing_else(store: 
     save_in_run(&engine, &first, MemoryKind::Fact, "parser fact of the session").await;
     for (run, expected) in [
         (&first, vec!["parser decision of the goal", "parser fact of the session", "parser result of the first task"]),
-        (&second, vec!["parser decision of the goal", "parser fact of the session", "parser result of the second task"]),
+        (
+            &second,
+            vec!["parser decision of the goal", "parser fact of the session", "parser result of the second task"],
+        ),
         (&alone, vec!["parser decision of a task of its own", "parser fact of the session"]),
         (&other_goal, vec!["parser fact of the session"]),
         (&run(TWO, Some("goal"), "t9"), vec![]),
@@ -136,7 +139,8 @@ pub(crate) async fn a_row_that_should_not_be_there_is_dropped_and_counted(store:
     save(&engine, TWO, "Their deploy runs at night.").await;
     let scope = |name: &str| format!("(SELECT id FROM memory_scope WHERE scope = 'session:{name}')");
     for table in ["memory_item", "memory_posting"] {
-        let moved = format!("UPDATE {table} SET scope_id = {}, position = 7 WHERE scope_id = {}", scope(ONE), scope(TWO));
+        let moved =
+            format!("UPDATE {table} SET scope_id = {}, position = 7 WHERE scope_id = {}", scope(ONE), scope(TWO));
         assert!(store.tamper(&moved).await > 0);
     }
     let chain = ScopeChain::of_session(&session(ONE));
@@ -214,9 +218,13 @@ pub(crate) async fn a_deleted_session_leaves_no_memory_behind(store: &Store) {
     let (bystander, postings) = (count(store, "memory_item").await, count(store, "memory_posting").await);
     assert_eq!(bystander, "4");
     let promoted = engine.memories().promote(&session(ONE), &person(), item.id).await.unwrap();
-    let lease = engine.ledger().acquire_lease(&session(ONE), "deleting", Duration::from_secs(60)).await.unwrap().unwrap();
+    let lease =
+        engine.ledger().acquire_lease(&session(ONE), "deleting", Duration::from_secs(60)).await.unwrap().unwrap();
     engine.ledger().delete_session(&lease).await.unwrap();
-    assert_eq!((count(store, "memory_scope").await, count(store, "memory_item").await), ("2".to_owned(), "2".to_owned()));
+    assert_eq!(
+        (count(store, "memory_scope").await, count(store, "memory_item").await),
+        ("2".to_owned(), "2".to_owned())
+    );
     assert!(count(store, "memory_posting").await.parse::<u64>().unwrap() < postings.parse::<u64>().unwrap());
     let left = "memory_posting WHERE scope_id NOT IN (SELECT id FROM memory_scope)";
     assert_eq!(count(store, left).await, "0");
@@ -246,7 +254,8 @@ pub(crate) async fn a_restored_session_has_its_memories(store: &Store) {
     restored.memories().undo(&session(ONE), &person()).await.unwrap();
     assert_eq!(found_in(&restored, ONE, "sold").await.len(), 1);
     // Back into the store where the global copy outlived the session.
-    let lease = engine.ledger().acquire_lease(&session(ONE), "deleting", Duration::from_secs(60)).await.unwrap().unwrap();
+    let lease =
+        engine.ledger().acquire_lease(&session(ONE), "deleting", Duration::from_secs(60)).await.unwrap().unwrap();
     engine.ledger().delete_session(&lease).await.unwrap();
     ledger.restore(&session(ONE), Arc::new(entries)).await.unwrap();
     assert_eq!(count(store, &format!("memory_item WHERE id = '{}'", promoted.id)).await, "1");
