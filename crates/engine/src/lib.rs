@@ -3,6 +3,7 @@
 //! - [`engine::Engine`]: a cheap handle on the services; every surface calls these and nothing else
 //! - [`sessions`], [`plans`], [`history`], [`inbox`], [`verifier`], [`importer`]: one service each
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
+//! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`plan_watch`]: a watch on one plan while any process carries it out
 //! - [`submitter`]: the one way a command reaches the ledger
@@ -24,6 +25,7 @@ pub mod importer;
 pub mod inbox;
 pub mod ledger;
 mod lookup;
+pub mod memories;
 pub mod model;
 pub mod permission_rules;
 mod plan_export;

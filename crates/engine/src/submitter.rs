@@ -21,7 +21,7 @@ use crate::toolbox::files::FileTools;
 
 use observers::CommitObservers;
 
-pub use observers::Observer;
+pub use observers::{MemoryRead, Observer};
 
 /// Submits commands to the ledger. Clones are cheap and share everything.
 #[derive(Debug, Clone)]
@@ -115,6 +115,11 @@ impl Submitter {
         self.observers.add(observer);
     }
 
+    /// Tells the observers that memories were read.
+    pub(crate) fn notify_memory_read(&self, session: &SessionIdentity, read: &MemoryRead) {
+        self.observers.notify_memory_read(session, read);
+    }
+
     /// A request with a new name, outside of any lease and turn.
     pub(crate) fn request<'a>(&self, session: &'a SessionIdentity, by: &'a Actor) -> SubmitRequest<'a> {
         SubmitRequest { session, by, id: self.next_request(), leasing: Leasing::None, turn: None }
@@ -181,6 +186,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Run(_) => "run_command",
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",
+        Command::Memory(_) => "memory_command",
         Command::Import(_) => "import",
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
+//! - `memory`: those of `planwright memory`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
 mod inbox;
 mod mcp_server;
+mod memory;
 mod operation;
 mod plan;
 
@@ -22,6 +24,7 @@ use crate::config::settings_help;
 
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
+pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
@@ -132,6 +135,8 @@ pub(crate) enum Command {
     Inbox(InboxArgs),
     /// List the sessions, the most recently active first, or delete one
     Sessions(SessionsArgs),
+    /// Look at what a session remembers, and save, forget or promote it
+    Memory(MemoryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
     /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given
