@@ -90,6 +90,7 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
         WaitingKind::Run => {
             vec![line(&["resume"], "to continue it:"), line(&["cancel"], "to end it:")]
         }
+        WaitingKind::ToolChange => vec![line(&["accept"], "to accept the tools as they are now:")],
     };
     lines.concat()
 }
@@ -108,6 +109,7 @@ const fn kind(kind: WaitingKind) -> &'static str {
         WaitingKind::Step => "step",
         WaitingKind::Uncertain => "uncertain",
         WaitingKind::Run => "run",
+        WaitingKind::ToolChange => "tool_change",
     }
 }
 
