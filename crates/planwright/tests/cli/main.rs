@@ -17,6 +17,7 @@ mod executions;
 mod hostile;
 mod import;
 mod mcp;
+mod mcp_servers;
 mod paused;
 mod plan_queries;
 mod projects;
