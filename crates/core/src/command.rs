@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::ask::{AskAnswer, AskSubject};
 use crate::ids::{AskId, ExecutionId, PlanId, StepId, TurnId};
 use crate::plan::approval::Selection;
-use crate::plan::execution::Pause;
+use crate::plan::execution::{Pause, PermissionCounts};
 use crate::plan::review::Review;
 use crate::plan::{Digest, PlanStyle};
 use crate::session::Compaction;
@@ -142,6 +142,9 @@ pub enum Decision {
         digest: Digest,
         selection: Selection,
         note: Option<String>,
+        /// Whether the execution pauses after each step until a person has looked at it.
+        #[serde(default)]
+        step_by_step: bool,
         then: AfterApproval,
     },
     Reject {
@@ -159,6 +162,9 @@ pub enum Decision {
     /// Carries on with an approved, paused or partially completed plan.
     Resume {
         plan: PlanId,
+        /// The step that the person looked at, by its 1-based index. It is refused if another step ended since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_step: Option<usize>,
     },
     /// Settles a step that failed or whose result is unknown.
     Settle {
@@ -252,6 +258,9 @@ pub struct EndedStep {
     /// What the call of the step did to files.
     #[serde(default, skip_serializing_if = "CallChanges::is_empty")]
     pub changes: CallChanges,
+    /// How the call of the step was permitted.
+    #[serde(default, skip_serializing_if = "PermissionCounts::is_zero")]
+    pub permissions: PermissionCounts,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -271,7 +280,7 @@ impl Command {
             Self::Session(
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
-            Self::Session(SessionCommand::RecordUndo(undo)) => Some(&undo.plan),
+            Self::Session(SessionCommand::RecordUndo(undo)) => undo.plan.as_ref(),
             Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
             Self::Session(_) | Self::Draft(_) | Self::Answer(_) | Self::Turn(_) | Self::Workbook(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
@@ -288,7 +297,7 @@ impl Decision {
             | Self::Reject { plan, .. }
             | Self::Revise { plan, .. }
             | Self::Cancel { plan, .. }
-            | Self::Resume { plan }
+            | Self::Resume { plan, .. }
             | Self::Settle { plan, .. } => plan,
             Self::Reviewed { decision, .. } => decision.plan(),
         }

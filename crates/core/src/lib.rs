@@ -12,6 +12,7 @@
 //! - [`upstream`]: tools of MCP servers, their names here, and how a list of them differs from the accepted one
 //! - [`workspace`]: the folder of the file tools, and what they change in it
 //! - [`workbook`]: task plan, findings and progress beside the conversation
+//! - [`front_matter`]: the keys at the beginning of a Markdown file
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
 //! - [`shared`]: what copies of a plan have in common
@@ -24,6 +25,7 @@ pub mod command;
 pub mod conversation;
 mod decide;
 pub mod event;
+pub mod front_matter;
 pub mod gate;
 pub mod identity;
 pub mod ids;

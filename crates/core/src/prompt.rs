@@ -4,6 +4,7 @@
 mod plan_block;
 mod project;
 pub mod specialist;
+mod template;
 
 use crate::agents::Specialist;
 use crate::plan::PlanStatus;
@@ -11,6 +12,7 @@ use crate::snapshot::Snapshot;
 
 pub use plan_block::plan_block;
 pub use project::{ProjectGuide, project_block};
+pub use template::template_block;
 
 /// A plan of the session, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]

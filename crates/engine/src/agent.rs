@@ -8,7 +8,7 @@
 //! - `turn`: a turn from its beginning to its end, as the state machine in `core` says
 //! - `permission`, `asks`: whether a call is permitted, and a person's answer to what a turn asks
 //! - `leases`: the lease of a session, taken and released
-//! - `change_tracker`, `plan_changes`: what calls change in files, and what plans changed
+//! - `change_tracker`, `plan_changes`, `chat_changes`: what calls change in files, and what plans and conversations changed
 //! - `chats`: which session a transport chat is in
 //! - `takeover`: work that other processes left
 //!
@@ -17,6 +17,7 @@
 mod agent_context;
 mod asks;
 mod change_tracker;
+mod chat_changes;
 mod chats;
 mod commands;
 mod execution;
@@ -40,7 +41,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
-use crate::model::Model;
+use crate::model::{Model, ModelCatalog};
 use crate::permission_rules::{FixedRules, RuleSource};
 use crate::process;
 use crate::server_ledger::ServerLedger;
@@ -56,6 +57,7 @@ use agent_context::AgentContext;
 use inputs::InputDispatcher;
 use takeover::Takeover;
 
+pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 
@@ -81,6 +83,8 @@ pub struct AgentOptions {
     /// Whether the process of an owner is known to have ended, so that its leases can be taken at once.
     pub is_gone: fn(&str) -> bool,
     pub permissions: Arc<dyn RuleSource>,
+    /// The models that specialists name; the one model of the agent answers for all of them if absent.
+    pub models: Option<Arc<dyn ModelCatalog>>,
     /// Whether shell commands run without a sandbox.
     pub commands_are_unconfined: bool,
 }
@@ -93,6 +97,7 @@ impl AgentOptions {
             lease: Duration::from_secs(15),
             is_gone: |_| false,
             permissions: Arc::new(FixedRules::default()),
+            models: None,
             commands_are_unconfined: false,
         }
     }
@@ -113,7 +118,7 @@ impl Agent {
         options: AgentOptions,
     ) -> Self {
         let toolbox = others.with_first(files.tools());
-        let engine = engine.with_workbook_beside(&files);
+        let engine = engine.with_workbook_beside(&files).with_project_files(files.clone());
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
         let handler = Arc::new(InputDispatcher::new(&context));
         Self { context, handler, sessions: SessionRegistry::default() }
@@ -122,6 +127,7 @@ impl Agent {
     /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
     /// that inputs which only read or which stop what runs do not wait. Dropping the stream does not cancel it.
     pub fn submit(&self, input: Input, request: Request) -> ProgressStream {
+        let request = Request { received_at: Some(self.engine().now()), ..request };
         let options = TaskOptions { ledger: Arc::clone(self.engine().ledger()) };
         self.sessions.submit(input, request, &self.handler, &options)
     }
@@ -163,6 +169,11 @@ impl Agent {
     /// Checks a folder that a person names as a project, and gives it as it is recorded: absolute, without links.
     pub fn project(&self, path: &Path) -> Result<Workspace, Refusal> {
         self.context.files.project(path)
+    }
+
+    /// What plans changed in files.
+    pub fn chat_changes(&self) -> ChatChangesReader {
+        ChatChangesReader::new(&self.context)
     }
 
     /// What plans changed in files.

@@ -1,9 +1,11 @@
 //! The arguments of the command line.
 //!
+//! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
+mod inbox;
 mod mcp_server;
 mod operation;
 mod plan;
@@ -18,6 +20,7 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
+pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
@@ -124,6 +127,9 @@ pub(crate) enum Command {
     /// Look at plans and decide about them
     #[command(after_help = plan::PLANS)]
     Plan(PlanArgs),
+    /// What waits for you, over all sessions: look at it and decide
+    #[command(after_help = inbox::INBOX)]
+    Inbox(InboxArgs),
     /// List the sessions, the most recently active first, or delete one
     Sessions(SessionsArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout

@@ -5,6 +5,7 @@ mod chat;
 mod doctor;
 mod health;
 mod import;
+mod inbox;
 mod mcp;
 mod mcp_server;
 mod plan;
@@ -30,6 +31,7 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         Command::Verify => "nothing was changed; restore a backup from before the damage".to_owned(),
         Command::Chat(_)
         | Command::Plan(_)
+        | Command::Inbox(_)
         | Command::Sessions(_)
         | Command::Mcp(_)
         | Command::McpServer(_)
@@ -52,6 +54,7 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
             let context = Context::open(global, plan::needs(&arguments.command)).await?;
             plan::run(context, arguments).await
         }
+        Command::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
         Command::Sessions(arguments) => sessions::run(global, &arguments).await,
         Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
         Command::McpServer(arguments) => mcp_server::run(global, arguments).await,

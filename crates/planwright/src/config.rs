@@ -1,7 +1,7 @@
 //! The settings: flags come before variables, variables before the configuration file, and the file before the defaults.
 //!
 //! - `agents`: the specialists that steps can be given to
-//! - `agent_files`, `front_matter`: specialists as Markdown files
+//! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
 //! - `planning_files`: the workbook
@@ -17,7 +17,6 @@
 mod agent_files;
 mod agents;
 mod file;
-mod front_matter;
 mod mcp;
 pub(crate) mod mcp_file;
 mod planning_files;
@@ -34,6 +33,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use planwright_core::permission::{PermissionRule, PermissionRules};
+use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -64,6 +64,8 @@ pub(crate) struct Settings {
     pub(crate) sandbox: SandboxSettings,
     /// The folders below which a server takes project folders.
     pub(crate) allowed_projects: Vec<PathBuf>,
+    /// Where plans are written in a project.
+    pub(crate) plan_export: Option<ExportPath>,
     /// The rules of the configuration file, which make sense.
     pub(crate) permissions: Vec<PermissionRule>,
     /// The upstream MCP servers.
@@ -94,6 +96,7 @@ impl Settings {
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
+        let plan_export = file.plan.export();
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         let policy = policy::policy(file, &path, &data)?;
         Ok(Self {
@@ -104,6 +107,7 @@ impl Settings {
             server,
             sandbox,
             allowed_projects,
+            plan_export,
             permissions,
             mcp_servers,
             policy,

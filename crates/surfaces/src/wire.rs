@@ -34,11 +34,12 @@ use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSche
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
 pub use changes::{
-    ChangedPathsView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, UndoView, UndoneView,
+    ChangedPathsView, ChatChangesView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, TurnChangesView,
+    UndoView, UndoneView,
 };
 pub use decisions::DecisionView;
 pub use entries::EntryView;
-pub use executions::{CountsView, ExecutionView, StepRunView};
+pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView};
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use plan_updates::PlanUpdateView;
@@ -258,6 +259,8 @@ pub struct ApprovalView {
     pub skipped: Vec<SkippedView>,
     #[schema(required = true)]
     pub note: Option<String>,
+    /// Whether the execution pauses after each step for a person's look.
+    pub step_by_step: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -287,6 +290,7 @@ impl From<&Approval> for ApprovalView {
                 })
                 .collect(),
             note: approval.note.clone(),
+            step_by_step: approval.step_by_step,
         }
     }
 }

@@ -72,12 +72,20 @@ pub enum ProjectCommand {
     At(String),
 }
 
-/// Which changes of files. Without a plan, the active one or else the last one is meant.
+/// Which changes of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangeSelection {
-    pub plan: Option<PlanReference>,
-    /// From 1.
-    pub step: Option<usize>,
+pub enum ChangeSelection {
+    /// Those of the active plan, else those that were made last: by the conversation or by a plan.
+    #[default]
+    Latest,
+    /// Those of a plan, or of one of its steps. Without a plan, the active one or else the last one is meant.
+    Plan {
+        plan: Option<PlanReference>,
+        /// From 1.
+        step: Option<usize>,
+    },
+    /// Those that the conversation made outside of any plan.
+    Chat,
 }
 
 /// Where no plan is named, the active one is meant.
@@ -95,6 +103,8 @@ pub enum PlanCommand {
     Approve {
         plan: Option<PlanReference>,
         selection: Selection,
+        /// Whether the execution pauses after each step.
+        step_by_step: bool,
         note: Option<String>,
     },
     Reject {
@@ -241,9 +251,10 @@ impl PlanCommand {
             }
             Self::Diff(Comparison::Versions { plan }) => write_after(f, plan),
             Self::Diff(Comparison::Plans { first, second }) => write!(f, " {first} {second}"),
-            Self::Approve { plan, selection, note } => {
+            Self::Approve { plan, selection, step_by_step, note } => {
                 write_after(f, plan)?;
                 write_selection(f, selection)?;
+                write_after(f, &step_by_step.then_some("step by step"))?;
                 write_note(f, note.as_deref())
             }
             Self::Cancel { plan, reason } => write_after(f, plan).and_then(|()| write_note(f, reason.as_deref())),
@@ -265,8 +276,14 @@ fn write_after(f: &mut fmt::Formatter<'_>, argument: &Option<impl fmt::Display>)
 }
 
 fn write_selected_changes(f: &mut fmt::Formatter<'_>, selection: &ChangeSelection) -> fmt::Result {
-    write_after(f, &selection.plan)?;
-    selection.step.iter().try_for_each(|step| write!(f, " step {step}"))
+    match selection {
+        ChangeSelection::Latest => Ok(()),
+        ChangeSelection::Plan { plan, step } => {
+            write_after(f, plan)?;
+            step.iter().try_for_each(|step| write!(f, " step {step}"))
+        }
+        ChangeSelection::Chat => f.write_str(" chat"),
+    }
 }
 
 fn write_note(f: &mut fmt::Formatter<'_>, note: Option<&str>) -> fmt::Result {

@@ -166,8 +166,10 @@ static TABLE: [CommandSpec; 37] = {
         row(Plans, Deciding, "plans", "", |rest| nothing(rest, SlashCommand::Plans))
             .says("every plan of this session", "/plans"),
         row(Plans, Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
-        row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [-- note]", plan::approve)
-            .says("say yes, to all steps or some", "/plan approve 3 skip 2 -- looks fine"),
+        row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [step by step] [-- note]", plan::approve).says(
+            "say yes, to all steps or some; `step by step` pauses after each for a look",
+            "/plan approve 3 skip 2 step by step -- looks fine",
+        ),
         row(Plans, Deciding, "plan reject", "[#plan] [reason]", plan::reject)
             .says("say no; the plan ends", "/plan reject #3 too risky"),
         row(Plans, Deciding, "plan revise", "[#plan] <what to change>", plan::revise)
@@ -175,16 +177,16 @@ static TABLE: [CommandSpec; 37] = {
         row(Plans, Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
             .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
         row(Plans, Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
-            "carry on with an approved plan, and say what becomes of the step it stopped at",
+            "carry on: with an approved plan, after a look at a step, or past one it stopped at",
             "/plan resume 3 skip",
         ),
         row(Plans, Deciding, "plan diff", "[plan] [other plan]", plan::diff)
             .says("what changed in a plan, or from one plan to another", "/plan diff 2 3"),
         row(Plans, Deciding, "plan export", "[plan]", plan::export).says("a plan as Markdown", "/plan export 3"),
-        row(Plans, Deciding, "changes", "[plan] [step 2]", workspace::changes)
-            .says("what a plan changed in files, as a diff", "/changes 3 step 2"),
-        row(Plans, Deciding, "undo", "[plan] [step 2]", workspace::undo)
-            .says("put the files back as they were before a plan or a step", "/undo 3"),
+        row(Plans, Deciding, "changes", "[plan] [step 2] or chat", workspace::changes)
+            .says("what a plan changed in files, or the chat outside of any plan, as a diff", "/changes 3 step 2"),
+        row(Plans, Deciding, "undo", "[plan] [step 2] or chat", workspace::undo)
+            .says("put files back as before a plan, a step, or the chat's last turn that changed some", "/undo 3"),
         row(Conversation, Talking, "project", "[folder]", workspace::project).says(
             "work in this folder from now on; `off` goes back to the session's own folder",
             "/project /home/me/shop",

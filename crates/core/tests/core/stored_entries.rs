@@ -12,7 +12,11 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 2] = [include_str!("fixtures/journal.jsonl"), include_str!("fixtures/journal_reviews.jsonl")];
+const STORED: [&str; 3] = [
+    include_str!("fixtures/journal.jsonl"),
+    include_str!("fixtures/journal_reviews.jsonl"),
+    include_str!("fixtures/journal_steps.jsonl"),
+];
 
 fn session() -> SessionIdentity {
     SESSION.parse().unwrap()
@@ -23,7 +27,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 2] {
+fn journals() -> [Vec<SealedEntry>; 3] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

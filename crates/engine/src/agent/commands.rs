@@ -44,7 +44,7 @@ use crate::session::task::{InputContext, Running};
 use overview::Overview;
 use workspace::WorkspaceCommands;
 
-pub(super) use decisions::{Decisions, REVISION};
+pub(super) use decisions::{Decisions, REVISION, Resuming};
 pub(super) use plans::{Leave, PlanCommands};
 
 #[derive(Debug, Clone)]

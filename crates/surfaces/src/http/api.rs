@@ -15,6 +15,7 @@ mod messages;
 mod pagination;
 mod plans;
 mod server;
+mod session_changes;
 mod sessions;
 mod workbook;
 
@@ -54,6 +55,7 @@ pub(super) fn documented() -> OpenApiRouter<App> {
 fn others() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .merge(sessions::router())
+        .merge(session_changes::router())
         .merge(messages::router())
         .merge(journal::router())
         .merge(plans::router())

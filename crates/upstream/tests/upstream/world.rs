@@ -185,7 +185,7 @@ impl World {
 
     /// The names of the tools in the last request to the model.
     pub(crate) fn advertised(&self) -> Vec<String> {
-        self.model.last_request().tools.into_iter().map(|tool| tool.name).collect()
+        self.model.last_request().tools.iter().map(|tool| tool.name.clone()).collect()
     }
 
     /// What a server wrote down about itself.

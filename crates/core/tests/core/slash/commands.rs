@@ -102,7 +102,12 @@ fn plan_command() -> impl Strategy<Value = PlanCommand> {
         plan().prop_map(|plan| Show { plan }),
         (plan(), option::of(select(StuckChoice::ALL.to_vec()))).prop_map(|(plan, choice)| Resume { plan, choice }),
         plan().prop_map(|plan| Export { plan }),
-        (plan(), selection(), words()).prop_map(|(plan, selection, note)| Approve { plan, selection, note }),
+        (plan(), selection(), any::<bool>(), words()).prop_map(|(plan, selection, step_by_step, note)| Approve {
+            plan,
+            selection,
+            step_by_step,
+            note
+        }),
         (plan(), words()).prop_map(|(plan, reason)| Reject { plan, reason }),
         (plan(), words()).prop_map(|(plan, reason)| Cancel { plan, reason }),
         (plan(), text()).prop_map(|(plan, feedback)| Revise { plan, feedback }),

@@ -105,7 +105,7 @@ impl Overview {
         let snapshot = self.agent.engine().sessions().snapshot(session).await?;
         let situation = GateContext::of(&snapshot, self.agent.engine().policy(), Caller::Conversation);
         let mut lines = Vec::new();
-        for spec in self.turns.requests.advertised(&situation) {
+        for spec in self.turns.requests.advertised(&situation, session, None).specs.iter() {
             let effect = match self.agent.toolbox.get(&spec.name) {
                 None if PlanTool::named(&spec.name).is_some() => "about the plan",
                 None if WorkbookTool::named(&spec.name).is_some() => "about the workbook",

@@ -26,7 +26,7 @@ use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
-use crate::tools::{Arguments, AssignedStep};
+use crate::tools::{Arguments, AssignedStep, is_paused};
 
 /// The largest result of one call that the model is sent.
 const MOST_TOKENS: u32 = 16_000;
@@ -97,7 +97,7 @@ impl TurnRunner<'_> {
         };
         if let Purpose::Step { agent: specialist, .. } | Purpose::Question { agent: specialist, .. } =
             &self.turn.purpose
-            && let Some(options) = self.turns.requests.specialist_options(&self.turn.purpose)
+            && let Some(options) = self.agent.specialist_options(&self.session, &self.turn.purpose)
             && let Err(refusal) = options.check_tool(specialist, name)
         {
             return Ok(refused(&refusal));
@@ -217,7 +217,9 @@ impl TurnRunner<'_> {
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;
-        let settles = rewritten || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
+        // A person looks at the step that ended before the agent continues.
+        let paused = tool == PlanTool::Progress && answer.as_ref().is_ok_and(is_paused);
+        let settles = rewritten || paused || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
         if settles && let Ok(value) = &answer {
             self.settled = plan_named_in(value);
             return Ok(outcome_of(answer, ToolStatus::Settled));
@@ -265,8 +267,7 @@ impl TurnRunner<'_> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
         let context = context.in_workspace(self.workspace()).named(call_id.as_str());
-        let sandbox = self.turns.requests.specialist_options(&self.turn.purpose).and_then(|own| own.sandbox.as_deref());
-        Ok(context.watched_by(&self.context.progress).at_sandbox_level(sandbox))
+        Ok(context.watched_by(&self.context.progress).at_sandbox_level(self.sandbox.as_deref()))
     }
 
     /// The context in which the gate decides.
@@ -300,8 +301,8 @@ impl TurnRunner<'_> {
     }
 
     fn unknown(&self, name: &str) -> Refusal {
-        let tools = self.turns.requests.advertised(&self.situation());
-        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let tools = self.turns.requests.advertised(&self.situation(), &self.session, None);
+        let names: Vec<_> = tools.specs.iter().map(|tool| tool.name.as_str()).collect();
         Refusal::not_found(format!("There is no tool {}; the tools are {}.", quoted(name), names.join(", ")))
     }
 }

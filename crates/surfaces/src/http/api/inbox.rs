@@ -45,8 +45,8 @@ struct InboxPage {
 /// List the decisions that wait for a person
 ///
 /// First what agents ask: permission for a call, and questions; then tools of MCP servers that no person has accepted.
-/// `limit` does not count these. Then plans to approve, steps with an unknown result, and paused executions; the one that
-/// changed last comes first.
+/// `limit` does not count these. Then plans to approve, steps to look at, steps with an unknown result, and paused
+/// executions; the one that changed last comes first.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxQuery),
     responses((status = 200, description = "A page of decisions", body = InboxPage, example = json!(example()))))]
 async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<InboxPage>> {
