@@ -90,7 +90,10 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
         WaitingKind::Run => {
             vec![line(&["resume"], "to continue it:"), line(&["cancel"], "to end it:")]
         }
-        WaitingKind::ToolChange => vec![line(&["accept"], "to accept the tools as they are now:")],
+        WaitingKind::ToolChange => {
+            let command = invocation.command(["mcp-server", "accept", id]);
+            vec![format!("{}{}", spans(&[Span::new("to look at them and accept them:", DIM)], width), indented(&command, width))]
+        }
     };
     lines.concat()
 }
