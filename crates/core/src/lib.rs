@@ -4,6 +4,7 @@
 //! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
+//! - [`presence`], [`approval`]: how a person was recognised, and what an approval needs
 //! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
@@ -18,6 +19,7 @@
 pub mod actor;
 pub mod agents;
 mod apply;
+pub mod approval;
 pub mod ask;
 pub mod command;
 pub mod conversation;
@@ -34,6 +36,7 @@ pub mod permission;
 pub mod plan;
 pub mod planner;
 pub mod policy;
+pub mod presence;
 pub mod prompt;
 pub mod refusal;
 mod replay;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agents::AgentRegistry;
+use crate::approval::{AgentSandbox, ApprovalPolicy, Approvers, Require};
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
 use crate::workbook::PlanningFiles;
@@ -20,6 +21,12 @@ pub struct Policy {
     /// How many turns in a row the system begins by itself for an approved document when the turn before ended without
     /// any recorded progress.
     pub nudges: u32,
+    /// How a person has to be recognised to approve.
+    pub approval: ApprovalPolicy,
+    /// The approvers whose signatures count.
+    pub approvers: Approvers,
+    /// What the commands of Planwright's own agent can reach.
+    pub agent_sandbox: AgentSandbox,
 }
 
 impl Default for Policy {
@@ -33,6 +40,10 @@ impl Default for Policy {
             standing_approval: StandingApproval::default(),
             planning_files: PlanningFiles::default(),
             nudges: 1,
+            // A program that embeds the engine recognises people itself. The settings of the binary begin with `separate`.
+            approval: ApprovalPolicy::requiring(Require::Any),
+            approvers: Approvers::default(),
+            agent_sandbox: AgentSandbox::default(),
         }
     }
 }

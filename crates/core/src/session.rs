@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
 use crate::mode::PlanModeState;
+use crate::presence::AgentClient;
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 use crate::workspace::Workspace;
@@ -50,6 +51,9 @@ pub struct Session {
     /// The calls that a person permitted for the rest of an execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<GrantedCall>,
+    /// The programs that started `planwright mcp` for this session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<AgentClient>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -83,6 +87,7 @@ impl Session {
             workbook: None,
             workspace: Workspace::Own,
             granted: Vec::new(),
+            clients: Vec::new(),
         }
     }
 

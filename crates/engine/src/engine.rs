@@ -9,6 +9,7 @@ use planwright_core::ids::RequestId;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 
+use crate::approvals::Approvals;
 use crate::clock::{Clock, Ids};
 use crate::history::History;
 use crate::importer::Importer;
@@ -100,6 +101,10 @@ impl Engine {
     pub fn tools(&self) -> PlanTools {
         let (plans, workbook_tools) = (self.plans(), self.workbook_tools());
         PlanTools::new(self.submitter.clone(), plans, workbook_tools, self.definitions.clone())
+    }
+
+    pub fn approvals(&self) -> Approvals {
+        Approvals::new(self.submitter.clone())
     }
 
     pub fn inbox(&self) -> Inbox {

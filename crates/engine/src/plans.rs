@@ -47,7 +47,7 @@ impl Plans {
         selection: Selection,
         note: Option<String>,
     ) -> LedgerResult<Arc<Plan>> {
-        let approving = Approving { selection, note, review: None };
+        let approving = Approving { selection, note, ..Approving::default() };
         self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
     }
 
@@ -62,9 +62,14 @@ impl Plans {
         approving: Approving,
         then: AfterApproval,
     ) -> LedgerResult<Arc<Plan>> {
-        let Approving { selection, note, review } = approving;
+        let Approving { selection, note, review, signature } = approving;
         let decision = Decision::Approve { plan: plan.clone(), digest, selection, note, then };
-        self.decide(session, by, reviewed(decision, review)).await
+        let decision = reviewed(decision, review);
+        let decision = match signature {
+            Some(signature) => Decision::Signed { decision: Box::new(decision), signature },
+            None => decision,
+        };
+        self.decide(session, by, decision).await
     }
 
     /// Settles a step whose result is unknown, or that failed.

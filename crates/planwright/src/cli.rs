@@ -1,8 +1,10 @@
 //! The arguments of the command line.
 //!
+//! - `approver`: those of `planwright approver` and `planwright init`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
+mod approver;
 mod operation;
 mod plan;
 
@@ -16,7 +18,8 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
-pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
+pub(crate) use self::approver::{ApproverArgs, ApproverCommand, InitArgs, PolicyArgs};
+pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand, VerifyArgs};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
     ReviseArgs, WatchArgs,
@@ -139,8 +142,13 @@ pub(crate) enum Command {
     /// Add what is in an archive to the store
     #[command(after_help = operation::RESTORE)]
     Restore(RestoreArgs),
-    /// Check every journal, and name the first damaged entry of each
-    Verify,
+    /// Set up who approves plans: a name and a passphrase
+    Init(InitArgs),
+    /// Enrol the people who approve with a passphrase, and the policy in force
+    #[command(after_help = approver::APPROVER)]
+    Approver(ApproverArgs),
+    /// Check every journal and signature, and name the first damaged entry of each
+    Verify(VerifyArgs),
     /// Check the installation, and say what to do where something is wrong
     #[command(after_help = operation::DOCTOR)]
     Doctor,

@@ -1,6 +1,7 @@
 //! The settings: flags come before variables, variables before the configuration file, and the file before the defaults.
 //!
 //! - `agents`: the specialists that steps can be given to
+//! - `approval`: how a person has to be recognised to approve
 //! - `agent_files`, `front_matter`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `planning_files`: the workbook
@@ -15,6 +16,7 @@
 
 mod agent_files;
 mod agents;
+mod approval;
 mod file;
 mod front_matter;
 mod planning_files;
@@ -30,11 +32,13 @@ mod variables;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use planwright_core::approval::AgentSandbox;
 use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_llm::{ModelChoice, ReplyLimits};
+use planwright_sandbox::SandboxLevel;
 use planwright_store::Location;
 
 use self::file::File;
@@ -88,7 +92,11 @@ impl Settings {
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
-        let policy = policy::policy(file, &path, &data)?;
+        let mut policy = policy::policy(file, &path, &data)?;
+        policy.agent_sandbox = match sandbox.level {
+            SandboxLevel::Open => AgentSandbox::Open,
+            SandboxLevel::ReadOnly | SandboxLevel::Workspace => AgentSandbox::Restricted,
+        };
         Ok(Self {
             location,
             own_folder,

@@ -28,6 +28,7 @@ use crate::config::{ModelSettings, SandboxSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::permissions::PermissionFile;
+use crate::processes;
 use crate::sandbox;
 use crate::terminal::card::{self, Source, Standing};
 use crate::terminal::screen::Screen;
@@ -105,10 +106,15 @@ impl Context {
             files: FileTools::new(settings.data.join("users"), FileLimits::default()),
             templates: Some(settings.data.join("templates")),
         };
+        let engine = Engine::new(ledger.clone(), settings.policy).with_workbook_folders(folders);
+        let person = person();
+        if let Err(error) = engine.approvals().record_configured(&Actor::system("cli")).await {
+            tracing::warn!(event = "approval_policy_not_recorded", %error);
+        }
         Ok(Self {
-            engine: Engine::new(ledger.clone(), settings.policy).with_workbook_folders(folders),
+            engine,
             ledger,
-            person: person(),
+            person,
             screen: Screen::new(global.json),
             invocation: Invocation::new(global),
             permissions: Arc::new(PermissionFile::new(settings.permissions, &settings.data)),
@@ -335,7 +341,7 @@ fn person() -> Actor {
     let name = ["USER", "LOGNAME", "USERNAME"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
-    Actor::person(name.unwrap_or_else(|| "person".to_owned()), "cli")
+    Actor::person(name.unwrap_or_else(|| "person".to_owned()), "cli").recognised(processes::presence())
 }
 
 /// For the argument `-`.

@@ -20,6 +20,7 @@ use planwright_core::actor::Actor;
 use planwright_core::mode::PlanModeState;
 use planwright_core::plan::execution::{Progress, StepStatus};
 use planwright_core::plan::{Approval, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::presence::Presence;
 use planwright_core::session::Session;
 use planwright_engine::history::{HistoryItem, PlanVersion};
 use planwright_engine::ledger::PlanSummary;
@@ -256,6 +257,17 @@ pub struct ApprovalView {
     pub skipped: Vec<SkippedView>,
     #[schema(required = true)]
     pub note: Option<String>,
+    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+    /// recorded.
+    #[schema(required = true)]
+    pub presence: Option<&'static str>,
+    /// The approvers who signed it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signed_by: Vec<String>,
+    /// When it can no longer begin or continue work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub valid_until: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -285,6 +297,9 @@ impl From<&Approval> for ApprovalView {
                 })
                 .collect(),
             note: approval.note.clone(),
+            presence: approval.by.presence.as_ref().map(Presence::as_str),
+            signed_by: approval.signatures.iter().map(|signature| signature.approver.clone()).collect(),
+            valid_until: approval.valid_until,
         }
     }
 }

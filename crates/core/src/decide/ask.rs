@@ -7,6 +7,7 @@ use crate::decide::Decider;
 use crate::event::{Event, TurnEvent};
 use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::PlanStatus;
+use crate::plan::risk::tool_risks;
 use crate::policy::filled;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::turn::OpenTurn;
@@ -71,6 +72,9 @@ impl Decider<'_> {
         ask.subject.check_answer(answer)?;
         let event = match answer.clone() {
             AskAnswer::Permission { grant, words } => {
+                if let (true, AskSubject::Permission(call)) = (grant.permits(), &ask.subject) {
+                    self.approval_check(&tool_risks(&call.tool)).check()?;
+                }
                 if let Some(words) = &words {
                     self.policy.limits.check_line("answer", words)?;
                 }

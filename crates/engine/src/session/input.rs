@@ -6,7 +6,7 @@ use planwright_core::command::StuckChoice;
 use planwright_core::ids::{AskId, PlanId, RequestId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
-use planwright_core::plan::{Digest, Plan};
+use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_core::slash::{self, Mistake, PlanCommand, ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
@@ -211,6 +211,20 @@ pub struct Approving {
     pub selection: Selection,
     pub note: Option<String>,
     pub review: Option<Review>,
+    /// The approver's signature, where the policy asks for one.
+    pub signature: Option<ApprovalSignature>,
+}
+
+impl Approving {
+    /// The note as it is recorded: what the person said, and their comments in words.
+    pub(crate) fn note_of(&self, plan: &Plan) -> Option<String> {
+        let said = self.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+        let comments = self.review.as_ref().filter(|review| !review.comments.is_empty());
+        match (said, comments.map(|review| review.to_text(plan))) {
+            (Some(said), Some(comments)) => Some(format!("{said}\n\n{comments}")),
+            (said, comments) => said.map(str::to_owned).or(comments),
+        }
+    }
 }
 
 /// What a person wants changed: in words, with comments on the text, or both.

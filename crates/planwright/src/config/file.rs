@@ -7,6 +7,7 @@ use planwright_core::turn::TurnLimits;
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
+use super::approval::ApprovalSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
 use super::reply::ReplySection;
@@ -27,6 +28,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) plan: PlanSection,
     #[serde(default)]
+    pub(super) approval: ApprovalSection,
+    #[serde(default)]
     pub(super) turn: TurnSection,
     #[serde(default)]
     pub(super) reply: ReplySection,
@@ -46,6 +49,7 @@ impl File {
     /// Replaces what the file says in its sections by what the variables say.
     pub(super) fn read_variables(&mut self) -> Result<(), Failure> {
         self.plan.read_variables()?;
+        self.approval.read_variables()?;
         self.turn.read_variables()?;
         self.reply.read_variables()?;
         self.limits.read_variables()?;
@@ -92,6 +96,7 @@ impl File {
             ),
         ];
         settings.extend(PlanSection::settings());
+        settings.extend(ApprovalSection::settings());
         settings.extend(TurnSection::settings());
         settings.extend(ReplySection::settings());
         settings.extend(LimitsSection::settings());

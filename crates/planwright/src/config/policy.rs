@@ -19,6 +19,8 @@ pub(super) fn policy(mut file: File, path: &Path, data: &Path) -> Result<Policy,
         standing_approval: file.plan.standing_approval(),
         planning_files: file.planning_files.planning_files(),
         nudges: file.plan.nudges(),
+        approval: file.approval.policy(),
+        ..Policy::default()
     })
 }
 

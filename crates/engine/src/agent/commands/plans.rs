@@ -75,7 +75,7 @@ impl PlanCommands {
             PlanCommand::Approve { plan, selection, note } => {
                 Box::pin(self.decisions.approve_shown(
                     plan.as_ref(),
-                    Approving { selection, note, review: None },
+                    Approving { selection, note, ..Approving::default() },
                     context,
                 ))
                 .await

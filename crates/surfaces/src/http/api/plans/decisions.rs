@@ -72,7 +72,7 @@ impl Approval {
             (None, Some(skip)) => Selection::Skip(positions(skip)),
             (Some(_), Some(_)) => return Err(Refusal::invalid("Say `only` or `skip`, not both.")),
         };
-        Ok(Approving { selection, note: self.note.take(), review: None })
+        Ok(Approving { selection, note: self.note.take(), ..Approving::default() })
     }
 }
 
