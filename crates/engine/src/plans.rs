@@ -10,7 +10,7 @@ use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::review::Review;
-use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::plan::{ApprovalSignature, Digest, Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 
@@ -48,6 +48,19 @@ impl Plans {
         note: Option<String>,
     ) -> LedgerResult<Arc<Plan>> {
         let approving = Approving { selection, note, ..Approving::default() };
+        self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
+    }
+
+    /// The same with an approver's signature.
+    pub async fn approve_signed(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        digest: Digest,
+        signature: ApprovalSignature,
+    ) -> LedgerResult<Arc<Plan>> {
+        let approving = Approving { signature: Some(signature), ..Approving::default() };
         self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
     }
 
