@@ -92,7 +92,11 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
         }
         WaitingKind::ToolChange => {
             let command = invocation.command(["mcp-server", "accept", id]);
-            vec![format!("{}{}", spans(&[Span::new("to look at them and accept them:", DIM)], width), indented(&command, width))]
+            vec![format!(
+                "{}{}",
+                spans(&[Span::new("to look at them and accept them:", DIM)], width),
+                indented(&command, width)
+            )]
         }
     };
     lines.concat()
