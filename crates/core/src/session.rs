@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
+use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
@@ -50,6 +51,9 @@ pub struct Session {
     /// The calls that a person permitted for the rest of an execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<GrantedCall>,
+    /// The last changes of its memory, the newest last, that can be taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_changes: Vec<MemoryChange>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -83,6 +87,7 @@ impl Session {
             workbook: None,
             workspace: Workspace::Own,
             granted: Vec::new(),
+            memory_changes: Vec::new(),
         }
     }
 

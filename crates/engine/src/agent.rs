@@ -41,7 +41,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
-use crate::model::Model;
+use crate::model::{Model, ModelCatalog};
 use crate::permission_rules::{FixedRules, RuleSource};
 use crate::process;
 use crate::server_ledger::ServerLedger;
@@ -51,6 +51,7 @@ use crate::session::registry::SessionRegistry;
 use crate::session::task::{InputHandler, TaskOptions};
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
+use crate::upstream::UpstreamTools;
 
 use agent_context::AgentContext;
 use inputs::InputDispatcher;
@@ -82,6 +83,8 @@ pub struct AgentOptions {
     /// Whether the process of an owner is known to have ended, so that its leases can be taken at once.
     pub is_gone: fn(&str) -> bool,
     pub permissions: Arc<dyn RuleSource>,
+    /// The models that specialists name; the one model of the agent answers for all of them if absent.
+    pub models: Option<Arc<dyn ModelCatalog>>,
     /// Whether shell commands run without a sandbox.
     pub commands_are_unconfined: bool,
 }
@@ -94,6 +97,7 @@ impl AgentOptions {
             lease: Duration::from_secs(15),
             is_gone: |_| false,
             permissions: Arc::new(FixedRules::default()),
+            models: None,
             commands_are_unconfined: false,
         }
     }
@@ -113,8 +117,8 @@ impl Agent {
         others: Toolbox,
         options: AgentOptions,
     ) -> Self {
-        let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
-        let engine = engine.with_workbook_beside(&files);
+        let toolbox = others.with_first(files.tools());
+        let engine = engine.with_workbook_beside(&files).with_project_files(files.clone());
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
         let handler = Arc::new(InputDispatcher::new(&context));
         Self { context, handler, sessions: SessionRegistry::default() }
@@ -181,6 +185,11 @@ impl Agent {
     /// What plans changed in files.
     pub fn plan_changes(&self) -> PlanChangesReader {
         PlanChangesReader::new(&self.context)
+    }
+
+    /// The tools of upstream MCP servers. `None` without such servers.
+    pub fn upstream(&self) -> Option<&UpstreamTools> {
+        self.context.toolbox.upstream()
     }
 
     pub fn chats(&self) -> Chats {

@@ -206,7 +206,7 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::FilesChanged { .. }
             | SessionEvent::ChangesUndone { .. } => None,
         },
-        Event::Turn { .. } | Event::Workbook(_) => None,
+        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => None,
         Event::Plan { event, .. } => match event {
             PlanEvent::ContentSet { .. }
             | PlanEvent::StepRecorded { .. }

@@ -8,12 +8,14 @@ mod decisions;
 mod entries;
 mod executions;
 mod inbox;
+mod memory;
 mod messages;
 mod plan_updates;
 mod progress;
 mod reviews;
 pub(crate) mod schemas;
 mod sessions;
+mod upstream;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
@@ -40,11 +42,13 @@ pub use decisions::DecisionView;
 pub use entries::EntryView;
 pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView};
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
+pub use memory::{MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
 pub use reviews::{AnchorView, CommentView, ReviewRoundView, ReviewView};
 pub use sessions::{ActivePlanView, StoredSessionView};
+pub use upstream::{AcceptanceView, ConnectionView, McpServerView, ToolChangeView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -11,6 +11,7 @@ use crate::plan::PlanStyle;
 use crate::plan::approval::Selection;
 use crate::plan::reference::PlanReference;
 use crate::session::ConversationKey;
+use crate::upstream::ServerName;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlashCommand {
@@ -41,14 +42,25 @@ pub enum SlashCommand {
         words: Option<String>,
     },
     Status,
-    Memory(String),
-    Tools,
+    Memory(MemorySubcommand),
+    Tools(ToolsCommand),
     Help {
         topic: Option<String>,
     },
     Project(ProjectCommand),
     Changes(ChangeSelection),
     Undo(ChangeSelection),
+}
+
+/// The tools of the agent, and those of MCP servers that wait for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolsCommand {
+    List,
+    /// Without a code it shows what is to be accepted.
+    Accept {
+        server: ServerName,
+        code: Option<String>,
+    },
 }
 
 /// The folder that the file tools work in.
@@ -74,6 +86,17 @@ pub enum ChangeSelection {
     },
     /// Those that the conversation made outside of any plan.
     Chat,
+}
+
+/// What is done with the memory. An item is named by its id or by the end of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemorySubcommand {
+    List,
+    Search { words: String },
+    Save { content: String },
+    Forget { memory: String },
+    Promote { memory: String },
+    Undo,
 }
 
 /// Where no plan is named, the active one is meant.
@@ -165,7 +188,7 @@ impl SlashCommand {
             Self::Deny { .. } => "deny",
             Self::Status => "status",
             Self::Memory(_) => "memory",
-            Self::Tools => "tools",
+            Self::Tools(_) => "tools",
             Self::Help { .. } => "help",
             Self::Project(_) => "project",
             Self::Changes(_) => "changes",
@@ -205,7 +228,15 @@ impl fmt::Display for SlashCommand {
             Self::Auto(AutoCommand::On { goal }) => f.write_str(" on").and_then(|()| write_after(f, goal)),
             Self::Auto(AutoCommand::Off { run }) => f.write_str(" off").and_then(|()| write_after(f, run)),
             Self::Auto(AutoCommand::Status) => f.write_str(" status"),
-            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) | Self::Memory(text) => write!(f, " {text}"),
+            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) => write!(f, " {text}"),
+            Self::Memory(command) => match command {
+                MemorySubcommand::List => f.write_str(" list"),
+                MemorySubcommand::Search { words } => write!(f, " search {words}"),
+                MemorySubcommand::Save { content } => write!(f, " save {content}"),
+                MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
+                MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
+                MemorySubcommand::Undo => f.write_str(" undo"),
+            },
             Self::Switch { key } => write!(f, " {key}"),
             Self::Help { topic } => write_after(f, topic),
             Self::Project(ProjectCommand::Show) => Ok(()),
@@ -219,7 +250,10 @@ impl fmt::Display for SlashCommand {
             }
             Self::Deny { words } => write_after(f, words),
             Self::Plans | Self::Goals | Self::Tasks | Self::Diary | Self::New | Self::Sessions => Ok(()),
-            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools => Ok(()),
+            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
+            Self::Tools(ToolsCommand::Accept { server, code }) => {
+                write!(f, " accept {server}").and_then(|()| write_after(f, code))
+            }
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text, split_at_mark};
 use super::command::PlanCommand::{Done, Off, Status};
-use super::command::{AutoCommand, SlashCommand};
+use super::command::{AutoCommand, MemorySubcommand, SlashCommand, ToolsCommand};
 use super::mistake::Mistake;
 use super::{plan, workspace};
 use crate::ask::Grant;
+use crate::refusal::Refusal;
 use crate::session::ConversationKey;
 use crate::visible::quoted;
 
@@ -63,7 +64,7 @@ impl Feature {
             Self::Tasks => false,
             Self::Schedules => false,
             Self::Diary => false,
-            Self::Memory => false,
+            Self::Memory => true,
             Self::Workbook => true,
         }
     }
@@ -223,12 +224,12 @@ static TABLE: [CommandSpec; 37] = {
             .says("what was done and when", "/diary"),
         row(Conversation, LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
             .says("this session at a glance", "/status"),
-        row(Memory, LookingAround, "memory", "<words>", |rest| {
-            needed_text(rest, "what to look for").map(SlashCommand::Memory)
-        })
-        .says("what is remembered about something", "/memory invoices"),
-        row(Conversation, LookingAround, "tools", "", |rest| nothing(rest, SlashCommand::Tools))
-            .says("the tools the agent has now", "/tools"),
+        row(Memory, LookingAround, "memory", "[list|search|save|forget|promote|undo] [words]", memory)
+            .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
+        row(Conversation, LookingAround, "tools", "[accept <server> [code]]", tools).says(
+            "the tools the agent has now; or accept those of an MCP server, which you see without the code",
+            "/tools accept github 3f2a91c0",
+        ),
         row(Conversation, LookingAround, "help", "[command]", |rest| Ok(SlashCommand::Help { topic: some_text(rest) }))
             .says("the commands, or one of them with an example", "/help plan"),
     ]
@@ -262,6 +263,46 @@ fn allow(rest: &str) -> Read {
         },
     };
     Ok(SlashCommand::Allow { code: Some(code), grant, words })
+}
+
+fn tools(rest: &str) -> Read {
+    let (word, more) = first_word(rest);
+    match word.to_lowercase().as_str() {
+        "" => return Ok(SlashCommand::Tools(ToolsCommand::List)),
+        "accept" => {}
+        _ => return Err(format!("Only `accept` can follow, and {} did.", quoted(word)).into()),
+    }
+    let named = needed_text(more, "which MCP server; `/tools` lists them")?;
+    let (server, code) = first_word(&named);
+    let server = server.parse().map_err(|refusal: Refusal| refusal.message)?;
+    let code = at_most_one_word(code)?.map(|code| code.to_lowercase());
+    let is_code = |code: &str| code.len() >= SHORTEST_CODE && code.chars().all(|letter| letter.is_ascii_hexdigit());
+    if let Some(code) = code.as_deref().filter(|code| !is_code(code)) {
+        let message = format!("{} is not the code of what there is to accept.", quoted(code));
+        return Err(message.into());
+    }
+    Ok(SlashCommand::Tools(ToolsCommand::Accept { server, code }))
+}
+
+fn memory(rest: &str) -> Read {
+    let (word, more) = first_word(rest);
+    let named = |more: &str| -> Result<String, Problem> {
+        at_most_one_word(more)?
+            .ok_or_else(|| Problem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
+    };
+    let command = match word.to_lowercase().as_str() {
+        "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),
+        "undo" => return nothing(more, SlashCommand::Memory(MemorySubcommand::Undo)),
+        "search" => MemorySubcommand::Search { words: needed_text(more, "what to look for")? },
+        "save" => MemorySubcommand::Save { content: needed_text(more, "what to remember")? },
+        "forget" => MemorySubcommand::Forget { memory: named(more)? },
+        "promote" => MemorySubcommand::Promote { memory: named(more)? },
+        _ => {
+            let known = "`list`, `search`, `save`, `forget`, `promote` and `undo`";
+            return Err(format!("{} is none of {known}.", quoted(word)).into());
+        }
+    };
+    Ok(SlashCommand::Memory(command))
 }
 
 fn auto(rest: &str) -> Read {

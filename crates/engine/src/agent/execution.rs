@@ -264,9 +264,9 @@ impl Executions {
                 })
             }
             PlanContent::Build(built) => {
-                let agents = &self.agent.engine().policy().agents;
+                let policy = self.agent.policy_of(&plan.session);
                 let mut steps = built.steps.iter().filter(|step| approved(&step.id));
-                steps.try_for_each(|step| agents.assignable(&step.agent).map(drop))
+                steps.try_for_each(|step| policy.agents.assignable(&step.agent).map(drop))
             }
         }
     }

@@ -32,6 +32,8 @@ pub(super) struct InputDispatcher {
 impl InputHandler for InputDispatcher {
     async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let session = context.session();
+        self.agent.engine().submitter().read_project(session).await?;
+        self.agent.toolbox.refresh().await;
         Ok(match input {
             Input::Message(text) => {
                 if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, context)).await? {

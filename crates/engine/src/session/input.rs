@@ -9,7 +9,9 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_core::slash::{self, Mistake, PlanCommand, ProjectCommand, SlashCommand};
+use planwright_core::slash::{
+    self, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand,
+};
 use planwright_core::turn::ShownPlan;
 
 /// An input for one session.
@@ -123,13 +125,15 @@ fn command_priority(command: &SlashCommand) -> Priority {
         SlashCommand::Plans
         | SlashCommand::Sessions
         | SlashCommand::Status
-        | SlashCommand::Tools
+        | SlashCommand::Tools(ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
         | SlashCommand::Allow { code: None, .. }
         | SlashCommand::Help { .. }
         | SlashCommand::Project(ProjectCommand::Show)
+        | SlashCommand::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. })
         | SlashCommand::Changes(_) => Priority::Reads,
         SlashCommand::Allow { code: Some(_), .. }
         | SlashCommand::Deny { .. }
+        | SlashCommand::Tools(ToolsCommand::Accept { code: Some(_), .. })
         | SlashCommand::New
         | SlashCommand::Switch { .. }
         | SlashCommand::Compact

@@ -35,6 +35,19 @@ pub(super) fn proposed(plan: &Plan) -> Value {
     with(named(plan), json!({ "digest": plan.digest(), "next": next(plan) }))
 }
 
+/// Names the sections of the template that a document does not have.
+pub(super) fn with_missing_sections(answer: Value, plan: &Plan, policy: &Policy) -> Value {
+    let (PlanContent::Document(document), Some(template)) = (&plan.content, &policy.plan_template) else {
+        return answer;
+    };
+    let missing = template.missing_sections(&document.markdown);
+    if missing.is_empty() {
+        return answer;
+    }
+    let note = "The plan has not all sections of the template. Add them with plan_set_content.";
+    with(answer, json!({ "missing_sections": missing, "note": note }))
+}
+
 pub(super) fn finalized(plan: &Plan) -> Value {
     let steps: Vec<_> =
         plan_steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();

@@ -4,6 +4,7 @@
 
 mod child;
 mod competition;
+mod file_calls;
 mod fixture;
 mod kill_points;
 mod ledger;

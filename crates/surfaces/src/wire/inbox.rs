@@ -10,14 +10,17 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::ToolChangeView;
 use super::schemas::{ChannelSchema, PlanStatusSchema, StepStatusSchema};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingView {
-    /// The id of the plan, or of what the agent asks. For a step to look at, the position of the step follows a colon.
+    /// The id of the plan, of what the agent asks, or of the MCP server whose tools changed. For a step to look at, the
+    /// position of the step follows a colon.
     pub id: String,
     pub kind: WaitingKind,
+    /// Empty for a change of tools, which concerns all sessions.
     pub session_id: String,
     #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
@@ -53,6 +56,10 @@ pub struct WaitingView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub questions: Option<Vec<QuestionView>>,
+    /// The tools that a person is to accept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tool_change: Option<ToolChangeView>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -70,6 +77,8 @@ pub enum WaitingKind {
     Uncertain,
     /// An execution on which no process works any more: resume or stop it.
     Run,
+    /// Tools of an MCP server that no person has accepted.
+    ToolChange,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -163,6 +172,7 @@ impl From<&Waiting> for WaitingView {
             step,
             call: None,
             questions: None,
+            tool_change: None,
         }
     }
 }
@@ -202,6 +212,7 @@ impl From<&WaitingAsk> for WaitingView {
             step: None,
             call,
             questions,
+            tool_change: None,
         }
     }
 }

@@ -112,7 +112,7 @@ impl ExecutionRunner<'_> {
         if let Some(run) = run.as_ref().filter(|run| !run.status.is_settled()) {
             self.send_step_started(position, run);
         }
-        let policy = self.agent.engine().policy();
+        let policy = self.agent.policy_of(&self.session);
         let limits = match policy.agents.get(&step.agent) {
             Some(specialist) => policy.turn.clone().narrowed_by(&specialist.options),
             None => policy.turn.clone(),

@@ -141,7 +141,7 @@ impl ExecutionRunner<'_> {
         let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
         let call = call.ok_or_else(|| gone("there is no such call."))?;
         let tool = self.agent.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
-        Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool: Arc::clone(tool) })
+        Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool })
     }
 
     /// Makes the calls. One that is cut off also has an outcome, and the reason.
@@ -208,7 +208,11 @@ impl ExecutionRunner<'_> {
             biased;
             ended = timeout(limit, catch_panic(name, due.tool.call(context, arguments))) => match ended {
                 Ok(Some(Ok(answer))) => {
-                    let status = if answer.failure.is_some() { StepStatus::Failed } else { StepStatus::Completed };
+                    let status = match &answer {
+                        answer if answer.is_uncertain => StepStatus::Uncertain,
+                        answer if answer.failure.is_some() => StepStatus::Failed,
+                        _ => StepStatus::Completed,
+                    };
                     let ended = outcome(status, &answer.value.to_string());
                     answered = Some(answer);
                     (ended, None)

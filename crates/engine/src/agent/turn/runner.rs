@@ -18,6 +18,7 @@ use planwright_core::workspace::{CallChanges, Workspace};
 use super::Turns;
 use super::abort::TurnAbort;
 use super::conversation_cache::CachedConversation;
+use super::memory::TurnMemory;
 use crate::agent::agent_context::AgentContext;
 use crate::ledger::{Committed, LedgerResult};
 use crate::session::lease::LeaseGuard;
@@ -36,6 +37,8 @@ pub(in crate::agent) struct TurnRunner<'a> {
     pub(super) held: Option<Arc<LeaseGuard>>,
     pub(super) turn: Turn,
     pub(super) limits: TurnLimits,
+    /// The sandbox level of the specialist's commands, if it has one of its own.
+    pub(super) sandbox: Option<String>,
     pub(super) conversation: Conversation,
     /// The last entry of the journal that the conversation knows.
     pub(super) seq: u64,
@@ -56,6 +59,8 @@ pub(in crate::agent) struct TurnRunner<'a> {
     given_up: bool,
     /// The number of times that the model said that the request was too long.
     pub(super) tightened: u32,
+    /// What is remembered about the message of the turn.
+    pub(super) memory: TurnMemory,
     started: Timestamp,
     /// The entry that began the turn, unless another process wrote it.
     pub(super) begun_seq: Option<u64>,
@@ -105,6 +110,7 @@ impl<'a> TurnRunner<'a> {
             agent,
             turns,
             actor: agent.actor_for(&session, &turn.purpose),
+            sandbox: agent.specialist_options(&session, &turn.purpose).and_then(|options| options.sandbox),
             session,
             held: Some(held),
             begun_seq: begun_seq(&committed, &turn.id),
@@ -121,6 +127,7 @@ impl<'a> TurnRunner<'a> {
             delivery: Delivery::Answer,
             given_up: false,
             tightened: 0,
+            memory: TurnMemory::default(),
             started: agent.engine().now(),
             context,
         }

@@ -44,7 +44,7 @@ pub(in crate::commands) async fn resuming_agent(
 
 /// For decisions that no model has a part in.
 pub(super) fn agent_without_model(context: &Context) -> Agent {
-    context.agent(Arc::new(RehearsalModel::default()))
+    context.agent(Arc::new(RehearsalModel::default()), None)
 }
 
 /// A request of the person at the terminal in the plan's session.

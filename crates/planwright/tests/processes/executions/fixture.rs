@@ -12,6 +12,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::Workspace;
 use planwright_engine::Engine;
 use planwright_store::Location;
 use serde_json::{Value, json};
@@ -78,6 +79,28 @@ impl Stage {
             then: AfterApproval::Wait,
         };
         engine.submit(&session, &person, Command::Decide(approve)).await.unwrap();
+        Approved { stage: self, session, plan: plan.id.clone() }
+    }
+
+    /// A recorded plan of these calls in a project folder.
+    pub(super) async fn approved_calls(
+        &self,
+        name: &str,
+        project: &std::path::Path,
+        calls: &[(&'static str, Value)],
+    ) -> Approved<'_> {
+        let session: SessionIdentity = format!("cli:{}-{name}", PlanStyle::Collect.as_str()).parse().unwrap();
+        let engine = self.store.engine().await;
+        let (person, agent) = (Actor::person("Ada", "cli"), Actor::agent("drafter", "cli"));
+        engine.sessions().open(&session, &person).await.unwrap();
+        let workspace = Workspace::at(Some(project.canonicalize().unwrap().to_str().unwrap().to_owned()));
+        engine.sessions().choose_workspace(&session, &person, workspace).await.unwrap();
+        engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await.unwrap();
+        for (tool, arguments) in calls.iter().cloned().chain([("plan_finalize", json!({}))]) {
+            engine.tools().call(&session, &agent, tool, arguments.as_object().cloned().unwrap()).await.unwrap();
+        }
+        let plan = engine.plans().active(&session).await.unwrap();
+        engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
         Approved { stage: self, session, plan: plan.id.clone() }
     }
 
