@@ -41,6 +41,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
+use crate::ledger::LedgerResult;
 use crate::model::{Model, ModelCatalog};
 use crate::permission_rules::{FixedRules, RuleSource};
 use crate::process;

@@ -18,11 +18,8 @@ mod hostile;
 mod import;
 mod inbox;
 mod mcp;
-<<<<<<< HEAD
 mod memory;
-=======
 mod mcp_servers;
->>>>>>> upstream
 mod paused;
 mod plan_queries;
 mod projects;

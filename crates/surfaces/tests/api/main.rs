@@ -11,11 +11,8 @@ mod inbox;
 mod isolation;
 mod journal;
 mod lists;
-<<<<<<< HEAD
 mod memory;
-=======
 mod mcp_servers;
->>>>>>> upstream
 mod messages;
 mod openapi;
 mod plans;
