@@ -51,6 +51,11 @@ use runner::ExecutionRunner;
 
 pub(super) use summary::summary;
 
+/// Whether this process's model may continue a turn of the session.
+pub(super) async fn may_continue(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<bool> {
+    author::may_continue(agent, session).await
+}
+
 /// Carries out plans, resumes and stops executions.
 #[derive(Debug, Clone)]
 pub(super) struct Executions {
