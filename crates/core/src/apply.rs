@@ -1,5 +1,6 @@
 //! What each event does to the state. Applying never fails and never decides.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -7,7 +8,8 @@ use jiff::Timestamp;
 use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, GrantedCall};
 use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::identity::SessionIdentity;
-use crate::ids::{AskId, PlanId, StepId, TurnId};
+use crate::ids::{AskId, MemoryId, PlanId, StepId, TurnId};
+use crate::memory::{MemoryChange, MemoryEvent, MemoryRecord};
 use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
@@ -31,6 +33,12 @@ impl Snapshot {
             Event::Workbook(event) => {
                 if let Some(session) = &mut self.session {
                     session.workbook_mut().apply(event, context.at, seq);
+                }
+            }
+            Event::Memory(event) => {
+                apply_memory(&mut self.memories, event);
+                if let Some(session) = &mut self.session {
+                    session.note_memory_change(event);
                 }
             }
             Event::Plan { id, event } => {
@@ -60,7 +68,8 @@ impl Snapshot {
             | SessionEvent::PlanShown { .. }
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. } => {}
+            | SessionEvent::ChangesUndone { .. }
+            | SessionEvent::ClientSeen { .. } => {}
         }
         if let Some(session) = &mut self.session {
             session.apply(event, context.at);
@@ -72,7 +81,32 @@ impl Snapshot {
     }
 }
 
+fn apply_memory(memories: &mut BTreeMap<MemoryId, MemoryRecord>, event: &MemoryEvent) {
+    if let Some(item) = event.added() {
+        memories.insert(item.id.clone(), MemoryRecord { item: item.clone(), forgotten: false });
+    } else if let Some(record) = memories.get_mut(event.memory()) {
+        record.forgotten = matches!(event, MemoryEvent::Forgotten { .. });
+    }
+}
+
 impl Session {
+    fn note_memory_change(&mut self, event: &MemoryEvent) {
+        let memory = event.memory().clone();
+        let change = match event {
+            MemoryEvent::Saved { .. } => MemoryChange::Saved { memory },
+            MemoryEvent::Promoted { .. } => MemoryChange::Promoted { memory },
+            MemoryEvent::Forgotten { undo: false, .. } => MemoryChange::Forgotten { memory },
+            MemoryEvent::Forgotten { undo: true, .. } | MemoryEvent::Restored { .. } => {
+                self.memory_changes.pop();
+                return;
+            }
+        };
+        if self.memory_changes.len() == MemoryChange::MOST {
+            self.memory_changes.remove(0);
+        }
+        self.memory_changes.push(change);
+    }
+
     fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
         let mode = &mut self.plan_mode;
         match event {
@@ -98,6 +132,11 @@ impl Session {
             SessionEvent::ReviewDrafted { .. } | SessionEvent::ReviewSent { .. } => {}
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
+            SessionEvent::ClientSeen { client } => {
+                // No process of an earlier start of the machine is there any more.
+                self.clients.retain(|known| known.machine == client.machine);
+                self.clients.push(client.clone());
+            }
             // The entries stay in the journal; the model does not read them any more.
             SessionEvent::ConversationReset { history_from } => {
                 self.history_from = *history_from;

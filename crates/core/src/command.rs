@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ask::{AskAnswer, AskSubject};
-use crate::ids::{AskId, ExecutionId, PlanId, StepId, TurnId};
+use crate::ids::{AskId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
+use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
 use crate::plan::execution::{Pause, PermissionCounts};
 use crate::plan::review::Review;
-use crate::plan::{Digest, PlanStyle};
-use crate::session::Compaction;
+use crate::plan::{ApprovalSignature, Digest, PlanStyle};
+use crate::presence::AgentClient;
+use crate::session::{Compaction, Session};
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
 use crate::workspace::{CallChanges, Undo, Workspace};
@@ -27,6 +29,7 @@ pub enum Command {
     Run(RunCommand),
     Turn(TurnCommand),
     Workbook(WorkbookCommand),
+    Memory(MemoryCommand),
     Import(Box<ImportedPlan>),
 }
 
@@ -52,6 +55,8 @@ pub enum SessionCommand {
     RecordUndo(Box<Undo>),
     /// Names the session; `None` takes the name away.
     Rename { title: Option<String> },
+    /// A program started `planwright mcp` for this session.
+    SeeClient(AgentClient),
     /// Keeps a person's comments on a plan until they are sent with a decision. They replace the ones before.
     DraftReview { plan: PlanId, review: Review },
 }
@@ -177,6 +182,11 @@ pub enum Decision {
         decision: Box<Decision>,
         review: Review,
     },
+    /// An approval, with comments or without, and the approver's signature.
+    Signed {
+        decision: Box<Decision>,
+        signature: ApprovalSignature,
+    },
 }
 
 /// A person's answer to what a turn asks.
@@ -282,10 +292,30 @@ impl Command {
             ) => parked.as_ref(),
             Self::Session(SessionCommand::RecordUndo(undo)) => undo.plan.as_ref(),
             Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
-            Self::Session(_) | Self::Draft(_) | Self::Answer(_) | Self::Turn(_) | Self::Workbook(_) => None,
+            Self::Session(_)
+            | Self::Draft(_)
+            | Self::Answer(_)
+            | Self::Turn(_)
+            | Self::Workbook(_)
+            | Self::Memory(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
             Self::Import(imported) => Some(&imported.id),
+        }
+    }
+
+    /// The memory that it changes. The session knows which one an undo is about.
+    pub fn memory_subject<'a>(&'a self, session: Option<&'a Session>) -> Option<&'a MemoryId> {
+        match self {
+            Self::Memory(command) => command.subject(session.map_or(&[], |session| &session.memory_changes)),
+            Self::Session(_)
+            | Self::Draft(_)
+            | Self::Decide(_)
+            | Self::Answer(_)
+            | Self::Run(_)
+            | Self::Turn(_)
+            | Self::Workbook(_)
+            | Self::Import(_) => None,
         }
     }
 }
@@ -299,7 +329,7 @@ impl Decision {
             | Self::Cancel { plan, .. }
             | Self::Resume { plan, .. }
             | Self::Settle { plan, .. } => plan,
-            Self::Reviewed { decision, .. } => decision.plan(),
+            Self::Reviewed { decision, .. } | Self::Signed { decision, .. } => decision.plan(),
         }
     }
 }

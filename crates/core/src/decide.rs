@@ -5,6 +5,7 @@ mod decision;
 mod draft;
 mod execution;
 mod import;
+mod memory;
 mod resume;
 mod review;
 mod session;
@@ -38,6 +39,7 @@ pub fn decide(
         Command::Run(command) => decider.run(command),
         Command::Turn(command) => decider.turn(command),
         Command::Workbook(command) => decider.workbook(command),
+        Command::Memory(command) => decider.memory(command),
         Command::Import(imported) => decider.import(imported),
     }?;
     let events = decider.pausing_after_step(decider.stopping_work(events), command);
@@ -59,7 +61,7 @@ impl Decider<'_> {
         let stops = |event: &Event| match event {
             Event::Session(event) => matches!(event, SessionEvent::ConversationReset { .. }),
             Event::Plan { id, event } => ends_work(event) && open.is_some_and(|open| self.works_on(open, id)),
-            Event::Turn { .. } | Event::Workbook(_) => false,
+            Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => false,
         };
         // An agent that rewrites or finishes the document it works from ends its turn itself.
         let itself = self.context.by.kind != ActorKind::Person

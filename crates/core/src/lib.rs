@@ -4,6 +4,9 @@
 //! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
+//! - [`auto`]: the context of a run
+//! - [`memory`]: what a session remembers, in which scope, and how it is found again
+//! - [`presence`], [`approval`]: how a person was recognised, and what an approval needs
 //! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
@@ -20,7 +23,9 @@
 pub mod actor;
 pub mod agents;
 mod apply;
+pub mod approval;
 pub mod ask;
+pub mod auto;
 pub mod command;
 pub mod conversation;
 mod decide;
@@ -31,12 +36,14 @@ pub mod identity;
 pub mod ids;
 pub mod journal;
 pub mod legacy;
+pub mod memory;
 pub mod mode;
 pub mod model;
 pub mod permission;
 pub mod plan;
 pub mod planner;
 pub mod policy;
+pub mod presence;
 pub mod prompt;
 pub mod refusal;
 mod replay;

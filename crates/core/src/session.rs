@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
+use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
+use crate::presence::AgentClient;
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 use crate::workspace::Workspace;
@@ -50,6 +52,12 @@ pub struct Session {
     /// The calls that a person permitted for the rest of an execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<GrantedCall>,
+    /// The last changes of its memory, the newest last, that can be taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_changes: Vec<MemoryChange>,
+    /// The programs that started `planwright mcp` for this session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<AgentClient>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -83,6 +91,8 @@ impl Session {
             workbook: None,
             workspace: Workspace::Own,
             granted: Vec::new(),
+            memory_changes: Vec::new(),
+            clients: Vec::new(),
         }
     }
 

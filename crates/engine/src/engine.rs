@@ -10,11 +10,13 @@ use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 
+use crate::approvals::Approvals;
 use crate::clock::{Clock, Ids};
 use crate::history::History;
 use crate::importer::Importer;
 use crate::inbox::Inbox;
 use crate::ledger::{Committed, Ledger, LedgerResult};
+use crate::memories::{Memories, MemoryTools};
 use crate::plan_export::PlanExport;
 use crate::plans::Plans;
 use crate::reviews::Reviews;
@@ -111,7 +113,19 @@ impl Engine {
 
     pub fn tools(&self) -> PlanTools {
         let (plans, workbook_tools) = (self.plans(), self.workbook_tools());
-        PlanTools::new(self.submitter.clone(), plans, workbook_tools, self.definitions.clone())
+        PlanTools::new(self.submitter.clone(), plans, workbook_tools, self.memory_tools(), self.definitions.clone())
+    }
+
+    pub fn memories(&self) -> Memories {
+        Memories::new(self.submitter.clone())
+    }
+
+    pub(crate) fn memory_tools(&self) -> MemoryTools {
+        MemoryTools::new(self.submitter.clone(), self.memories())
+    }
+
+    pub fn approvals(&self) -> Approvals {
+        Approvals::new(self.submitter.clone())
     }
 
     pub fn inbox(&self) -> Inbox {

@@ -3,18 +3,21 @@
 //! - [`engine::Engine`]: a cheap handle on the services; every surface calls these and nothing else
 //! - [`sessions`], [`plans`], [`history`], [`inbox`], [`verifier`], [`importer`]: one service each
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
+//! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`plan_watch`]: a watch on one plan while any process carries it out
 //! - [`submitter`]: the one way a command reaches the ledger
 //! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
 //! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
 //! - [`upstream`]: tools of upstream MCP servers, and the ports to the servers and to what people accepted of them
+//! - [`approvals`]: approvers, their signatures, and the approval policy in force
 //! - [`permission_rules`]: the port to the rules for calls
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
+pub mod approvals;
 mod catch_panic;
 pub mod clock;
 pub mod engine;
@@ -24,6 +27,7 @@ pub mod importer;
 pub mod inbox;
 pub mod ledger;
 mod lookup;
+pub mod memories;
 pub mod model;
 pub mod permission_rules;
 mod plan_export;
@@ -53,4 +57,4 @@ mod workbook_dir;
 
 pub use engine::Engine;
 pub use planwright_core as core;
-pub use who::who;
+pub use who::{recognition, who};

@@ -204,9 +204,10 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::PlanShown { .. }
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. } => None,
+            | SessionEvent::ChangesUndone { .. }
+            | SessionEvent::ClientSeen { .. } => None,
         },
-        Event::Turn { .. } | Event::Workbook(_) => None,
+        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => None,
         Event::Plan { event, .. } => match event {
             PlanEvent::ContentSet { .. }
             | PlanEvent::StepRecorded { .. }

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use planwright_core::actor::Actor;
 use planwright_core::agents::AgentRegistry;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
-use planwright_core::gate::{self, Caller, GateContext, PlanTool, WorkbookTool};
+use planwright_core::gate::{self, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
@@ -25,6 +25,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::memories::{MemoryTools, memory_tools};
 use crate::plans::Plans;
 use crate::submitter::{SubmitRequest, Submitter};
 use crate::workbook::WorkbookTools;
@@ -44,6 +45,7 @@ pub struct PlanTools {
     submitter: Submitter,
     plans: Plans,
     workbook_tools: WorkbookTools,
+    memory_tools: MemoryTools,
     definitions: DefinitionCache,
 }
 
@@ -60,21 +62,23 @@ impl PlanTools {
         submitter: Submitter,
         plans: Plans,
         workbook_tools: WorkbookTools,
+        memory_tools: MemoryTools,
         definitions: DefinitionCache,
     ) -> Self {
-        Self { submitter, plans, workbook_tools, definitions }
+        Self { submitter, plans, workbook_tools, memory_tools, definitions }
     }
 
-    /// The plan and workbook tools that may be called in this session now.
+    /// The plan, workbook and memory tools that may be called in this session now.
     pub async fn advertised(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
         let snapshot = self.submitter.ledger().snapshot(session, None).await?;
         let policy = self.submitter.policies().read_project(&snapshot).await;
         Ok(self.advertised_in(&GateContext::of(&snapshot, &policy, Caller::Conversation), &policy.agents))
     }
 
-    /// The plan and workbook tools that pass the gate in this situation.
+    /// The plan, workbook and memory tools that pass the gate in this situation.
     pub(crate) fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
-        self.plan_tools(situation, agents).into_iter().chain(self.workbook_tools.advertised_in(situation)).collect()
+        let notes = self.workbook_tools.advertised_in(situation).into_iter().chain(memory_tools(situation));
+        self.plan_tools(situation, agents).into_iter().chain(notes).collect()
     }
 
     fn plan_tools(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
@@ -100,6 +104,10 @@ impl PlanTools {
     ) -> Result<Value, Refusal> {
         self.submitter.read_project(session).await.map_err(LedgerError::into_refusal)?;
         let request = self.submitter.request(session, by);
+        if let Some(tool) = MemoryTool::named(name) {
+            let answer = self.memory_tools.call(request, Caller::Conversation, None, tool, arguments).await;
+            return answer.map(|(value, _)| value).map_err(LedgerError::into_refusal);
+        }
         let outcome = match (PlanTool::named(name), WorkbookTool::named(name)) {
             (Some(tool), _) => self.call_plan_tool(request, tool, arguments).await.map(|(value, _)| value),
             (None, Some(tool)) => {
@@ -151,6 +159,7 @@ impl PlanTools {
             | Command::Run(_)
             | Command::Turn(_)
             | Command::Workbook(_)
+            | Command::Memory(_)
             | Command::Import(_) => None,
         };
         let committed = self.submitter.submit_as(request, command).await?;

@@ -6,6 +6,7 @@
 //! - `apply_command`: what both do with a command, once the session is loaded
 //! - `changes`: announces which sessions were written to
 //! - `plan_rows`: a plan as it is stored, with the outcomes of its steps in rows of their own
+//! - `memory_rows`: memories as they are stored, and which rows a chain of scopes may see
 //! - `leasing`: which process may write to a session
 //! - `paging`: pages of lists in the order of time
 //! - `pins`: upstream MCP servers, and what people accepted of them
@@ -23,6 +24,7 @@ mod encode;
 mod inspect;
 mod leasing;
 mod location;
+mod memory_rows;
 mod overview;
 mod paging;
 mod pins;

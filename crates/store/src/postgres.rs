@@ -5,6 +5,7 @@
 //! - `writer_pool`, `writer_connection`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
 //! - `readers`, `overview`: what is read of one session and over all of them
+//! - `approvals`: the records about approvers
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the database
 //! - `changes`: announces which sessions were written to
 //! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
@@ -12,6 +13,7 @@
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
 //! without being it can take its session.
 
+mod approvals;
 mod batch;
 mod changes;
 mod claims;
@@ -21,6 +23,7 @@ mod errors;
 mod health;
 pub(crate) mod inspect;
 mod leases;
+mod memory;
 mod overview;
 mod pins;
 mod pointers;
@@ -39,15 +42,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place};
 use planwright_core::plan::Plan;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
@@ -174,6 +180,22 @@ impl Ledger for PostgresLedger {
         self.readers.orphans().await
     }
 
+    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
+        memory::matches(&self.readers, chain, lookups).await
+    }
+
+    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories> {
+        memory::items(&self.readers, chain, places).await
+    }
+
+    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories> {
+        memory::list(&self.readers, chain, before, limit).await
+    }
+
+    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories> {
+        memory::named(&self.readers, chain, piece).await
+    }
+
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,
@@ -196,6 +218,14 @@ impl Ledger for PostgresLedger {
     }
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         delete::delete(&self.readers, &self.changes, lease).await
+    }
+
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
+        approvals::records(&self.readers).await
+    }
+
+    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
+        approvals::add(&self.readers, record).await
     }
 
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {

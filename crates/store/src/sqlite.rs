@@ -6,10 +6,13 @@
 //! - `session_cache`: sessions the writer keeps in memory
 //! - `changes`: changes by other processes
 //! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
+//! - `memory`: memories and the index they are found by
 //! - `executions`: the outcomes of plans' steps
 //! - `readers`: connections for reading; `queries`, `overview`, `paged`: what is read of one session, over all of them, and page by page
+//! - `approvals`: the records about approvers
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the file
 
+mod approvals;
 mod changes;
 mod claims;
 mod connection;
@@ -19,6 +22,7 @@ mod executions;
 mod health;
 pub(crate) mod inspect;
 mod leases;
+mod memory;
 mod overview;
 mod paged;
 mod pins;
@@ -38,8 +42,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place};
 use planwright_core::plan::Plan;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
@@ -47,7 +54,8 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession,
+    Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
@@ -227,6 +235,26 @@ impl Ledger for SqliteLedger {
         self.readers.read(queries::orphans).await
     }
 
+    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
+        let (chain, lookups) = (chain.clone(), lookups.to_vec());
+        self.readers.read(move |connection| memory::matches(connection, &chain, &lookups)).await
+    }
+
+    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories> {
+        let (chain, places) = (chain.clone(), places.to_vec());
+        self.readers.read(move |connection| memory::items(connection, &chain, &places)).await
+    }
+
+    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories> {
+        let chain = chain.clone();
+        self.readers.read(move |connection| memory::list(connection, &chain, before, limit)).await
+    }
+
+    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories> {
+        let (chain, piece) = (chain.clone(), piece.to_owned());
+        self.readers.read(move |connection| memory::named(connection, &chain, &piece)).await
+    }
+
     async fn acquire_lease(
         &self,
         session: &SessionIdentity,
@@ -254,6 +282,15 @@ impl Ledger for SqliteLedger {
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         let lease = lease.clone();
         self.writer.ask(move |state| state.delete_session(&lease)).await
+    }
+
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
+        self.readers.read_inline(approvals::records).await
+    }
+
+    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
+        let record = record.clone();
+        self.writer.ask(move |state| approvals::add(&state.connection, &record)).await
     }
 
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {

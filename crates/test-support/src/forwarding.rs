@@ -35,15 +35,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place};
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::upstream::ServerName;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
@@ -97,12 +100,18 @@ forwarding_ledger! {
     async fn version_entry(session: &SessionIdentity, plan: &PlanId, version: u32) -> Option<Entry>;
     async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
     async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
+    async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;
+    async fn memory_items(chain: &ScopeChain, places: &[Place]) -> FoundMemories;
+    async fn memories(chain: &ScopeChain, before: Option<u64>, limit: u32) -> FoundMemories;
+    async fn memories_named(chain: &ScopeChain, piece: &str) -> FoundMemories;
     async fn orphans() -> Vec<DamagedRow>;
     async fn acquire_lease(session: &SessionIdentity, owner: &str, ttl: Duration) -> Option<Lease>;
     async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
     async fn lease(session: &SessionIdentity) -> Option<Lease>;
     async fn release_lease(lease: &Lease) -> ();
     async fn delete_session(lease: &Lease) -> ();
+    async fn approval_records() -> Vec<SealedRecord>;
+    async fn add_approval_record(record: &SealedRecord) -> bool;
     async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
     async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();
 }

@@ -131,7 +131,7 @@ export const en = {
   "session.waits.permission": "asks you",
   "session.waits.question": "asks you",
   "session.waits.run": "paused",
-  "session.waits.step": "asks you",
+  "session.waits.step": "step waits",
   "session.waits.tool_change": "asks you",
 
   "rooms.title": "Rooms of this session",

@@ -24,6 +24,7 @@ impl Decider<'_> {
             | Command::Answer(_)
             | Command::Turn(_)
             | Command::Workbook(_)
+            | Command::Memory(_)
             | Command::Import(_) => false,
         };
         let Some((plan, step)) = events.iter().find_map(settled_step) else { return events };

@@ -42,7 +42,7 @@ pub enum SlashCommand {
         words: Option<String>,
     },
     Status,
-    Memory(String),
+    Memory(MemorySubcommand),
     Tools(ToolsCommand),
     Help {
         topic: Option<String>,
@@ -86,6 +86,17 @@ pub enum ChangeSelection {
     },
     /// Those that the conversation made outside of any plan.
     Chat,
+}
+
+/// What is done with the memory. An item is named by its id or by the end of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemorySubcommand {
+    List,
+    Search { words: String },
+    Save { content: String },
+    Forget { memory: String },
+    Promote { memory: String },
+    Undo,
 }
 
 /// Where no plan is named, the active one is meant.
@@ -217,7 +228,15 @@ impl fmt::Display for SlashCommand {
             Self::Auto(AutoCommand::On { goal }) => f.write_str(" on").and_then(|()| write_after(f, goal)),
             Self::Auto(AutoCommand::Off { run }) => f.write_str(" off").and_then(|()| write_after(f, run)),
             Self::Auto(AutoCommand::Status) => f.write_str(" status"),
-            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) | Self::Memory(text) => write!(f, " {text}"),
+            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) => write!(f, " {text}"),
+            Self::Memory(command) => match command {
+                MemorySubcommand::List => f.write_str(" list"),
+                MemorySubcommand::Search { words } => write!(f, " search {words}"),
+                MemorySubcommand::Save { content } => write!(f, " save {content}"),
+                MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
+                MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
+                MemorySubcommand::Undo => f.write_str(" undo"),
+            },
             Self::Switch { key } => write!(f, " {key}"),
             Self::Help { topic } => write_after(f, topic),
             Self::Project(ProjectCommand::Show) => Ok(()),

@@ -2,7 +2,7 @@
 
 use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text, split_at_mark};
 use super::command::PlanCommand::{Done, Off, Status};
-use super::command::{AutoCommand, SlashCommand, ToolsCommand};
+use super::command::{AutoCommand, MemorySubcommand, SlashCommand, ToolsCommand};
 use super::mistake::Mistake;
 use super::{plan, workspace};
 use crate::ask::Grant;
@@ -64,7 +64,7 @@ impl Feature {
             Self::Tasks => false,
             Self::Schedules => false,
             Self::Diary => false,
-            Self::Memory => false,
+            Self::Memory => true,
             Self::Workbook => true,
         }
     }
@@ -224,10 +224,8 @@ static TABLE: [CommandSpec; 37] = {
             .says("what was done and when", "/diary"),
         row(Conversation, LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
             .says("this session at a glance", "/status"),
-        row(Memory, LookingAround, "memory", "<words>", |rest| {
-            needed_text(rest, "what to look for").map(SlashCommand::Memory)
-        })
-        .says("what is remembered about something", "/memory invoices"),
+        row(Memory, LookingAround, "memory", "[list|search|save|forget|promote|undo] [words]", memory)
+            .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
         row(Conversation, LookingAround, "tools", "[accept <server> [code]]", tools).says(
             "the tools the agent has now; or accept those of an MCP server, which you see without the code",
             "/tools accept github 3f2a91c0",
@@ -284,6 +282,27 @@ fn tools(rest: &str) -> Read {
         return Err(message.into());
     }
     Ok(SlashCommand::Tools(ToolsCommand::Accept { server, code }))
+}
+
+fn memory(rest: &str) -> Read {
+    let (word, more) = first_word(rest);
+    let named = |more: &str| -> Result<String, Problem> {
+        at_most_one_word(more)?
+            .ok_or_else(|| Problem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
+    };
+    let command = match word.to_lowercase().as_str() {
+        "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),
+        "undo" => return nothing(more, SlashCommand::Memory(MemorySubcommand::Undo)),
+        "search" => MemorySubcommand::Search { words: needed_text(more, "what to look for")? },
+        "save" => MemorySubcommand::Save { content: needed_text(more, "what to remember")? },
+        "forget" => MemorySubcommand::Forget { memory: named(more)? },
+        "promote" => MemorySubcommand::Promote { memory: named(more)? },
+        _ => {
+            let known = "`list`, `search`, `save`, `forget`, `promote` and `undo`";
+            return Err(format!("{} is none of {known}.", quoted(word)).into());
+        }
+    };
+    Ok(SlashCommand::Memory(command))
 }
 
 fn auto(rest: &str) -> Read {

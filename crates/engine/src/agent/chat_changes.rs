@@ -101,7 +101,7 @@ impl ChatChangesReader {
                 match entry.event {
                     Event::Session(event) => log.take_in(event, entry.by, entry.at),
                     Event::Turn { id, event: TurnEvent::Begun { text, .. } } => drop(log.said.insert(id, text)),
-                    Event::Turn { .. } | Event::Workbook(_) | Event::Plan { .. } => {}
+                    Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {}
                 }
             }
             from = last + 1;
@@ -147,6 +147,7 @@ impl ChatLog {
             // A new conversation begins.
             SessionEvent::ConversationReset { .. } => *self = Self::new(),
             SessionEvent::Opened
+            | SessionEvent::ClientSeen { .. }
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::PlanCreated { .. }

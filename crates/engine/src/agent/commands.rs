@@ -6,12 +6,14 @@
 //! - `upstream`: `/tools accept`
 //! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
 //! - `compact`: `/compact`
+//! - `memory`: `/memory …`
 //! - `workspace`: `/project`, `/changes` and `/undo`
 //!
 //! `/allow` and `/deny` are answers, which `asks` takes.
 
 mod compact;
 mod decisions;
+mod memory;
 mod overview;
 mod plans;
 mod upstream;
@@ -41,6 +43,7 @@ use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
+use memory::MemoryCommands;
 use overview::Overview;
 use workspace::WorkspaceCommands;
 
@@ -55,6 +58,7 @@ pub(super) struct Commands {
     executions: Executions,
     chats: Chats,
     overview: Overview,
+    memory: MemoryCommands,
     pub(super) workspace: WorkspaceCommands,
     pub(super) asks: Asks,
     pub(super) decisions: Decisions,
@@ -74,8 +78,9 @@ impl Commands {
         let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
         let workspace = WorkspaceCommands::new(agent, leases.clone());
+        let memory = MemoryCommands::new(agent);
         let agent = Arc::clone(agent);
-        Self { agent, leases, turns, executions, chats, overview, workspace, asks, decisions, plans }
+        Self { agent, leases, turns, executions, chats, overview, memory, workspace, asks, decisions, plans }
     }
 
     pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -125,14 +130,14 @@ impl Commands {
             SlashCommand::Project(command) => self.workspace.project(command, context).await,
             SlashCommand::Changes(selection) => self.workspace.changes(selection, session).await,
             SlashCommand::Undo(selection) => self.workspace.undo_selected(selection, context).await,
+            SlashCommand::Memory(command) => self.memory.run(command, context).await,
             SlashCommand::Auto(_)
             | SlashCommand::Goal(_)
             | SlashCommand::Goals
             | SlashCommand::Task(_)
             | SlashCommand::Tasks
             | SlashCommand::Schedule(_)
-            | SlashCommand::Diary
-            | SlashCommand::Memory(_) => {
+            | SlashCommand::Diary => {
                 Ok(Answer::refusal(session, RefusalCode::Unavailable, not_in_this_version(&command)))
             }
         }
@@ -163,7 +168,7 @@ impl Commands {
         Ok(Answer::words(session, reply))
     }
 
-    /// Deletes the session with its journal, plans and files. Transports that were in it return to the session before.
+    /// Deletes the session with its journal, plans, memories and files. What a person promoted to global stays. Transports that were in it return to the session before.
     pub(super) async fn delete_session(&self, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         // Fails before anything is removed if the session does not exist.

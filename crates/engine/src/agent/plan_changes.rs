@@ -188,7 +188,8 @@ impl PlanChangesReader {
                         log.undo(plan, undo, entry.by, entry.at);
                     }
                 }
-                Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Plan { .. } => {}
+                Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {
+                }
             }
         }
         Ok(log)

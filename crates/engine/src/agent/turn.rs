@@ -16,6 +16,7 @@ mod ask_person;
 mod conversation_cache;
 mod conversation_reader;
 mod finish;
+mod memory;
 mod model_call;
 mod permission;
 mod planner;

@@ -238,7 +238,7 @@ impl Reading {
         match &entry.event {
             Event::Turn { id, event } => self.add_turn(entry, id, event),
             Event::Session(event) => self.messages.extend(noted(event).map(|text| note(entry, &text))),
-            Event::Workbook(_) | Event::Plan { .. } => {}
+            Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {}
         }
     }
 
@@ -310,7 +310,8 @@ fn noted(event: &SessionEvent) -> Option<String> {
         | SessionEvent::PlanImported { .. }
         | SessionEvent::WorkspaceChosen { .. }
         | SessionEvent::FilesChanged { .. }
-        | SessionEvent::ChangesUndone { .. } => None,
+        | SessionEvent::ChangesUndone { .. }
+        | SessionEvent::ClientSeen { .. } => None,
     }
 }
 

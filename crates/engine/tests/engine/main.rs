@@ -12,6 +12,7 @@ mod feed;
 mod files;
 mod isolation;
 mod ledger;
+mod memory;
 mod named_requests;
 mod permissions;
 mod permissions_in_steps;

@@ -3,7 +3,7 @@
 mod decisions;
 mod executions;
 
-use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use planwright_core::event::{Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::ids::StepId;
 use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
@@ -61,7 +61,17 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         Event::Session(event) => Span::plain(&describe_session(event)),
         Event::Turn { event, .. } => Span::plain(&describe_turn(event)),
         Event::Workbook(event) => Span::plain(&describe_workbook(event)),
+        Event::Memory(event) => Span::plain(describe_memory(event)),
         Event::Plan { event, .. } => describe_plan(event, plan),
+    }
+}
+
+fn describe_memory(event: &MemoryEvent) -> &'static str {
+    match event {
+        MemoryEvent::Saved { .. } => "a memory was saved",
+        MemoryEvent::Promoted { .. } => "a memory was promoted to global",
+        MemoryEvent::Forgotten { .. } => "a memory was forgotten",
+        MemoryEvent::Restored { .. } => "a memory was restored",
     }
 }
 
@@ -95,6 +105,7 @@ fn describe_session(event: &SessionEvent) -> String {
             };
             format!("{} put back as before{left}", count(undo.changes.len(), "file"))
         }
+        SessionEvent::ClientSeen { client } => format!("{} started `planwright mcp`", quoted(&client.name)),
         SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
     }
 }

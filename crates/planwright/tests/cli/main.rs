@@ -19,6 +19,7 @@ mod import;
 mod inbox;
 mod mcp;
 mod mcp_servers;
+mod memory;
 mod paused;
 mod plan_queries;
 mod projects;

@@ -11,6 +11,7 @@ pub(crate) mod health;
 pub(crate) mod lease_renewal;
 pub(crate) mod leased_submission;
 pub(crate) mod leases;
+pub(crate) mod memory;
 pub(crate) mod missing_rows;
 pub(crate) mod overview;
 pub(crate) mod pins;

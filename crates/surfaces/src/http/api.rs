@@ -1,6 +1,6 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`: the resources
 //! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
@@ -11,6 +11,7 @@ mod inbox;
 mod journal;
 mod lookup;
 mod mcp_servers;
+mod memory;
 mod messages;
 mod pagination;
 mod plans;
@@ -64,4 +65,5 @@ fn others() -> OpenApiRouter<App> {
         .merge(server::router())
         .merge(mcp_servers::router())
         .merge(workbook::router())
+        .merge(memory::router())
 }

@@ -12,6 +12,7 @@ mod isolation;
 mod journal;
 mod lists;
 mod mcp_servers;
+mod memory;
 mod messages;
 mod openapi;
 mod plans;

@@ -23,6 +23,8 @@ impl TurnRunner<'_> {
     /// One call of the model. `None` if the model says that the request is too long; the next one is shorter.
     pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, TurnAbort> {
         let mut frame = self.turns.requests.frame(&self.snapshot, &self.turn.purpose).await?;
+        self.read_memory().await?;
+        frame.room = frame.room.saturating_sub(self.memory_tokens());
         frame.room >>= self.tightened;
         self.make_room(&frame).await?;
         let asked = u64::from(frame.fixed) + u64::from(self.conversation.tokens());
@@ -73,7 +75,7 @@ impl TurnRunner<'_> {
             .map_err(|refusal| TurnAbort::ModelFailed { message: refusal.message })?;
         let request = ModelRequest {
             system: frame.system,
-            messages: messages.into_iter().chain(nudge).collect(),
+            messages: self.with_memory(messages).into_iter().chain(nudge).collect(),
             tools: frame.tools,
             max_output_tokens: Some(frame.max_output_tokens),
         };

@@ -18,6 +18,7 @@ use planwright_core::workspace::{CallChanges, Workspace};
 use super::Turns;
 use super::abort::TurnAbort;
 use super::conversation_cache::CachedConversation;
+use super::memory::TurnMemory;
 use crate::agent::agent_context::AgentContext;
 use crate::ledger::{Committed, LedgerResult};
 use crate::session::lease::LeaseGuard;
@@ -58,6 +59,8 @@ pub(in crate::agent) struct TurnRunner<'a> {
     given_up: bool,
     /// The number of times that the model said that the request was too long.
     pub(super) tightened: u32,
+    /// What is remembered about the message of the turn.
+    pub(super) memory: TurnMemory,
     started: Timestamp,
     /// The entry that began the turn, unless another process wrote it.
     pub(super) begun_seq: Option<u64>,
@@ -124,6 +127,7 @@ impl<'a> TurnRunner<'a> {
             delivery: Delivery::Answer,
             given_up: false,
             tightened: 0,
+            memory: TurnMemory::default(),
             started: agent.engine().now(),
             context,
         }

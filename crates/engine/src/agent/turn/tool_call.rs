@@ -6,8 +6,8 @@ use std::time::Instant;
 use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
-    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool,
-    decide_other_tool,
+    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
+    authorize_plan_tool, decide_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
@@ -82,6 +82,9 @@ impl TurnRunner<'_> {
         }
         if let Some(tool) = WorkbookTool::named(name) {
             return self.call_workbook_tool(pending, tool, arguments).await;
+        }
+        if let Some(tool) = MemoryTool::named(name) {
+            return self.call_memory_tool(pending, tool, arguments).await;
         }
         if name == ASK_PERSON {
             return self.ask_person(pending, arguments).await;
@@ -237,6 +240,19 @@ impl TurnRunner<'_> {
         let answer =
             Box::pin(self.agent.engine().workbook_tools().call(self.call_request(pending)?, caller, tool, arguments))
                 .await;
+        let answer = self.note(answer)?;
+        Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    async fn call_memory_tool(
+        &mut self,
+        pending: &PendingCall,
+        tool: MemoryTool,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, TurnAbort> {
+        let caller = self.situation().caller;
+        let request = self.call_request(pending)?;
+        let answer = Box::pin(self.agent.engine().memory_tools().call(request, caller, None, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
