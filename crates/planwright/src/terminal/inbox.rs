@@ -21,9 +21,9 @@ pub(crate) fn list(items: &[WaitingView], invocation: &Invocation, width: usize)
             width,
         ));
         // A change of tools concerns all sessions.
-        let place = match item.kind {
-            WaitingKind::ToolChange => "all sessions".to_owned(),
-            _ => format!("{}:{}", item.channel, item.session_id),
+        let place = match &item.tool_change {
+            Some(_) => "all sessions".to_owned(),
+            None => format!("{}:{}", item.channel, item.session_id),
         };
         text.push_str(&indented(&format!("{plan}{place}, {}{}", time::ago(item.since), about_step(item)), width));
         text.push_str(&indented(&format!("{}  {}", item.id, item.choices.join(", ")), width));
