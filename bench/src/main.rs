@@ -23,6 +23,7 @@ mod serve;
 mod size;
 mod steps;
 mod turns;
+mod upstream;
 
 use std::path::PathBuf;
 
@@ -45,6 +46,7 @@ fn main() -> anyhow::Result<()> {
             runtime.block_on(memory::run(&PathBuf::from(path), &scratch(arguments.next())?))
         }
         "memory-latency" => runtime.block_on(memory::run_latency(&scratch(folder)?)),
+        "upstream" => runtime.block_on(upstream::run(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
@@ -52,7 +54,7 @@ fn main() -> anyhow::Result<()> {
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             sandbox [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
+             sandbox [FOLDER], upstream [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
         ),
     }
 }

@@ -336,8 +336,9 @@ impl Plan {
             PlanEvent::ExecutionStarted { execution, .. } => {
                 self.execution = Some(execution.clone());
             }
-            PlanEvent::ExecutionPaused { idle_turns, .. } => {
-                self.set_pause(Some(Pause::Paused { at: context.at, idle_turns: *idle_turns }));
+            PlanEvent::ExecutionPaused { idle_turns, after_step, .. } => {
+                let (idle_turns, after_step) = (*idle_turns, *after_step);
+                self.set_pause(Some(Pause::Paused { at: context.at, idle_turns, after_step }));
             }
             PlanEvent::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: context.at })),
             PlanEvent::StepBegun { step, note, .. } => {
@@ -349,7 +350,7 @@ impl Plan {
                     run.finished_at = None;
                 }
             }
-            PlanEvent::StepEnded { step, outcome, .. } => {
+            PlanEvent::StepEnded { step, outcome, permissions, .. } => {
                 self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     if outcome.status == StepStatus::Pending {
@@ -360,6 +361,12 @@ impl Plan {
                     run.note.clone_from(&outcome.note);
                     run.evidence.clone_from(&outcome.evidence);
                     run.finished_at = outcome.status.is_settled().then_some(context.at);
+                    run.permissions = run.permissions + *permissions;
+                }
+            }
+            PlanEvent::PermissionsCounted { step, permissions, .. } => {
+                if let Some(run) = self.run_mut(step) {
+                    run.permissions = run.permissions + *permissions;
                 }
             }
             PlanEvent::ExecutionFinished { .. } => self.stop_execution(context),

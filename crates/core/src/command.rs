@@ -7,7 +7,7 @@ use crate::ask::{AskAnswer, AskSubject};
 use crate::ids::{AskId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
 use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
-use crate::plan::execution::Pause;
+use crate::plan::execution::{Pause, PermissionCounts};
 use crate::plan::review::Review;
 use crate::plan::{Digest, PlanStyle};
 use crate::session::{Compaction, Session};
@@ -144,6 +144,9 @@ pub enum Decision {
         digest: Digest,
         selection: Selection,
         note: Option<String>,
+        /// Whether the execution pauses after each step until a person has looked at it.
+        #[serde(default)]
+        step_by_step: bool,
         then: AfterApproval,
     },
     Reject {
@@ -161,6 +164,9 @@ pub enum Decision {
     /// Carries on with an approved, paused or partially completed plan.
     Resume {
         plan: PlanId,
+        /// The step that the person looked at, by its 1-based index. It is refused if another step ended since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_step: Option<usize>,
     },
     /// Settles a step that failed or whose result is unknown.
     Settle {
@@ -254,6 +260,9 @@ pub struct EndedStep {
     /// What the call of the step did to files.
     #[serde(default, skip_serializing_if = "CallChanges::is_empty")]
     pub changes: CallChanges,
+    /// How the call of the step was permitted.
+    #[serde(default, skip_serializing_if = "PermissionCounts::is_zero")]
+    pub permissions: PermissionCounts,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -273,7 +282,7 @@ impl Command {
             Self::Session(
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
-            Self::Session(SessionCommand::RecordUndo(undo)) => Some(&undo.plan),
+            Self::Session(SessionCommand::RecordUndo(undo)) => undo.plan.as_ref(),
             Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
             Self::Session(_)
             | Self::Draft(_)
@@ -310,7 +319,7 @@ impl Decision {
             | Self::Reject { plan, .. }
             | Self::Revise { plan, .. }
             | Self::Cancel { plan, .. }
-            | Self::Resume { plan }
+            | Self::Resume { plan, .. }
             | Self::Settle { plan, .. } => plan,
             Self::Reviewed { decision, .. } => decision.plan(),
         }

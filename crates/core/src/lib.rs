@@ -11,8 +11,10 @@
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
+//! - [`upstream`]: tools of MCP servers, their names here, and how a list of them differs from the accepted one
 //! - [`workspace`]: the folder of the file tools, and what they change in it
 //! - [`workbook`]: task plan, findings and progress beside the conversation
+//! - [`front_matter`]: the keys at the beginning of a Markdown file
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
 //! - [`shared`]: what copies of a plan have in common
@@ -26,6 +28,7 @@ pub mod command;
 pub mod conversation;
 mod decide;
 pub mod event;
+pub mod front_matter;
 pub mod gate;
 pub mod identity;
 pub mod ids;
@@ -46,6 +49,7 @@ pub mod shared;
 pub mod slash;
 pub mod snapshot;
 pub mod turn;
+pub mod upstream;
 pub mod visible;
 mod wire;
 pub mod workbook;

@@ -9,10 +9,12 @@ pub mod diff;
 pub mod digest;
 pub mod event;
 pub mod execution;
+pub mod export;
 pub mod lifecycle;
 pub mod markdown;
 pub mod reference;
 pub mod review;
+pub mod template;
 pub mod text;
 
 use std::fmt;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agents::AgentRegistry;
+use crate::plan::template::PlanTemplate;
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
 use crate::workbook::PlanningFiles;
@@ -20,6 +21,8 @@ pub struct Policy {
     /// How many turns in a row the system begins by itself for an approved document when the turn before ended without
     /// any recorded progress.
     pub nudges: u32,
+    /// The sections that every document has.
+    pub plan_template: Option<PlanTemplate>,
 }
 
 impl Default for Policy {
@@ -33,6 +36,7 @@ impl Default for Policy {
             standing_approval: StandingApproval::default(),
             planning_files: PlanningFiles::default(),
             nudges: 1,
+            plan_template: None,
         }
     }
 }

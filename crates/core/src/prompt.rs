@@ -5,6 +5,7 @@ mod memory_block;
 mod plan_block;
 mod project;
 pub mod specialist;
+mod template;
 
 use crate::agents::Specialist;
 use crate::plan::PlanStatus;
@@ -13,6 +14,7 @@ use crate::snapshot::Snapshot;
 pub use memory_block::{memory_block, memory_provenance};
 pub use plan_block::plan_block;
 pub use project::{ProjectGuide, project_block};
+pub use template::template_block;
 
 /// A plan of the session, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,7 +19,7 @@ mod table;
 mod workspace;
 
 pub use command::{
-    AutoCommand, ChangeSelection, Comparison, MemorySubcommand, OnOff, PlanCommand, ProjectCommand, SlashCommand,
+    AutoCommand, ChangeSelection, Comparison, MemorySubcommand, OnOff, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand,
 };
 pub use complete::completions;
 pub use help::help;

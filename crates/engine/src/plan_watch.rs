@@ -238,6 +238,7 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
                 note: outcome.note.clone(),
                 evidence: outcome.evidence.clone(),
             }),
+            PlanEvent::PermissionsCounted { .. } => None,
             PlanEvent::ExecutionFinished { .. } => summary().map(PlanUpdateKind::ExecutionEnded),
         },
     }

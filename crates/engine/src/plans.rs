@@ -47,7 +47,7 @@ impl Plans {
         selection: Selection,
         note: Option<String>,
     ) -> LedgerResult<Arc<Plan>> {
-        let approving = Approving { selection, note, review: None };
+        let approving = Approving { selection, note, ..Approving::default() };
         self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
     }
 
@@ -62,8 +62,8 @@ impl Plans {
         approving: Approving,
         then: AfterApproval,
     ) -> LedgerResult<Arc<Plan>> {
-        let Approving { selection, note, review } = approving;
-        let decision = Decision::Approve { plan: plan.clone(), digest, selection, note, then };
+        let Approving { selection, note, review, step_by_step } = approving;
+        let decision = Decision::Approve { plan: plan.clone(), digest, selection, note, step_by_step, then };
         self.decide(session, by, reviewed(decision, review)).await
     }
 
@@ -117,7 +117,19 @@ impl Plans {
     }
 
     pub async fn resume(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
-        self.decide(session, by, Decision::Resume { plan: plan.clone() }).await
+        self.resume_after(session, by, plan, None).await
+    }
+
+    /// The same after a look at a step of a plan that is approved step by step. It is refused if another step ended
+    /// since.
+    pub async fn resume_after(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        after_step: Option<usize>,
+    ) -> LedgerResult<Arc<Plan>> {
+        self.decide(session, by, Decision::Resume { plan: plan.clone(), after_step }).await
     }
 
     /// Ends an execution with the steps that are done so far.

@@ -15,6 +15,9 @@ use planwright_core::snapshot::CommandContext;
 
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
+use crate::plan_export::PlanExport;
+use crate::session_policies::SessionPolicies;
+use crate::toolbox::files::FileTools;
 
 use observers::CommitObservers;
 
@@ -26,7 +29,8 @@ pub(crate) struct Submitter {
     ledger: Arc<dyn Ledger>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
-    policy: Arc<Policy>,
+    policies: SessionPolicies,
+    export: Option<PlanExport>,
     observers: CommitObservers,
 }
 
@@ -45,7 +49,14 @@ pub(crate) struct SubmitRequest<'a> {
 impl Submitter {
     pub(crate) fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
-        Self { ledger, clock, ids, policy: Arc::new(policy), observers: CommitObservers::default() }
+        Self {
+            ledger,
+            clock,
+            ids,
+            policies: SessionPolicies::new(policy),
+            export: None,
+            observers: CommitObservers::default(),
+        }
     }
 
     pub(crate) fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
@@ -61,8 +72,34 @@ impl Submitter {
         &self.ledger
     }
 
+    /// The same submitter with the specialists and templates of projects, which are read with these tools.
+    pub(crate) fn with_project_files(self, files: FileTools) -> Self {
+        Self { policies: self.policies.with_files(files), ..self }
+    }
+
+    /// The same submitter, which writes plans as files of the project.
+    pub(crate) fn with_plan_export(self, export: PlanExport) -> Self {
+        Self { export: Some(export), ..self }
+    }
+
+    /// Reads what a person changed in the session's project: its specialists, its template, and the file of the active plan.
+    pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        let snapshot = self.ledger.snapshot(session, None).await?;
+        self.policies.read_project(&snapshot).await;
+        if let Some(export) = &self.export {
+            export.take_edit(self, &snapshot).await?;
+        }
+        Ok(())
+    }
+
+    /// The policy of the configuration.
     pub(crate) fn policy(&self) -> &Policy {
-        &self.policy
+        self.policies.configured()
+    }
+
+    /// The policy of each session.
+    pub(crate) fn policies(&self) -> &SessionPolicies {
+        &self.policies
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -103,7 +140,7 @@ impl Submitter {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
-        let (session, policy) = (session.clone(), Arc::clone(&self.policy));
+        let (session, policy) = (session.clone(), self.policies.of(session));
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
         let outcome = self.ledger.submit(submission).await;
         match &outcome {
@@ -111,6 +148,9 @@ impl Submitter {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.notify(&session, committed);
                 audit_log::log_committed(&session, committed);
+                if let Some(export) = &self.export {
+                    export.write_changed(committed).await;
+                }
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }

@@ -1,9 +1,13 @@
 //! The arguments of the command line.
 //!
+//! - `inbox`: those of `planwright inbox`
+//! - `mcp_server`: those of `planwright mcp-server`
 //! - `memory`: those of `planwright memory`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
+mod inbox;
+mod mcp_server;
 mod memory;
 mod operation;
 mod plan;
@@ -18,6 +22,8 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
+pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
+pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
 pub(crate) use self::plan::{
@@ -124,12 +130,18 @@ pub(crate) enum Command {
     /// Look at plans and decide about them
     #[command(after_help = plan::PLANS)]
     Plan(PlanArgs),
+    /// What waits for you, over all sessions: look at it and decide
+    #[command(after_help = inbox::INBOX)]
+    Inbox(InboxArgs),
     /// List the sessions, the most recently active first, or delete one
     Sessions(SessionsArgs),
     /// Look at what a session remembers, and save, forget or promote it
     Memory(MemoryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
+    /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given
+    #[command(after_help = mcp_server::MCP_SERVER)]
+    McpServer(McpServerArgs),
     /// Serve the engine over HTTP, to programs and browsers
     #[command(after_help = operation::SERVE)]
     Serve(ServeArgs),

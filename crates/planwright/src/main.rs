@@ -24,6 +24,7 @@ mod context;
 mod failure;
 mod invocation;
 mod logging;
+mod models;
 mod permissions;
 mod sandbox;
 mod server_probe;

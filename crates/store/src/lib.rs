@@ -9,6 +9,7 @@
 //! - `memory_rows`: memories as they are stored, and which rows a chain of scopes may see
 //! - `leasing`: which process may write to a session
 //! - `paging`: pages of lists in the order of time
+//! - `pins`: upstream MCP servers, and what people accepted of them
 //! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
 //! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
 //! - `write_health`: whether writes succeed
@@ -26,6 +27,7 @@ mod location;
 mod memory_rows;
 mod overview;
 mod paging;
+mod pins;
 mod plan_rows;
 mod postgres;
 mod restore;

@@ -23,6 +23,7 @@ pub(crate) mod inspect;
 mod leases;
 mod memory;
 mod overview;
+mod pins;
 mod pointers;
 mod readers;
 mod restore;

@@ -23,6 +23,7 @@ mod leases;
 mod memory;
 mod overview;
 mod paged;
+mod pins;
 mod pointers;
 mod queries;
 mod readers;

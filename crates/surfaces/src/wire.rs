@@ -15,6 +15,7 @@ mod progress;
 mod reviews;
 pub(crate) mod schemas;
 mod sessions;
+mod upstream;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
@@ -34,11 +35,12 @@ use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSche
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
 pub use changes::{
-    ChangedPathsView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, UndoView, UndoneView,
+    ChangedPathsView, ChatChangesView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, TurnChangesView,
+    UndoView, UndoneView,
 };
 pub use decisions::DecisionView;
 pub use entries::EntryView;
-pub use executions::{CountsView, ExecutionView, StepRunView};
+pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView};
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
 pub use memory::{MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
@@ -46,6 +48,7 @@ pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
 pub use reviews::{AnchorView, CommentView, ReviewRoundView, ReviewView};
 pub use sessions::{ActivePlanView, StoredSessionView};
+pub use upstream::{AcceptanceView, ConnectionView, McpServerView, ToolChangeView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -258,6 +261,8 @@ pub struct ApprovalView {
     pub skipped: Vec<SkippedView>,
     #[schema(required = true)]
     pub note: Option<String>,
+    /// Whether the execution pauses after each step for a person's look.
+    pub step_by_step: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -287,6 +292,7 @@ impl From<&Approval> for ApprovalView {
                 })
                 .collect(),
             note: approval.note.clone(),
+            step_by_step: approval.step_by_step,
         }
     }
 }

@@ -17,7 +17,7 @@ import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { PlanBadge, planState, StateDot, type PlanState } from "../ui/status";
 import { AskDetail } from "./AskDetail";
-import { byUrgency, inboxAsk, inboxItemKey, inboxTitle, isAsk } from "./inboxItems";
+import { byUrgency, inboxAsk, inboxItemKey, inboxPlan, inboxTitle, isAsk } from "./inboxItems";
 
 /** Everything that waits for a person, over all sessions. */
 export function InboxPage(): ReactNode {
@@ -90,7 +90,7 @@ export function InboxPage(): ReactNode {
         </div>
         {open && (
           <section className="inbox-detail" data-ask={isAsk(open) || undefined} aria-label={inboxTitle(open)}>
-            {isAsk(open) ? <AskDetail key={open.id} item={open} /> : <Detail key={open.id} planId={open.id} />}
+            {isAsk(open) ? <AskDetail key={open.id} item={open} /> : <Detail key={open.id} planId={inboxPlan(open)} />}
           </section>
         )}
       </div>
@@ -122,7 +122,7 @@ function Recent(): ReactNode {
   );
 }
 
-const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", run: "PAUSED" };
+const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED" };
 
 function Detail({ planId }: { planId: string }): ReactNode {
   const plan = useQuery(planQuery(planId));

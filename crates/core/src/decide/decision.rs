@@ -47,8 +47,8 @@ impl Decider<'_> {
     /// `comments` are added to what the person said.
     fn about(&self, plan: &Plan, decision: &Decision, comments: Option<&str>) -> Result<Vec<Event>, Refusal> {
         match decision {
-            Decision::Approve { digest, selection, note, then, .. } => {
-                let mut events = self.approve(plan, digest, selection, note.as_deref(), comments)?;
+            Decision::Approve { digest, selection, note, step_by_step, then, .. } => {
+                let mut events = self.approve(plan, digest, selection, note.as_deref(), comments, *step_by_step)?;
                 match then {
                     AfterApproval::Wait => {}
                     AfterApproval::CarryOut => self.begin_approved(plan, &mut events)?,
@@ -73,7 +73,7 @@ impl Decider<'_> {
                     PlanEvent::Cancelled { reason: self.remark("reason", reason.as_deref())? },
                 )])
             }
-            Decision::Resume { .. } => self.resume(plan),
+            Decision::Resume { after_step, .. } => self.resume(plan, *after_step),
             Decision::Settle { step, choice, .. } => self.settle(plan, step, *choice),
             Decision::Reviewed { decision, review } => self.reviewed(plan, decision, review),
         }
@@ -102,6 +102,7 @@ impl Decider<'_> {
         selection: &Selection,
         note: Option<&str>,
         comments: Option<&str>,
+        step_by_step: bool,
     ) -> Result<Vec<Event>, Refusal> {
         plan.permits(Action::Approve)?;
         if plan.digest() != *digest {
@@ -128,6 +129,7 @@ impl Decider<'_> {
             approved: selected.approved,
             skipped: selected.skipped,
             note: with_comments(self.remark("note", note)?, comments),
+            step_by_step,
         };
         Ok(vec![Event::of_plan(&plan.id, PlanEvent::Approved { approval })])
     }

@@ -22,6 +22,9 @@ pub struct Approval {
     pub approved: Vec<StepId>,
     pub skipped: Vec<SkippedStep>,
     pub note: Option<String>,
+    /// Whether the execution pauses after each step until a person has looked at it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub step_by_step: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,10 +12,11 @@ use crate::journal::replay;
 use crate::world::SESSION;
 
 /// One sealed entry a line: its sequence number, its hash and the text that was hashed.
-const STORED: [&str; 3] = [
+const STORED: [&str; 4] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
     include_str!("fixtures/journal_memory.jsonl"),
+    include_str!("fixtures/journal_steps.jsonl"),
 ];
 
 fn session() -> SessionIdentity {
@@ -27,7 +28,7 @@ fn stored() -> Vec<SealedEntry> {
     journals().into_iter().flatten().collect()
 }
 
-fn journals() -> [Vec<SealedEntry>; 3] {
+fn journals() -> [Vec<SealedEntry>; 4] {
     STORED.map(|journal| journal.lines().map(sealed).collect())
 }
 

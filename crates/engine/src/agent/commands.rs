@@ -3,6 +3,7 @@
 //! - `plans`: `/plan …` and `/plans`
 //! - `decisions`: approve, reject, revise, cancel and resume a plan, also for inputs that are no slash commands
 //! - `overview`: `/status`, `/sessions` and `/tools`
+//! - `upstream`: `/tools accept`
 //! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
 //! - `compact`: `/compact`
 //! - `memory`: `/memory …`
@@ -15,6 +16,7 @@ mod decisions;
 mod memory;
 mod overview;
 mod plans;
+mod upstream;
 mod workbook;
 mod workspace;
 
@@ -26,7 +28,7 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::slash::{self, SlashCommand};
+use planwright_core::slash::{self, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
 
 use super::agent_context::AgentContext;
@@ -45,7 +47,7 @@ use memory::MemoryCommands;
 use overview::Overview;
 use workspace::WorkspaceCommands;
 
-pub(super) use decisions::{Decisions, REVISION};
+pub(super) use decisions::{Decisions, REVISION, Resuming};
 pub(super) use plans::{Leave, PlanCommands};
 
 #[derive(Debug, Clone)]
@@ -120,7 +122,10 @@ impl Commands {
             }
             SlashCommand::Deny { words } => Box::pin(self.asks.deny(words, context)).await,
             SlashCommand::Status => self.overview.status(session).await,
-            SlashCommand::Tools => self.overview.tools(session).await,
+            SlashCommand::Tools(ToolsCommand::List) => self.overview.tools(session).await,
+            SlashCommand::Tools(ToolsCommand::Accept { server, code }) => {
+                self.overview.accept_tools(&server, code.as_deref(), context).await
+            }
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),
             SlashCommand::Project(command) => self.workspace.project(command, context).await,
             SlashCommand::Changes(selection) => self.workspace.changes(selection, session).await,

@@ -259,9 +259,9 @@ impl Executions {
                 })
             }
             PlanContent::Build(built) => {
-                let agents = &self.agent.engine().policy().agents;
+                let policy = self.agent.policy_of(&plan.session);
                 let mut steps = built.steps.iter().filter(|step| approved(&step.id));
-                steps.try_for_each(|step| agents.assignable(&step.agent).map(drop))
+                steps.try_for_each(|step| policy.agents.assignable(&step.agent).map(drop))
             }
         }
     }
@@ -276,7 +276,7 @@ fn beginning(plan: &Plan) -> Command {
             ended: Vec::new(),
             begun: Vec::new(),
         }),
-        None => Command::Decide(Decision::Resume { plan: plan.id.clone() }),
+        None => Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step: None }),
     }
 }
 

@@ -83,7 +83,8 @@ const fn words(event: &Event) -> Option<&'static str> {
             | PlanEvent::RevisionRequested { .. }
             | PlanEvent::Superseded { .. }
             | PlanEvent::StepBegun { .. }
-            | PlanEvent::StepEnded { .. } => None,
+            | PlanEvent::StepEnded { .. }
+            | PlanEvent::PermissionsCounted { .. } => None,
         },
     }
 }

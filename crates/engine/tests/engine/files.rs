@@ -176,7 +176,8 @@ fn globbed(answer: &Value) -> Vec<&str> {
 #[test]
 fn the_tools_say_what_they_are() {
     let snapshot = Snapshot::new();
-    let said: Vec<_> = snapshot.toolbox.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
+    let tools: Vec<_> = snapshot.toolbox.iter().collect();
+    let said: Vec<_> = tools.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
     assert_eq!(
         said,
         [
@@ -190,7 +191,7 @@ fn the_tools_say_what_they_are() {
             ("move_file", ToolEffect::Changes),
         ]
     );
-    for tool in snapshot.toolbox.iter() {
+    for tool in tools {
         let schema = &tool.spec().input_schema;
         assert_eq!(schema["additionalProperties"], false, "{schema}");
         for (name, property) in schema["properties"].as_object().unwrap() {

@@ -4,6 +4,7 @@
 
 mod ask_agent;
 mod asks;
+mod chat_changes;
 mod commands;
 mod compaction;
 mod execution;
@@ -14,8 +15,11 @@ mod ledger;
 mod memory;
 mod named_requests;
 mod permissions;
+mod permissions_in_steps;
+mod plan_export;
 mod planning;
 mod process;
+mod project_policies;
 mod projects;
 mod queue;
 mod restart;

@@ -13,6 +13,7 @@ use planwright_core::workspace::CallChanges;
 use planwright_engine::history::{HistoryItem, HistoryReport};
 use planwright_engine::who;
 
+use super::card::permission_words;
 use super::palette::{self, BOLD, DIM};
 use super::text::{Span, count, paint, painted, shown_line, wrap};
 use super::time;
@@ -194,6 +195,9 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
             Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED)
         }
         PlanEvent::Superseded { by, .. } => plain(format!("{} took its place", by.short())),
+        PlanEvent::ExecutionPaused { after_step: Some(pause), .. } => {
+            plain(format!("the execution is paused after step {}; it waits for a person's look", pause.step))
+        }
         PlanEvent::ExecutionPaused { .. } => plain("the execution is paused; it waits for a person".to_owned()),
         PlanEvent::ExecutionResumed { .. } => plain("the execution is resumed".to_owned()),
         PlanEvent::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
@@ -203,6 +207,9 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
             let words =
                 format!("{mark} {} {}{}", name(step, plan), in_words(outcome.status), because(outcome.note.as_deref()));
             Span::new(&words, style)
+        }
+        PlanEvent::PermissionsCounted { step, permissions, .. } => {
+            plain(format!("{}: {}", name(step, plan), permission_words(permissions)))
         }
         PlanEvent::ExecutionFinished { status, .. } => {
             Span::new(&format!("the execution ended: {status}"), palette::status(*status))

@@ -16,6 +16,7 @@ mod doctor;
 mod executions;
 mod hostile;
 mod import;
+mod inbox;
 mod mcp;
 mod memory;
 mod paused;

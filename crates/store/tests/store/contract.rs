@@ -14,6 +14,7 @@ pub(crate) mod leases;
 pub(crate) mod memory;
 pub(crate) mod missing_rows;
 pub(crate) mod overview;
+pub(crate) mod pins;
 pub(crate) mod plan_lifecycle;
 pub(crate) mod pointers;
 pub(crate) mod queries;

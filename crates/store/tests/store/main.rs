@@ -79,6 +79,9 @@ promises! {
         a_deleted_session_is_gone_with_everything,
         a_session_can_be_opened_while_it_is_deleted,
     }
+    pins {
+        an_offer_is_accepted_by_its_digest_in_all_processes,
+    }
     pointers {
         the_session_chosen_last_is_meant,
         many_can_choose_at_once,

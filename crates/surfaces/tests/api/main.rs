@@ -18,6 +18,7 @@ mod plans;
 mod reviews;
 mod server;
 mod sessions;
+mod step_by_step;
 mod streaming;
 mod workbook;
 mod world;

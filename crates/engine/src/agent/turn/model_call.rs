@@ -82,11 +82,12 @@ impl TurnRunner<'_> {
         self.check_lease().await?;
         self.context.progress.send(Progress::ModelCalled);
         let left = self.limits.time.saturating_sub(self.elapsed());
+        let model = self.agent.model_for(&self.session, &self.turn.purpose);
         let listener = ReplyListener { progress: &self.context.progress, heard: Mutex::default() };
         let outcome = tokio::select! {
             biased;
             abort = self.interrupted() => Err(abort),
-            reply = catch_panic("the model", self.agent.model().reply(&request, &listener)) => Ok(reply),
+            reply = catch_panic("the model", model.reply(&request, &listener)) => Ok(reply),
             () = tokio::time::sleep(left) => Err(TurnAbort::OutOfTime),
         };
         match outcome {
