@@ -41,12 +41,12 @@ fn main() -> anyhow::Result<()> {
         "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
         "search" => runtime.block_on(search::run(&scratch(folder)?)),
         "sandbox" => runtime.block_on(sandbox::run(&scratch(folder)?)),
+        "upstream" => runtime.block_on(upstream::run(&scratch(folder)?)),
         "memory" => {
             let path = folder.context("say where the dialogues are: memory PATH [FOLDER]")?;
             runtime.block_on(memory::run(&PathBuf::from(path), &scratch(arguments.next())?))
         }
         "memory-latency" => runtime.block_on(memory::run_latency(&scratch(folder)?)),
-        "upstream" => runtime.block_on(upstream::run(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
@@ -54,7 +54,8 @@ fn main() -> anyhow::Result<()> {
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             sandbox [FOLDER], upstream [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
+             sandbox [FOLDER], upstream [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or \
+             serve PLANWRIGHT [FOLDER]"
         ),
     }
 }

@@ -19,7 +19,8 @@ mod table;
 mod workspace;
 
 pub use command::{
-    AutoCommand, ChangeSelection, Comparison, MemorySubcommand, OnOff, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand,
+    AutoCommand, ChangeSelection, Comparison, MemorySubcommand, OnOff, PlanCommand, ProjectCommand, SlashCommand,
+    ToolsCommand,
 };
 pub use complete::completions;
 pub use help::help;

@@ -125,6 +125,7 @@ export const en = {
   "session.waits.permission": "asks you",
   "session.waits.question": "asks you",
   "session.waits.run": "paused",
+  "session.waits.step": "step waits",
 
   "rooms.title": "Rooms of this session",
   "rooms.chat": "Chat",

@@ -265,6 +265,25 @@ fn allow(rest: &str) -> Read {
     Ok(SlashCommand::Allow { code: Some(code), grant, words })
 }
 
+fn tools(rest: &str) -> Read {
+    let (word, more) = first_word(rest);
+    match word.to_lowercase().as_str() {
+        "" => return Ok(SlashCommand::Tools(ToolsCommand::List)),
+        "accept" => {}
+        _ => return Err(format!("Only `accept` can follow, and {} did.", quoted(word)).into()),
+    }
+    let named = needed_text(more, "which MCP server; `/tools` lists them")?;
+    let (server, code) = first_word(&named);
+    let server = server.parse().map_err(|refusal: Refusal| refusal.message)?;
+    let code = at_most_one_word(code)?.map(|code| code.to_lowercase());
+    let is_code = |code: &str| code.len() >= SHORTEST_CODE && code.chars().all(|letter| letter.is_ascii_hexdigit());
+    if let Some(code) = code.as_deref().filter(|code| !is_code(code)) {
+        let message = format!("{} is not the code of what there is to accept.", quoted(code));
+        return Err(message.into());
+    }
+    Ok(SlashCommand::Tools(ToolsCommand::Accept { server, code }))
+}
+
 fn memory(rest: &str) -> Read {
     let (word, more) = first_word(rest);
     let named = |more: &str| -> Result<String, Problem> {
@@ -284,25 +303,6 @@ fn memory(rest: &str) -> Read {
         }
     };
     Ok(SlashCommand::Memory(command))
-}
-
-fn tools(rest: &str) -> Read {
-    let (word, more) = first_word(rest);
-    match word.to_lowercase().as_str() {
-        "" => return Ok(SlashCommand::Tools(ToolsCommand::List)),
-        "accept" => {}
-        _ => return Err(format!("Only `accept` can follow, and {} did.", quoted(word)).into()),
-    }
-    let named = needed_text(more, "which MCP server; `/tools` lists them")?;
-    let (server, code) = first_word(&named);
-    let server = server.parse().map_err(|refusal: Refusal| refusal.message)?;
-    let code = at_most_one_word(code)?.map(|code| code.to_lowercase());
-    let is_code = |code: &str| code.len() >= SHORTEST_CODE && code.chars().all(|letter| letter.is_ascii_hexdigit());
-    if let Some(code) = code.as_deref().filter(|code| !is_code(code)) {
-        let message = format!("{} is not the code of what there is to accept.", quoted(code));
-        return Err(message.into());
-    }
-    Ok(SlashCommand::Tools(ToolsCommand::Accept { server, code }))
 }
 
 fn auto(rest: &str) -> Read {

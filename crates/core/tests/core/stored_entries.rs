@@ -15,8 +15,8 @@ use crate::world::SESSION;
 const STORED: [&str; 4] = [
     include_str!("fixtures/journal.jsonl"),
     include_str!("fixtures/journal_reviews.jsonl"),
-    include_str!("fixtures/journal_memory.jsonl"),
     include_str!("fixtures/journal_steps.jsonl"),
+    include_str!("fixtures/journal_memory.jsonl"),
 ];
 
 fn session() -> SessionIdentity {

@@ -9,7 +9,9 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
 use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_core::slash::{self, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand};
+use planwright_core::slash::{
+    self, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand,
+};
 use planwright_core::turn::ShownPlan;
 
 /// An input for one session.

@@ -90,6 +90,14 @@ pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize)
         WaitingKind::Run => {
             vec![line(&["resume"], "to continue it:"), line(&["cancel"], "to end it:")]
         }
+        WaitingKind::ToolChange => {
+            let command = invocation.command(["mcp-server", "accept", id]);
+            vec![format!(
+                "{}{}",
+                spans(&[Span::new("to look at them and accept them:", DIM)], width),
+                indented(&command, width)
+            )]
+        }
     };
     lines.concat()
 }
@@ -108,6 +116,7 @@ const fn kind(kind: WaitingKind) -> &'static str {
         WaitingKind::Step => "step",
         WaitingKind::Uncertain => "uncertain",
         WaitingKind::Run => "run",
+        WaitingKind::ToolChange => "tool_change",
     }
 }
 

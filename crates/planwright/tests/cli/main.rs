@@ -18,6 +18,7 @@ mod hostile;
 mod import;
 mod inbox;
 mod mcp;
+mod mcp_servers;
 mod memory;
 mod paused;
 mod plan_queries;

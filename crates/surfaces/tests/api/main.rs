@@ -11,6 +11,7 @@ mod inbox;
 mod isolation;
 mod journal;
 mod lists;
+mod mcp_servers;
 mod memory;
 mod messages;
 mod openapi;

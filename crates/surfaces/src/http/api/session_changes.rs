@@ -45,7 +45,7 @@ async fn session_changes(
 /// It may be empty.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = UndoingTurn)]
+#[schema(as = UndoingTurn, example = json!({ "channel": "web" }))]
 struct UndoTurnBody {
     #[schema(value_type = Option<ChannelSchema>)]
     channel: Option<Channel>,
