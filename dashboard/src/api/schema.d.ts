@@ -119,6 +119,243 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or search what a session remembers
+         * @description The memories of the session and the global ones. Those of other sessions are never among them.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The `next` of the page before, for lists. */
+                    before?: number;
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    /** @description With `true` each item says how its score is made up. */
+                    explain?: boolean;
+                    limit?: number;
+                    /** @description A question or a few words. Without it all memories are listed, the newest first. */
+                    q?: string;
+                    sessionId: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The memories */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "items": [
+                         *         {
+                         *           "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *           "scope": "session:web:k3yk3y8x",
+                         *           "kind": "preference",
+                         *           "content": "The person prefers tabs.",
+                         *           "tags": [],
+                         *           "source": {
+                         *             "from": "person"
+                         *           },
+                         *           "author": {
+                         *             "kind": "person",
+                         *             "name": "person",
+                         *             "through": "web"
+                         *           },
+                         *           "trust": "person",
+                         *           "at": "2026-03-01T12:00:00Z",
+                         *           "score": 1.1
+                         *         }
+                         *       ],
+                         *       "next": null
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Memories"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Save a memory */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewMemory"];
+                };
+            };
+            responses: {
+                /** @description The memory */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "scope": "session:web:k3yk3y8x",
+                         *       "kind": "preference",
+                         *       "content": "The person prefers tabs.",
+                         *       "tags": [],
+                         *       "source": {
+                         *         "from": "person"
+                         *       },
+                         *       "author": {
+                         *         "kind": "person",
+                         *         "name": "person",
+                         *         "through": "web"
+                         *       },
+                         *       "trust": "person",
+                         *       "at": "2026-03-01T12:00:00Z",
+                         *       "score": 1.1
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Memory"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a memory
+         * @description It is not found any more. `/memory undo` brings it back.
+         */
+        delete: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: never;
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is forgotten */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{id}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let every session read a memory
+         * @description Makes a global copy. `/memory undo`, or deleting the copy, takes it back.
+         */
+        post: {
+            parameters: {
+                query: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                    sessionId: string;
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The global copy */
+                201: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "id": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c11",
+                         *       "scope": "session:web:k3yk3y8x",
+                         *       "kind": "preference",
+                         *       "content": "The person prefers tabs.",
+                         *       "tags": [],
+                         *       "source": {
+                         *         "from": "person"
+                         *       },
+                         *       "author": {
+                         *         "kind": "person",
+                         *         "name": "person",
+                         *         "through": "web"
+                         *       },
+                         *       "trust": "person",
+                         *       "at": "2026-03-01T12:00:00Z",
+                         *       "score": 1.1
+                         *     }
+                         */
+                        "application/json": components["schemas"]["Memory"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/permissions/{id}": {
         parameters: {
             query?: never;
@@ -2876,6 +3113,64 @@ export interface components {
         };
         /** @enum {string} */
         ListName: "assumptions" | "risks" | "verification" | "files";
+        Memories: {
+            damaged?: components["schemas"]["DamagedView"][];
+            /** @description The best first, or in a list the newest first. */
+            items: components["schemas"]["Memory"][];
+            /**
+             * Format: int64
+             * @description Where the next page of a list begins, if there is one.
+             */
+            next: number | null;
+        };
+        Memory: {
+            /** Format: date-time */
+            at: string;
+            /** @description Who wrote it. */
+            author: components["schemas"]["Actor"];
+            content: string;
+            /**
+             * Format: date-time
+             * @description From then on it is not found any more.
+             */
+            expiresAt?: string;
+            id: string;
+            kind: components["schemas"]["MemoryKind"];
+            /** @description `global`, `session:CHANNEL:KEY`, `goal:CHANNEL:KEY:GOAL` or `task:TASK` */
+            scope: string;
+            /**
+             * Format: double
+             * @description How well it answers the question; 0 in a list.
+             */
+            score: number;
+            /** @description The share of each factor in the score, if that was asked for. */
+            shares?: components["schemas"]["MemoryShare"][];
+            source: components["schemas"]["MemorySource"];
+            tags: string[];
+            trust: components["schemas"]["MemoryTrust"];
+        };
+        /** @enum {string} */
+        MemoryKind: "fact" | "preference" | "decision" | "constraint" | "result";
+        MemoryShare: {
+            /** @description `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency` or `scope` */
+            factor: string;
+            /** Format: double */
+            share: number;
+        };
+        /** @description Where a memory came from. */
+        MemorySource: {
+            /** @description `person`, `turn`, `tool`, `plan` or `promotion` */
+            from: string;
+            /** @description The person who promoted it. */
+            promotedBy?: string;
+            /** @description The session that it was promoted from. */
+            session?: string;
+        };
+        /**
+         * @description Who wrote it.
+         * @enum {string}
+         */
+        MemoryTrust: "person" | "agent" | "system";
         MessageCallView: {
             /** @description As the model wrote them, usually a JSON object. At most 4 KiB of them. */
             arguments: string;
@@ -2933,6 +3228,21 @@ export interface components {
          * @enum {string}
          */
         NewChannel: "web" | "telegram" | "cli" | "mcp" | "acp";
+        /**
+         * @example {
+         *       "sessionId": "k3yk3y8x",
+         *       "content": "The person prefers tabs."
+         *     }
+         */
+        NewMemory: {
+            channel?: components["schemas"]["Channel"] | null;
+            content: string;
+            kind?: components["schemas"]["MemoryKind"] | null;
+            /** @description The session if it is not said. Nothing is saved as `global` directly. */
+            scope?: string | null;
+            sessionId: string;
+            tags?: string[];
+        };
         /**
          * @example {
          *       "text": "move the blog to a new host"
@@ -3462,7 +3772,12 @@ export interface components {
              */
             step?: number | null;
         };
-        /** @description It may be empty. */
+        /**
+         * @description It may be empty.
+         * @example {
+         *       "channel": "web"
+         *     }
+         */
         UndoingTurn: {
             channel?: components["schemas"]["Channel"] | null;
         };
