@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::presence::Presence;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActorKind {
@@ -34,15 +36,23 @@ pub struct Actor {
     pub name: String,
     /// The surface it came through, such as `cli` or `mcp`.
     pub through: String,
+    /// How a person was recognised. Absent in records of earlier versions, and where no person acts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub presence: Option<Presence>,
 }
 
 impl Actor {
     pub fn new(kind: ActorKind, name: impl Into<String>, through: impl Into<String>) -> Self {
-        Self { kind, name: name.into(), through: through.into() }
+        Self { kind, name: name.into(), through: through.into(), presence: None }
     }
 
     pub fn person(name: impl Into<String>, through: impl Into<String>) -> Self {
         Self::new(ActorKind::Person, name, through)
+    }
+
+    /// The same actor, recognised this way.
+    pub fn recognised(self, presence: Presence) -> Self {
+        Self { presence: Some(presence), ..self }
     }
 
     pub fn agent(name: impl Into<String>, through: impl Into<String>) -> Self {
@@ -51,7 +61,7 @@ impl Actor {
 
     /// The rule that acts, by the name of its setting.
     pub fn policy(rule: impl Into<String>, through: impl Into<String>) -> Self {
-        Self::new(ActorKind::Policy, rule, through)
+        Self::new(ActorKind::Policy, rule, through).recognised(Presence::Rule)
     }
 
     pub fn system(through: impl Into<String>) -> Self {

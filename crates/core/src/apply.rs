@@ -68,7 +68,8 @@ impl Snapshot {
             | SessionEvent::PlanShown { .. }
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. } => {}
+            | SessionEvent::ChangesUndone { .. }
+            | SessionEvent::ClientSeen { .. } => {}
         }
         if let Some(session) = &mut self.session {
             session.apply(event, context.at);
@@ -131,6 +132,11 @@ impl Session {
             SessionEvent::ReviewDrafted { .. } | SessionEvent::ReviewSent { .. } => {}
             SessionEvent::PlanShown { shown } => self.shown = Some(shown.clone()),
             SessionEvent::WorkspaceChosen { path } => self.workspace = Workspace::at(path.clone()),
+            SessionEvent::ClientSeen { client } => {
+                // No process of an earlier start of the machine is there any more.
+                self.clients.retain(|known| known.machine == client.machine);
+                self.clients.push(client.clone());
+            }
             // The entries stay in the journal; the model does not read them any more.
             SessionEvent::ConversationReset { history_from } => {
                 self.history_from = *history_from;

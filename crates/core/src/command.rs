@@ -9,7 +9,8 @@ use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
 use crate::plan::execution::{Pause, PermissionCounts};
 use crate::plan::review::Review;
-use crate::plan::{Digest, PlanStyle};
+use crate::plan::{ApprovalSignature, Digest, PlanStyle};
+use crate::presence::AgentClient;
 use crate::session::{Compaction, Session};
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
@@ -54,6 +55,8 @@ pub enum SessionCommand {
     RecordUndo(Box<Undo>),
     /// Names the session; `None` takes the name away.
     Rename { title: Option<String> },
+    /// A program started `planwright mcp` for this session.
+    SeeClient(AgentClient),
     /// Keeps a person's comments on a plan until they are sent with a decision. They replace the ones before.
     DraftReview { plan: PlanId, review: Review },
 }
@@ -178,6 +181,11 @@ pub enum Decision {
     Reviewed {
         decision: Box<Decision>,
         review: Review,
+    },
+    /// An approval, with comments or without, and the approver's signature.
+    Signed {
+        decision: Box<Decision>,
+        signature: ApprovalSignature,
     },
 }
 
@@ -321,7 +329,7 @@ impl Decision {
             | Self::Cancel { plan, .. }
             | Self::Resume { plan, .. }
             | Self::Settle { plan, .. } => plan,
-            Self::Reviewed { decision, .. } => decision.plan(),
+            Self::Reviewed { decision, .. } | Self::Signed { decision, .. } => decision.plan(),
         }
     }
 }

@@ -133,7 +133,8 @@ impl Event {
                 | SessionEvent::PlanShown { .. }
                 | SessionEvent::WorkspaceChosen { .. }
                 | SessionEvent::FilesChanged { .. }
-                | SessionEvent::ChangesUndone { .. },
+                | SessionEvent::ChangesUndone { .. }
+                | SessionEvent::ClientSeen { .. },
             )
             | Self::Turn { .. }
             | Self::Workbook(_)

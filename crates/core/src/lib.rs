@@ -6,6 +6,7 @@
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
 //! - [`auto`]: the context of a run
 //! - [`memory`]: what a session remembers, in which scope, and how it is found again
+//! - [`presence`], [`approval`]: how a person was recognised, and what an approval needs
 //! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
@@ -22,6 +23,7 @@
 pub mod actor;
 pub mod agents;
 mod apply;
+pub mod approval;
 pub mod ask;
 pub mod auto;
 pub mod command;
@@ -41,6 +43,7 @@ pub mod permission;
 pub mod plan;
 pub mod planner;
 pub mod policy;
+pub mod presence;
 pub mod prompt;
 pub mod refusal;
 mod replay;

@@ -14,6 +14,8 @@ pub mod lifecycle;
 pub mod markdown;
 pub mod reference;
 pub mod review;
+pub mod risk;
+pub mod signed;
 pub mod template;
 pub mod text;
 
@@ -30,7 +32,7 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::visible::quoted;
 
-pub use approval::Approval;
+pub use approval::{Approval, ApprovalSignature, SignedApproval};
 pub use content::{PlanContent, PlanStep};
 pub use digest::Digest;
 pub use event::{PlanChange, PlanEvent};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agents::AgentRegistry;
+use crate::approval::{AgentSandbox, ApprovalPolicy, Approvers, Require};
 use crate::plan::template::PlanTemplate;
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
@@ -23,6 +24,12 @@ pub struct Policy {
     pub nudges: u32,
     /// The sections that every document has.
     pub plan_template: Option<PlanTemplate>,
+    /// How a person has to be recognised to approve.
+    pub approval: ApprovalPolicy,
+    /// The approvers whose signatures count.
+    pub approvers: Approvers,
+    /// What the commands of Planwright's own agent can reach.
+    pub agent_sandbox: AgentSandbox,
 }
 
 impl Default for Policy {
@@ -37,6 +44,10 @@ impl Default for Policy {
             planning_files: PlanningFiles::default(),
             nudges: 1,
             plan_template: None,
+            // A program that embeds the engine recognises people itself. The settings of the binary begin with `separate`.
+            approval: ApprovalPolicy::requiring(Require::Any),
+            approvers: Approvers::default(),
+            agent_sandbox: AgentSandbox::default(),
         }
     }
 }

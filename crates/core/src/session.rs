@@ -10,6 +10,7 @@ use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
 use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
+use crate::presence::AgentClient;
 use crate::turn::{OpenTurn, ShownPlan};
 use crate::workbook::{PlanningFiles, Workbook, WorkbookState};
 use crate::workspace::Workspace;
@@ -54,6 +55,9 @@ pub struct Session {
     /// The last changes of its memory, the newest last, that can be taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_changes: Vec<MemoryChange>,
+    /// The programs that started `planwright mcp` for this session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<AgentClient>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -88,6 +92,7 @@ impl Session {
             workspace: Workspace::Own,
             granted: Vec::new(),
             memory_changes: Vec::new(),
+            clients: Vec::new(),
         }
     }
 

@@ -41,6 +41,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
+use crate::ledger::LedgerResult;
 use crate::model::{Model, ModelCatalog};
 use crate::permission_rules::{FixedRules, RuleSource};
 use crate::process;
@@ -171,7 +172,13 @@ impl Agent {
         self.context.files.project(path)
     }
 
-    /// What plans changed in files.
+    /// Whether the model of this process may continue a turn of the session. The built-in rehearsal does not continue the
+    /// work of another model.
+    pub async fn may_continue(&self, session: &SessionIdentity) -> LedgerResult<bool> {
+        execution::may_continue(&self.context, session).await
+    }
+
+    /// What conversations changed in files outside of any plan.
     pub fn chat_changes(&self) -> ChatChangesReader {
         ChatChangesReader::new(&self.context)
     }

@@ -10,6 +10,7 @@ use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 
+use crate::approvals::Approvals;
 use crate::clock::{Clock, Ids};
 use crate::history::History;
 use crate::importer::Importer;
@@ -121,6 +122,10 @@ impl Engine {
 
     pub(crate) fn memory_tools(&self) -> MemoryTools {
         MemoryTools::new(self.submitter.clone(), self.memories())
+    }
+
+    pub fn approvals(&self) -> Approvals {
+        Approvals::new(self.submitter.clone())
     }
 
     pub fn inbox(&self) -> Inbox {

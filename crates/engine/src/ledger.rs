@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::command::Command;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, TurnId};
@@ -287,6 +288,12 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Removes the session with everything of it: journal, plans, memories, lease and the pointers to it. What a person
     /// promoted to global stays. Refused if the lease is lost.
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()>;
+
+    /// Every record about approvers and the approval policy, in order, unchecked.
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>>;
+
+    /// Appends a record. Returns false if another record has its number: the caller reads again.
+    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool>;
 
     /// The session that was last chosen on a transport and is still there.
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>>;

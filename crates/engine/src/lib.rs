@@ -10,12 +10,14 @@
 //! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
 //! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
 //! - [`upstream`]: tools of upstream MCP servers, and the ports to the servers and to what people accepted of them
+//! - [`approvals`]: approvers, their signatures, and the approval policy in force
 //! - [`permission_rules`]: the port to the rules for calls
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
 //! - [`version_index`]: which entry of a journal made which version of a plan
 //! - [`clock`]: where time and ids come from
 
 pub mod agent;
+pub mod approvals;
 mod catch_panic;
 pub mod clock;
 pub mod engine;
@@ -55,4 +57,4 @@ mod workbook_dir;
 
 pub use engine::Engine;
 pub use planwright_core as core;
-pub use who::who;
+pub use who::{recognition, who};

@@ -204,7 +204,8 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::PlanShown { .. }
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. } => None,
+            | SessionEvent::ChangesUndone { .. }
+            | SessionEvent::ClientSeen { .. } => None,
         },
         Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => None,
         Event::Plan { event, .. } => match event {

@@ -10,7 +10,7 @@ use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::review::Review;
-use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::plan::{ApprovalSignature, Digest, Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 
@@ -51,6 +51,19 @@ impl Plans {
         self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
     }
 
+    /// The same with an approver's signature.
+    pub async fn approve_signed(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        digest: Digest,
+        signature: ApprovalSignature,
+    ) -> LedgerResult<Arc<Plan>> {
+        let approving = Approving { signature: Some(signature), ..Approving::default() };
+        self.approve_with(session, by, plan, digest, approving, AfterApproval::Wait).await
+    }
+
     /// With [`AfterApproval::CarryOut`] its execution starts in the same entry. The caller carries the plan out; after a
     /// crash another process does.
     pub(crate) async fn approve_with(
@@ -62,9 +75,14 @@ impl Plans {
         approving: Approving,
         then: AfterApproval,
     ) -> LedgerResult<Arc<Plan>> {
-        let Approving { selection, note, review, step_by_step } = approving;
+        let Approving { selection, note, review, step_by_step, signature } = approving;
         let decision = Decision::Approve { plan: plan.clone(), digest, selection, note, step_by_step, then };
-        self.decide(session, by, reviewed(decision, review)).await
+        let decision = reviewed(decision, review);
+        let decision = match signature {
+            Some(signature) => Decision::Signed { decision: Box::new(decision), signature },
+            None => decision,
+        };
+        self.decide(session, by, decision).await
     }
 
     /// Settles a step whose result is unknown, or that failed.

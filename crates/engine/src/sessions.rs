@@ -4,6 +4,7 @@ use planwright_core::actor::Actor;
 use planwright_core::command::{Command, SessionCommand};
 use planwright_core::ids::PlanId;
 use planwright_core::plan::{PlanStatus, PlanStyle};
+use planwright_core::presence::AgentClient;
 use planwright_core::session::{Channel, ConversationKey, Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_core::workspace::Workspace;
@@ -81,6 +82,16 @@ impl Sessions {
         workspace: Workspace,
     ) -> LedgerResult<Committed> {
         self.submit(session, by, SessionCommand::ChooseWorkspace(workspace)).await
+    }
+
+    /// Records the program that started `planwright mcp` for this session.
+    pub async fn see_client(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        client: AgentClient,
+    ) -> LedgerResult<Committed> {
+        self.submit(session, by, SessionCommand::SeeClient(client)).await
     }
 
     pub async fn get(&self, session: &SessionIdentity) -> LedgerResult<Session> {

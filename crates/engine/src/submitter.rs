@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::command::{Command, TurnCommand};
+use planwright_core::command::{Command, Decision, RunCommand, TurnCommand};
 use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::CommandContext;
 
+use crate::approvals;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
 use crate::plan_export::PlanExport;
@@ -140,7 +141,11 @@ impl Submitter {
         let SubmitRequest { session, by, id, leasing, turn } = request;
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
-        let (session, policy) = (session.clone(), self.policies.of(session));
+        let policy = match needs_policy_in_force(&command) {
+            true => Arc::new(self.effective_policy(&self.policies.of(session)).await?),
+            false => self.policies.of(session),
+        };
+        let session = session.clone();
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
         let outcome = self.ledger.submit(submission).await;
         match &outcome {
@@ -155,6 +160,16 @@ impl Submitter {
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
         outcome
+    }
+
+    /// The configured policy and what the store adds to it: the policy in force there, and the approvers.
+    pub(crate) async fn effective_policy(&self, configured: &Policy) -> LedgerResult<Policy> {
+        let state = approvals::state(self.ledger.as_ref()).await?;
+        let approval = match &state.policy {
+            Some(in_force) => in_force.stricter(&configured.approval),
+            None => configured.approval.clone(),
+        };
+        Ok(Policy { approval, approvers: state.approvers, ..configured.clone() })
     }
 
     /// What a request wrote in the session, if it was carried out before.
@@ -174,6 +189,28 @@ impl Submitter {
             Err(LedgerError::Refused(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Whether the command lets work happen, so that it depends on who may approve.
+fn needs_policy_in_force(command: &Command) -> bool {
+    match command {
+        Command::Decide(decision) => match decision {
+            Decision::Approve { .. }
+            | Decision::Resume { .. }
+            | Decision::Settle { .. }
+            | Decision::Reviewed { .. }
+            | Decision::Signed { .. } => true,
+            Decision::Reject { .. } | Decision::Revise { .. } | Decision::Cancel { .. } => false,
+        },
+        Command::Run(run) => matches!(run, RunCommand::Start { .. } | RunCommand::Report(_)),
+        Command::Answer(_) => true,
+        Command::Session(_)
+        | Command::Draft(_)
+        | Command::Turn(_)
+        | Command::Workbook(_)
+        | Command::Memory(_)
+        | Command::Import(_) => false,
     }
 }
 

@@ -93,6 +93,14 @@ impl Verifier {
         Ok(report)
     }
 
+    /// Checks one session; `None` if it does not exist.
+    pub async fn verify_one(&self, session: &SessionIdentity) -> LedgerResult<Option<ChainReport>> {
+        match self.ledger.session(session).await? {
+            Some(stored) => self.verify_session(&stored).await,
+            None => Ok(None),
+        }
+    }
+
     async fn verify_page(
         &self,
         sessions: Vec<StoredSession>,

@@ -12,6 +12,14 @@ pub fn who(actor: &Actor) -> String {
     }
 }
 
+/// How the person behind a decision was recognised, in words.
+pub fn recognition(actor: &Actor) -> String {
+    match &actor.presence {
+        Some(presence) => presence.to_string(),
+        None => "not recorded".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

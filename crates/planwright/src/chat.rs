@@ -1,6 +1,7 @@
 //! The conversation with the agent, in a terminal or in a pipe.
 //!
 //! - [`conversation`]: one exchange at a time: what is said goes out, what happens is told, the answer comes back
+//! - [`confirmation`]: approvals that need a digest or a passphrase
 //! - [`talk`]: a person at a terminal, prompt after prompt
 //! - [`pipe`]: messages that are there already, or come line by line
 //! - [`editor`]: the line that is being typed
@@ -11,6 +12,7 @@
 //! - [`output`]: what a command writes
 //! - [`quiet`]: keys that are pressed meanwhile leave no trace on the screen
 
+mod confirmation;
 pub(crate) mod conversation;
 mod editor;
 pub(crate) mod lines;

@@ -1,11 +1,13 @@
 //! The arguments of the command line.
 //!
+//! - `approver`: those of `planwright approver` and `planwright init`
 //! - `inbox`: those of `planwright inbox`
 //! - `mcp_server`: those of `planwright mcp-server`
 //! - `memory`: those of `planwright memory`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
+mod approver;
 mod inbox;
 mod mcp_server;
 mod memory;
@@ -22,10 +24,11 @@ use planwright_core::plan::PlanStyle;
 
 use crate::config::settings_help;
 
+pub(crate) use self::approver::{ApproverArgs, ApproverCommand, InitArgs, PolicyArgs};
 pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
 pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
 pub(crate) use self::memory::{MemoryAction, MemoryArgs};
-pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand};
+pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand, VerifyArgs};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
     ReviseArgs, WatchArgs,
@@ -156,8 +159,13 @@ pub(crate) enum Command {
     /// Add what is in an archive to the store
     #[command(after_help = operation::RESTORE)]
     Restore(RestoreArgs),
-    /// Check every journal, and name the first damaged entry of each
-    Verify,
+    /// Set up who approves plans: a name and a passphrase
+    Init(InitArgs),
+    /// Enrol the people who approve with a passphrase, and the policy in force
+    #[command(after_help = approver::APPROVER)]
+    Approver(ApproverArgs),
+    /// Check every journal and signature, and name the first damaged entry of each
+    Verify(VerifyArgs),
     /// Check the installation, and say what to do where something is wrong
     #[command(after_help = operation::DOCTOR)]
     Doctor,

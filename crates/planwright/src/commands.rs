@@ -1,5 +1,6 @@
 //! One module per command. Each calls the engine and shows the answer, as text for people or as JSON for programs.
 
+mod approver;
 mod backup;
 mod chat;
 mod doctor;
@@ -29,7 +30,7 @@ use crate::tour;
 pub(crate) async fn run(cli: Cli) -> Outcome {
     let Cli { global, command } = cli;
     let on_damage = match command {
-        Command::Verify => "nothing was changed; restore a backup from before the damage".to_owned(),
+        Command::Verify(_) => "nothing was changed; restore a backup from before the damage".to_owned(),
         Command::Chat(_)
         | Command::Plan(_)
         | Command::Inbox(_)
@@ -39,6 +40,8 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         | Command::McpServer(_)
         | Command::Serve(_)
         | Command::Token(_)
+        | Command::Approver(_)
+        | Command::Init(_)
         | Command::Import(_)
         | Command::Backup(_)
         | Command::Restore(_)
@@ -66,7 +69,13 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
         Command::Import(arguments) => import::run(global, &arguments).await,
         Command::Backup(arguments) => backup::run(&Context::open(global, Store::MustExist).await?, &arguments).await,
         Command::Restore(arguments) => restore::run(global, &arguments).await,
-        Command::Verify => verify::run(&Context::open(global, Store::MustExist).await?).await,
+        Command::Approver(arguments) => {
+            approver::run(&Context::open(global, Store::MayBeMade).await?, arguments.command).await
+        }
+        Command::Init(arguments) => approver::init(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
+        Command::Verify(arguments) => {
+            verify::run(&Context::open(global, Store::MustExist).await?, arguments.approvers.as_deref()).await
+        }
         Command::Doctor => doctor::run(global).await,
         Command::Health(arguments) => health::run(global, &arguments).await,
         Command::Tour(arguments) => tour::run(global, &arguments).await,

@@ -1,6 +1,7 @@
 //! The settings: flags come before variables, variables before the configuration file, and the file before the defaults.
 //!
 //! - `agents`: the specialists that steps can be given to
+//! - `approval`: how a person has to be recognised to approve
 //! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
 //! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
@@ -16,6 +17,7 @@
 
 mod agent_files;
 mod agents;
+mod approval;
 mod file;
 mod mcp;
 pub(crate) mod mcp_file;
@@ -32,12 +34,14 @@ mod variables;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use planwright_core::approval::AgentSandbox;
 use planwright_core::permission::{PermissionRule, PermissionRules};
 use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_llm::{ModelChoice, ReplyLimits};
+use planwright_sandbox::SandboxLevel;
 use planwright_store::Location;
 use planwright_upstream::ServerOptions;
 
@@ -98,7 +102,11 @@ impl Settings {
         let allowed_projects = file.projects.allow();
         let plan_export = file.plan.export();
         let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
-        let policy = policy::policy(file, &path, &data)?;
+        let mut policy = policy::policy(file, &path, &data)?;
+        policy.agent_sandbox = match sandbox.level {
+            SandboxLevel::Open => AgentSandbox::Open,
+            SandboxLevel::ReadOnly | SandboxLevel::Workspace => AgentSandbox::Restricted,
+        };
         Ok(Self {
             location,
             own_folder,

@@ -31,6 +31,7 @@ use crate::failure::Failure;
 use crate::invocation::Invocation;
 use crate::models::ConfiguredModels;
 use crate::permissions::PermissionFile;
+use crate::processes;
 use crate::sandbox;
 use crate::terminal::card::{self, Source, Standing};
 use crate::terminal::screen::Screen;
@@ -118,10 +119,14 @@ impl Context {
         if let Some(path) = settings.plan_export {
             engine = engine.with_plan_export(path, files);
         }
+        let person = person();
+        if let Err(error) = engine.approvals().record_configured(&Actor::system("cli")).await {
+            tracing::warn!(event = "approval_policy_not_recorded", %error);
+        }
         Ok(Self {
             engine,
             ledger,
-            person: person(),
+            person,
             screen: Screen::new(global.json),
             invocation: Invocation::new(global),
             permissions: Arc::new(PermissionFile::new(settings.permissions, &settings.data)),
@@ -368,7 +373,7 @@ fn person() -> Actor {
     let name = ["USER", "LOGNAME", "USERNAME"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
-    Actor::person(name.unwrap_or_else(|| "person".to_owned()), "cli")
+    Actor::person(name.unwrap_or_else(|| "person".to_owned()), "cli").recognised(processes::presence())
 }
 
 /// For the argument `-`.

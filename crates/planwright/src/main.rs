@@ -1,6 +1,7 @@
 //! The program `planwright`: command line, configuration and wiring. `core` decides and `engine` carries out; this crate calls
 //! them and shows the answers.
 //!
+//! - [`approver`], [`passphrase`]: verified approvals
 //! - [`backup`]: everything in one archive, and the way back
 //! - [`chat`]: the conversation with the agent in a terminal or a pipe
 //! - [`cli`]: the arguments of the command line
@@ -9,12 +10,14 @@
 //! - [`commands`]: one module per command
 //! - [`invocation`]: commands in hints, as they have to be typed
 //! - [`logging`]: the log
+//! - [`processes`]: which program an agent runs in, and whether a terminal belongs to a person
 //! - [`server_probe`]: asks whether a server answers at an address
 //! - [`terminal`]: plans, differences and lists as text
 //! - [`failure`]: errors, as text, JSON and exit codes
 //! - [`token`]: where the access token is
 //! - [`tour`]: the life of a plan, on a temporary store
 
+mod approver;
 mod backup;
 mod chat;
 mod cli;
@@ -25,7 +28,9 @@ mod failure;
 mod invocation;
 mod logging;
 mod models;
+mod passphrase;
 mod permissions;
+mod processes;
 mod sandbox;
 mod server_probe;
 mod terminal;

@@ -22,6 +22,9 @@ pub(crate) async fn run(global: &Global, arguments: &TourArgs) -> Outcome {
         .prefix("planwright-tour-")
         .tempdir()
         .map_err(|error| Failure::unavailable(format!("a temporary folder cannot be made: {error}")))?;
+    // The commands of the tour are typed by the program itself.
+    std::fs::write(folder.path().join("planwright.toml"), "[approval]\nrequire = \"any\"\n")
+        .map_err(|error| Failure::unavailable(format!("the temporary folder cannot be written to: {error}")))?;
     let store = Global {
         data: Some(folder.path().to_owned()),
         database: Some(format!("sqlite:{}", folder.path().join("planwright.db").display())),

@@ -5,6 +5,7 @@
 //! - `writer_pool`, `writer_connection`: the writers, and what they do when the database goes away
 //! - `batch`: many callers' commands in one transaction
 //! - `readers`, `overview`: what is read of one session and over all of them
+//! - `approvals`: the records about approvers
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the database
 //! - `changes`: announces which sessions were written to
 //! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
@@ -12,6 +13,7 @@
 //! Nothing here needs more than row locks, `UNNEST` and `ON CONFLICT`, so that databases that speak PostgreSQL's language
 //! without being it can take its session.
 
+mod approvals;
 mod batch;
 mod changes;
 mod claims;
@@ -40,6 +42,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
@@ -215,6 +218,14 @@ impl Ledger for PostgresLedger {
     }
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         delete::delete(&self.readers, &self.changes, lease).await
+    }
+
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
+        approvals::records(&self.readers).await
+    }
+
+    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
+        approvals::add(&self.readers, record).await
     }
 
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {

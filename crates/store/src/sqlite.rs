@@ -9,8 +9,10 @@
 //! - `memory`: memories and the index they are found by
 //! - `executions`: the outcomes of plans' steps
 //! - `readers`: connections for reading; `queries`, `overview`, `paged`: what is read of one session, over all of them, and page by page
+//! - `approvals`: the records about approvers
 //! - `claims`, `restore`, `health`, `inspect`: requests sent twice, sessions from a backup, and the state of the file
 
+mod approvals;
 mod changes;
 mod claims;
 mod connection;
@@ -40,6 +42,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
@@ -279,6 +282,15 @@ impl Ledger for SqliteLedger {
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         let lease = lease.clone();
         self.writer.ask(move |state| state.delete_session(&lease)).await
+    }
+
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
+        self.readers.read_inline(approvals::records).await
+    }
+
+    async fn add_approval_record(&self, record: &SealedRecord) -> LedgerResult<bool> {
+        let record = record.clone();
+        self.writer.ask(move |state| approvals::add(&state.connection, &record)).await
     }
 
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {

@@ -22,6 +22,7 @@ use planwright_core::actor::Actor;
 use planwright_core::mode::PlanModeState;
 use planwright_core::plan::execution::{Progress, StepStatus};
 use planwright_core::plan::{Approval, Execution, Plan, PlanStatus, PlanStyle};
+use planwright_core::presence::Presence;
 use planwright_core::session::Session;
 use planwright_engine::history::{HistoryItem, PlanVersion};
 use planwright_engine::ledger::PlanSummary;
@@ -263,6 +264,17 @@ pub struct ApprovalView {
     pub note: Option<String>,
     /// Whether the execution pauses after each step for a person's look.
     pub step_by_step: bool,
+    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+    /// recorded.
+    #[schema(required = true)]
+    pub presence: Option<&'static str>,
+    /// The approvers who signed it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signed_by: Vec<String>,
+    /// When it can no longer begin or continue work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub valid_until: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -293,6 +305,9 @@ impl From<&Approval> for ApprovalView {
                 .collect(),
             note: approval.note.clone(),
             step_by_step: approval.step_by_step,
+            presence: approval.by.presence.as_ref().map(Presence::as_str),
+            signed_by: approval.signatures.iter().map(|signature| signature.approver.clone()).collect(),
+            valid_until: approval.valid_until,
         }
     }
 }

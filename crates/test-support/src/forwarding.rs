@@ -35,6 +35,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
@@ -109,6 +110,8 @@ forwarding_ledger! {
     async fn lease(session: &SessionIdentity) -> Option<Lease>;
     async fn release_lease(lease: &Lease) -> ();
     async fn delete_session(lease: &Lease) -> ();
+    async fn approval_records() -> Vec<SealedRecord>;
+    async fn add_approval_record(record: &SealedRecord) -> bool;
     async fn active_session(transport: &TransportChat) -> Option<SessionIdentity>;
     async fn point(transport: &TransportChat, session: &SessionIdentity) -> ();
 }

@@ -94,3 +94,8 @@ export function answerQuestions(item: InboxItem, answers: string[], key: string)
   const { digest, sessionId, channel } = item;
   return request("POST", `/api/questions/${path(item.id)}`, { body: { digest, sessionId, channel, answers }, idempotencyKey: key });
 }
+
+/** Accepts exactly the tools that were shown. */
+export function acceptTools(server: string, digest: string, key: string): Promise<{ name: string }> {
+  return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest }, idempotencyKey: key });
+}

@@ -168,7 +168,8 @@ impl Conversation {
             | SessionEvent::PlanImported { .. }
             | SessionEvent::WorkspaceChosen { .. }
             | SessionEvent::FilesChanged { .. }
-            | SessionEvent::ChangesUndone { .. } => {}
+            | SessionEvent::ChangesUndone { .. }
+            | SessionEvent::ClientSeen { .. } => {}
         }
     }
 

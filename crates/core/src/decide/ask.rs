@@ -8,6 +8,7 @@ use crate::event::{Event, TurnEvent};
 use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::PlanStatus;
 use crate::plan::execution::PermissionCounts;
+use crate::plan::risk::tool_risks;
 use crate::policy::filled;
 use crate::refusal::{Refusal, RefusalCode};
 use crate::turn::OpenTurn;
@@ -74,6 +75,9 @@ impl Decider<'_> {
         ask.subject.check_answer(answer)?;
         let event = match answer.clone() {
             AskAnswer::Permission { grant, words } => {
+                if let (true, AskSubject::Permission(call)) = (grant.permits(), &ask.subject) {
+                    self.approval_check(&tool_risks(&call.tool)).check()?;
+                }
                 if let Some(words) = &words {
                     self.policy.limits.check_line("answer", words)?;
                 }

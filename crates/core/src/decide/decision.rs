@@ -1,7 +1,12 @@
 //! What only a person decides about a plan.
 
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
 use crate::actor::ActorKind;
-use crate::command::{AfterApproval, Decision};
+use crate::approval::{ApprovalCheck, Risk};
+use crate::command::{AfterApproval, Decision, StuckChoice};
 use crate::decide::{Decider, session::cancelled};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::ids::PlanId;
@@ -9,20 +14,44 @@ use crate::plan::approval::Selection;
 use crate::plan::content::PlanContent;
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::review::{Review, SentWith};
-use crate::plan::{Approval, Digest, Plan, PlanStatus, PlanStyle};
+use crate::plan::{Approval, ApprovalSignature, Digest, Plan, PlanStatus, PlanStyle};
 use crate::policy::StandingApproval;
+use crate::presence::Presence;
 use crate::refusal::Refusal;
+
+/// What goes with a decision.
+#[derive(Debug, Clone, Copy, Default)]
+struct Additions<'a> {
+    /// Added to what the person said.
+    comments: Option<&'a str>,
+    signature: Option<&'a ApprovalSignature>,
+}
+
+impl<'a> Additions<'a> {
+    fn signed(signature: &'a ApprovalSignature) -> Self {
+        Self { signature: Some(signature), comments: None }
+    }
+}
 
 impl Decider<'_> {
     pub(super) fn decision(&self, decision: &Decision) -> Result<Vec<Event>, Refusal> {
         self.by_a_person(decision)?;
         self.snapshot.opened()?;
         let plan = self.snapshot.named(decision.plan())?;
-        self.about(plan, decision, None)
+        match decision {
+            Decision::Signed { decision, signature } => self.about(plan, decision, Additions::signed(signature)),
+            decision => self.about(plan, decision, Additions::default()),
+        }
     }
 
     /// The comments in words go with the note or the feedback, so that every surface and the agent read them.
-    fn reviewed(&self, plan: &Plan, decision: &Decision, review: &Review) -> Result<Vec<Event>, Refusal> {
+    fn reviewed(
+        &self,
+        plan: &Plan,
+        decision: &Decision,
+        review: &Review,
+        additions: Additions<'_>,
+    ) -> Result<Vec<Event>, Refusal> {
         let with = match decision {
             Decision::Approve { .. } => SentWith::Approve,
             Decision::Revise { .. } => SentWith::Revise,
@@ -30,25 +59,29 @@ impl Decider<'_> {
             | Decision::Cancel { .. }
             | Decision::Resume { .. }
             | Decision::Settle { .. }
+            | Decision::Signed { .. }
             | Decision::Reviewed { .. } => {
                 return Err(Refusal::invalid("Comments go with an approval or with a request for changes."));
             }
         };
         self.check_review(plan, review)?;
         if review.comments.is_empty() {
-            return self.about(plan, decision, None);
+            return self.about(plan, decision, additions);
         }
-        let mut events = self.about(plan, decision, Some(&review.to_text(plan)))?;
+        let comments = review.to_text(plan);
+        let mut events = self.about(plan, decision, Additions { comments: Some(&comments), ..additions })?;
         let (plan, review) = (plan.id.clone(), review.clone());
         events.push(Event::Session(SessionEvent::ReviewSent { plan, with, review }));
         Ok(events)
     }
 
-    /// `comments` are added to what the person said.
-    fn about(&self, plan: &Plan, decision: &Decision, comments: Option<&str>) -> Result<Vec<Event>, Refusal> {
+    fn about(&self, plan: &Plan, decision: &Decision, additions: Additions<'_>) -> Result<Vec<Event>, Refusal> {
+        if additions.signature.is_some() && !matches!(decision, Decision::Approve { .. } | Decision::Reviewed { .. }) {
+            return Err(Refusal::invalid("A signature goes with an approval."));
+        }
         match decision {
             Decision::Approve { digest, selection, note, step_by_step, then, .. } => {
-                let mut events = self.approve(plan, digest, selection, note.as_deref(), comments, *step_by_step)?;
+                let mut events = self.approve(plan, digest, selection, note.as_deref(), additions, *step_by_step)?;
                 match then {
                     AfterApproval::Wait => {}
                     AfterApproval::CarryOut => self.begin_approved(plan, &mut events)?,
@@ -63,7 +96,7 @@ impl Decider<'_> {
                 )])
             }
             Decision::Revise { feedback, .. } => {
-                let feedback = with_comments(self.remark("feedback", Some(feedback))?, comments);
+                let feedback = with_comments(self.remark("feedback", Some(feedback))?, additions.comments);
                 self.revise(plan, feedback)
             }
             Decision::Cancel { reason, .. } => {
@@ -73,9 +106,19 @@ impl Decider<'_> {
                     PlanEvent::Cancelled { reason: self.remark("reason", reason.as_deref())? },
                 )])
             }
-            Decision::Resume { after_step, .. } => self.resume(plan, *after_step),
-            Decision::Settle { step, choice, .. } => self.settle(plan, step, *choice),
-            Decision::Reviewed { decision, review } => self.reviewed(plan, decision, review),
+            Decision::Resume { after_step, .. } => {
+                self.approval_check(&plan.risks()).check_separate()?;
+                self.resume(plan, *after_step)
+            }
+            Decision::Settle { step, choice, .. } => {
+                match choice {
+                    StuckChoice::Retry | StuckChoice::Skip => self.approval_check(&plan.risks()).check_separate()?,
+                    StuckChoice::Stop => {}
+                }
+                self.settle(plan, step, *choice)
+            }
+            Decision::Reviewed { decision, review } => self.reviewed(plan, decision, review, additions),
+            Decision::Signed { .. } => Err(Refusal::invalid("An approval is signed once.")),
         }
     }
 
@@ -101,7 +144,7 @@ impl Decider<'_> {
         digest: &Digest,
         selection: &Selection,
         note: Option<&str>,
-        comments: Option<&str>,
+        additions: Additions<'_>,
         step_by_step: bool,
     ) -> Result<Vec<Event>, Refusal> {
         plan.permits(Action::Approve)?;
@@ -122,16 +165,66 @@ impl Decider<'_> {
             return Err(Refusal::policy_denied("A rule approves recorded calls, and all of them."));
         }
         let selected = selection.over(&plan.content.steps())?;
-        let approval = Approval {
+        let required = self.approval_check(&plan.risks()).check()?;
+        let valid_for = self.policy.approval.valid_for.map(|seconds| SignedDuration::from_secs(seconds as i64));
+        let mut approval = Approval {
             by: self.context.by.clone(),
             at: self.context.at,
             digest: *digest,
             approved: selected.approved,
             skipped: selected.skipped,
-            note: with_comments(self.remark("note", note)?, comments),
+            note: with_comments(self.remark("note", note)?, additions.comments),
             step_by_step,
+            required: Some(required.require),
+            valid_until: valid_for.and_then(|time| self.context.at.checked_add(time).ok()),
+            signatures: Vec::new(),
         };
+        if let Some(signature) = additions.signature {
+            self.check_signature_fits(plan, &approval, signature)?;
+            approval.valid_until = signature.valid_until;
+            approval.signatures.push(signature.clone());
+        }
+        let mut approved = plan.clone();
+        approved.approval = Some(approval.clone().into());
+        approved.check_approved(&self.policy.approval, &self.policy.approvers, self.context.at)?;
         Ok(vec![Event::of_plan(&plan.id, PlanEvent::Approved { approval })])
+    }
+
+    /// The signature is the one of the person who decides, is used for the first time and ends when the policy says.
+    fn check_signature_fits(
+        &self,
+        plan: &Plan,
+        approval: &Approval,
+        signature: &ApprovalSignature,
+    ) -> Result<(), Refusal> {
+        let approver = match &self.context.by.presence {
+            Some(Presence::Verified { approver }) => Some(approver),
+            _ => None,
+        };
+        if approver != Some(&signature.approver) {
+            return Err(Refusal::policy_denied("The signature belongs to another person than the one who approves."));
+        }
+        let earlier = plan.approval.as_ref().map(|approval| approval.signatures.as_slice()).unwrap_or_default();
+        if earlier.iter().any(|earlier| earlier.nonce == signature.nonce) {
+            return Err(Refusal::policy_denied("This signature was used before."));
+        }
+        let later = |until: Timestamp| signature.valid_until.is_none_or(|signed| signed > until);
+        if approval.valid_until.is_some_and(later) {
+            return Err(Refusal::policy_denied("The signature is valid for longer than the policy permits."));
+        }
+        Ok(())
+    }
+
+    /// What the policy asks of a decision that lets something with these risks happen.
+    pub(super) fn approval_check<'a>(&'a self, risks: &'a BTreeSet<Risk>) -> ApprovalCheck<'a> {
+        ApprovalCheck {
+            policy: &self.policy.approval,
+            sandbox: self.policy.agent_sandbox,
+            channel: self.snapshot.identity.channel,
+            clients: self.snapshot.session.as_ref().map(|session| session.clients.as_slice()).unwrap_or_default(),
+            risks,
+            presence: self.context.by.presence.as_ref(),
+        }
     }
 
     /// A ready document is simply written over. Everything else is frozen, so a new draft takes its place.

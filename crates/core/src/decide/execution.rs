@@ -40,7 +40,12 @@ impl Decider<'_> {
                 return Err(plan.wrong_status("a second execution cannot begin"));
             }
         }
+        self.check_approved(plan)?;
         Ok(self.started(plan, self.execution_of(plan)))
+    }
+
+    pub(super) fn check_approved(&self, plan: &Plan) -> Result<(), Refusal> {
+        plan.check_approved(&self.policy.approval, &self.policy.approvers, self.context.at)
     }
 
     pub(super) fn execution_of(&self, plan: &Plan) -> Execution {

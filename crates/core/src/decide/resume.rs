@@ -35,6 +35,7 @@ impl Decider<'_> {
         // A document that was parked while it was carried out continues where it stopped.
         let parked = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing && !active;
         let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+        self.check_approved(plan)?;
         let mut events = match running.filter(|running| running.paused_since().is_some()) {
             Some(paused) => {
                 vec![Event::of_plan(&plan.id, PlanEvent::ExecutionResumed { execution: paused.id.clone() })]
@@ -94,6 +95,7 @@ impl Decider<'_> {
             }
             StuckChoice::Stop => return Ok(Vec::new()),
         }
+        self.check_approved(plan)?;
         let mut events = self.started(plan, execution);
         self.activate_document(plan, &mut events)?;
         Ok(events)

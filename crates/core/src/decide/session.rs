@@ -8,12 +8,16 @@ use crate::ids::PlanId;
 use crate::mode::ModeEnd;
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
+use crate::presence::AgentClient;
 use crate::refusal::Refusal;
 use crate::session::ConversationKey;
 use crate::workspace::{Undo, Workspace};
 
 /// In characters.
 const LONGEST_TITLE: usize = 200;
+
+/// The programs that a session remembers.
+const MOST_CLIENTS: usize = 200;
 
 impl Decider<'_> {
     pub(super) fn session(&self, command: &SessionCommand) -> Result<Vec<Event>, Refusal> {
@@ -27,6 +31,7 @@ impl Decider<'_> {
             SessionCommand::ChooseWorkspace(workspace) => self.choose_workspace(workspace),
             SessionCommand::RecordUndo(undo) => self.record_undo(undo),
             SessionCommand::Rename { title } => self.rename(title.as_deref()),
+            SessionCommand::SeeClient(client) => self.see_client(client),
             SessionCommand::DraftReview { plan, review } => self.draft_review(plan, review),
         }
     }
@@ -133,6 +138,22 @@ impl Decider<'_> {
             return Err(plan.wrong_status("it is carried out in the folder chosen before"));
         }
         Ok(vec![Event::Session(SessionEvent::WorkspaceChosen { path: workspace.project().map(str::to_owned) })])
+    }
+
+    /// Clients of this start of the machine are never forgotten: an agent that starts many must not be forgotten itself.
+    fn see_client(&self, client: &AgentClient) -> Result<Vec<Event>, Refusal> {
+        let clients = &self.snapshot.opened()?.clients;
+        let here = || clients.iter().filter(|known| known.machine == client.machine);
+        if here().any(|known| known.processes == client.processes) {
+            return Ok(Vec::new());
+        }
+        if here().count() >= MOST_CLIENTS {
+            return Err(Refusal::limit(format!(
+                "{MOST_CLIENTS} programs started `planwright mcp` for session {} since the machine started; begin another session.",
+                self.snapshot.identity
+            )));
+        }
+        Ok(vec![Event::Session(SessionEvent::ClientSeen { client: client.clone() })])
     }
 
     fn record_undo(&self, undo: &Undo) -> Result<Vec<Event>, Refusal> {

@@ -5,11 +5,15 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::actor::Actor;
-use crate::ids::StepId;
+use crate::approval::Require;
+use crate::identity::SessionIdentity;
+use crate::ids::{PlanId, StepId};
 use crate::plan::Digest;
 use crate::plan::content::PlanStep;
+use crate::plan::digest::canonical;
 use crate::refusal::Refusal;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +29,64 @@ pub struct Approval {
     /// Whether the execution pauses after each step until a person has looked at it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub step_by_step: bool,
+    /// What the policy in force asked for. Absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<Require>,
+    /// When it can no longer begin or continue work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Timestamp>,
+    /// The signatures of approvers, in the order in which they signed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signatures: Vec<ApprovalSignature>,
+}
+
+/// An approver's signature on exactly one approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalSignature {
+    pub approver: String,
+    /// The last entry of the session's journal when the plan was shown.
+    pub seq: u64,
+    /// When the approval can no longer begin or continue work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Timestamp>,
+    /// Random, so that no two approvals have the same signature.
+    pub nonce: String,
+    /// Ed25519 over [`SignedApproval::message`], in hexadecimal digits.
+    pub signature: String,
+}
+
+/// What an approver signs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedApproval<'a> {
+    pub session: &'a SessionIdentity,
+    pub plan: &'a PlanId,
+    pub digest: &'a Digest,
+    pub approved: &'a [StepId],
+    pub note: Option<&'a str>,
+    pub step_by_step: bool,
+    pub approver: &'a str,
+    pub seq: u64,
+    pub valid_until: Option<Timestamp>,
+    pub nonce: &'a str,
+}
+
+impl SignedApproval<'_> {
+    /// The canonical bytes.
+    pub fn message(&self) -> Vec<u8> {
+        let value = json!({
+            "session": self.session,
+            "plan": self.plan,
+            "digest": self.digest,
+            "approved": self.approved,
+            "note": self.note,
+            "stepByStep": self.step_by_step,
+            "approver": self.approver,
+            "seq": self.seq,
+            "validUntil": self.valid_until,
+            "nonce": self.nonce,
+        });
+        [b"planwright-approval-v1\n".as_slice(), canonical(&value).as_bytes()].concat()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use crate::mode::ModeEnd;
 use crate::plan::PlanStyle;
 use crate::plan::creation::{Creation, ImportedPlan};
 use crate::plan::review::{Review, SentWith};
+use crate::presence::AgentClient;
 use crate::session::Compaction;
 use crate::turn::ShownPlan;
 use crate::wire::events;
@@ -58,6 +59,8 @@ events! {
             #[serde(flatten)]
             undo: Undo,
         },
+        /// A program started `planwright mcp` for this session: an agent runs in it.
+        "client_seen" ClientSeen { client: AgentClient },
     }
 }
 
@@ -71,7 +74,8 @@ impl SessionEvent {
             | Self::Compacted { .. }
             | Self::Renamed { .. }
             | Self::PlanShown { .. }
-            | Self::WorkspaceChosen { .. } => None,
+            | Self::WorkspaceChosen { .. }
+            | Self::ClientSeen { .. } => None,
             Self::FilesChanged { origin, .. } => origin.plan.as_ref(),
             Self::ChangesUndone { undo } => undo.plan.as_ref(),
             Self::PlanModeEnabled { plan, .. } | Self::ReviewDrafted { plan, .. } | Self::ReviewSent { plan, .. } => {
@@ -98,7 +102,8 @@ impl SessionEvent {
             | Self::PlanShown { .. }
             | Self::WorkspaceChosen { .. }
             | Self::FilesChanged { .. }
-            | Self::ChangesUndone { .. } => None,
+            | Self::ChangesUndone { .. }
+            | Self::ClientSeen { .. } => None,
         }
     }
 }

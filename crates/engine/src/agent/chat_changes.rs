@@ -147,6 +147,7 @@ impl ChatLog {
             // A new conversation begins.
             SessionEvent::ConversationReset { .. } => *self = Self::new(),
             SessionEvent::Opened
+            | SessionEvent::ClientSeen { .. }
             | SessionEvent::PlanModeEnabled { .. }
             | SessionEvent::PlanModeDisabled { .. }
             | SessionEvent::PlanCreated { .. }

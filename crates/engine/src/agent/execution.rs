@@ -5,11 +5,13 @@
 //! - `build`: each step by the specialist it names, in a turn of its own
 //! - `document`: a turn of the conversation that works from the text
 //! - `progress`: the progress of steps
+//! - `approved`: whether the approval of a plan still permits work on it
 //! - `author`: which plans the built-in rehearsal carries out
 //! - `interrupted`: executions that another process left or still runs
 //! - `standing_approval`: plans that a rule approves
 //! - `summary`: the result, counted
 
+mod approved;
 mod author;
 mod build;
 mod collect;
@@ -32,7 +34,7 @@ use planwright_core::plan::execution::{StepRun, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::turn::Purpose;
+use planwright_core::turn::{OpenTurn, Purpose};
 use planwright_core::visible::quoted;
 
 use super::agent_context::AgentContext;
@@ -48,6 +50,11 @@ use document::DocumentWork;
 use runner::ExecutionRunner;
 
 pub(super) use summary::summary;
+
+/// Whether this process's model may continue a turn of the session.
+pub(super) async fn may_continue(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<bool> {
+    author::may_continue(agent, session).await
+}
 
 /// Carries out plans, resumes and stops executions.
 #[derive(Debug, Clone)]
@@ -67,6 +74,7 @@ impl Executions {
         let session = context.session();
         let found = self.agent.engine().plans().get(session, plan).await?;
         self.check_author(&found).await?;
+        self.check_approved(&found).await?;
         match found.style() {
             PlanStyle::Document => Box::pin(DocumentWork::new(self, plan, context).run()).await,
             PlanStyle::Collect | PlanStyle::Build => {
@@ -112,6 +120,7 @@ impl Executions {
             let words = format!("The agent waits for your answer first.\n\n{}", ask_words(ask));
             return Err(Refusal::wrong_status(words).into());
         }
+        self.check_open_turn(context.session(), &open).await?;
         if let Purpose::Step { plan, execution, .. } = &open.purpose {
             Box::pin(interrupted::finish(self, &open, (plan, execution), context)).await?;
             return Ok(true);
@@ -165,6 +174,22 @@ impl Executions {
         context: &InputContext,
     ) -> LedgerResult<Option<Answer>> {
         DocumentWork::new(self, plan, context).answer_before().await
+    }
+
+    /// Refuses a plan whose approval does not permit work on it any more.
+    pub(super) async fn check_approved(&self, plan: &Plan) -> LedgerResult<()> {
+        approved::check(self, plan).await
+    }
+
+    /// The same for the plan that a turn works on, which a process left open.
+    pub(super) async fn check_open_turn(&self, session: &SessionIdentity, open: &OpenTurn) -> LedgerResult<()> {
+        match open.purpose.plan() {
+            Some(plan) => {
+                let plan = self.agent.engine().plans().get(session, plan).await?;
+                self.check_approved(&plan).await
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses a plan that the rehearsal must not carry out.

@@ -40,6 +40,7 @@ impl Replies {
     pub(super) async fn resume_turn(&self, context: &InputContext) -> LedgerResult<Option<TurnOutcome>> {
         match self.turns.open_turn(context.session()).await? {
             Some(open) if open.purpose.is_conversation() => {
+                self.executions.check_open_turn(context.session(), &open).await?;
                 Box::pin(self.turns.finish_open(&open, Delivery::Answer, context)).await
             }
             // A turn for a step is resumed with its execution.

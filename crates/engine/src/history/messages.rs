@@ -310,7 +310,8 @@ fn noted(event: &SessionEvent) -> Option<String> {
         | SessionEvent::PlanImported { .. }
         | SessionEvent::WorkspaceChosen { .. }
         | SessionEvent::FilesChanged { .. }
-        | SessionEvent::ChangesUndone { .. } => None,
+        | SessionEvent::ChangesUndone { .. }
+        | SessionEvent::ClientSeen { .. } => None,
     }
 }
 

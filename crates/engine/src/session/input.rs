@@ -7,7 +7,7 @@ use planwright_core::command::StuckChoice;
 use planwright_core::ids::{AskId, PlanId, RequestId};
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
-use planwright_core::plan::{Digest, Plan};
+use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_core::slash::{
     self, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand,
@@ -225,6 +225,20 @@ pub struct Approving {
     pub review: Option<Review>,
     /// Whether the execution pauses after each step until a person has looked at it.
     pub step_by_step: bool,
+    /// The approver's signature, where the policy asks for one.
+    pub signature: Option<ApprovalSignature>,
+}
+
+impl Approving {
+    /// The note as it is recorded: what the person said, and their comments in words.
+    pub(crate) fn note_of(&self, plan: &Plan) -> Option<String> {
+        let said = self.note.as_deref().map(str::trim).filter(|note| !note.is_empty());
+        let comments = self.review.as_ref().filter(|review| !review.comments.is_empty());
+        match (said, comments.map(|review| review.to_text(plan))) {
+            (Some(said), Some(comments)) => Some(format!("{said}\n\n{comments}")),
+            (said, comments) => said.map(str::to_owned).or(comments),
+        }
+    }
 }
 
 /// What a person wants changed: in words, with comments on the text, or both.

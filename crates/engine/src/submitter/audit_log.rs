@@ -33,6 +33,7 @@ const fn words(event: &Event) -> Option<&'static str> {
             SessionEvent::PlanModeDisabled { .. } => Some("plan work was turned off"),
             SessionEvent::WorkspaceChosen { .. } => Some("a workspace was chosen"),
             SessionEvent::ChangesUndone { .. } => Some("changes of files were undone"),
+            SessionEvent::ClientSeen { .. } => Some("a program started an agent's connection"),
             SessionEvent::ConversationReset { .. }
             | SessionEvent::Compacted { .. }
             | SessionEvent::PlanShown { .. }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
 use planwright_core::memory::ScopeChain;
@@ -284,6 +285,14 @@ impl Ledger for ProcessLedger {
 
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()> {
         self.operate("delete", &lease.session.to_string(), |state, _| state.delete(lease)).await
+    }
+
+    async fn approval_records(&self) -> LedgerResult<Vec<SealedRecord>> {
+        Ok(Vec::new())
+    }
+
+    async fn add_approval_record(&self, _: &SealedRecord) -> LedgerResult<bool> {
+        Err(LedgerError::Unavailable("a simulation has no approvers".to_owned()))
     }
 
     async fn active_session(&self, transport: &TransportChat) -> LedgerResult<Option<SessionIdentity>> {

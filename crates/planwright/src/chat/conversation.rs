@@ -3,19 +3,22 @@
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use planwright_core::actor::Actor;
+use planwright_core::plan::{Digest, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{ProjectCommand, SlashCommand};
 use planwright_core::turn::ShownPlan;
 use planwright_engine::agent::Agent;
+use planwright_engine::approvals::UnlockedKey;
 use planwright_engine::ledger::LedgerResult;
 use planwright_engine::session::input::{ChatLocation, Input, Request, SeenPlan};
 use planwright_engine::session::outcome::{Answer, Outcome};
 use planwright_engine::session::progress::{Progress, Update};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use super::confirmation;
 use super::signals::{Signal, Signals};
 use super::view::View;
 use crate::commands::project::absolute;
@@ -27,6 +30,16 @@ pub(crate) struct Conversation {
     person: Actor,
     place: ChatLocation,
     signals: Signals,
+    asker: Asker,
+}
+
+/// What a conversation does about approvals that need more than a line of text.
+#[derive(Debug)]
+pub(super) enum Asker {
+    /// A person reads the screen: they are asked for their passphrase. It is remembered as long as the policy says.
+    Terminal(Option<(UnlockedKey, Instant)>),
+    /// No person reads the output: an approval names the digest of what it approves.
+    Pipe,
 }
 
 /// What an exchange begins with.
@@ -57,12 +70,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Conversation {
     pub(crate) fn new(agent: Agent, person: Actor, place: ChatLocation) -> io::Result<Self> {
-        Ok(Self { agent, person, place, signals: Signals::new()? })
+        Ok(Self { agent, person, place, signals: Signals::new()?, asker: Asker::Pipe })
     }
 
     /// Only what is shown at this terminal counts as seen from now on.
     pub(super) fn watch_what_is_seen(&mut self) {
         self.place.seen = SeenPlan::AtSurface(None);
+        self.asker = Asker::Terminal(None);
     }
 
     fn note_seen(&mut self, answer: &Answer) {
@@ -85,7 +99,20 @@ impl Conversation {
 
     /// Only trouble with the output is an error; what goes wrong with the agent came of it.
     pub(super) async fn exchange(&mut self, asked: Asked<'_>, view: &mut dyn View) -> Result<Exchanged, Failure> {
-        let outcome = self.watched(asked, view).await;
+        let (first, then) = match asked {
+            Asked::Text(text) => (text_input(text), None),
+            Asked::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
+        };
+        let (first, person) = match self.confirmed(first, asked).await {
+            Ok(confirmed) => confirmed,
+            Err(failure) => {
+                view.give_up()?;
+                return Ok(Exchanged::Failed(failure));
+            }
+        };
+        let own = std::mem::replace(&mut self.person, person);
+        let outcome = self.watched(first, then, view).await;
+        self.person = own;
         match outcome {
             Ok(None) => {
                 view.give_up()?;
@@ -117,13 +144,10 @@ impl Conversation {
     /// The outcome, or nothing if it was not waited for.
     async fn watched(
         &mut self,
-        asked: Asked<'_>,
+        first: Input,
+        then: Option<Input>,
         view: &mut dyn View,
     ) -> Result<Option<LedgerResult<Option<Answer>>>, Failure> {
-        let (first, then) = match asked {
-            Asked::Text(text) => (typed(text), None),
-            Asked::Resume => (Input::ResumeTurn, Some(Input::ResumeExecution)),
-        };
         match self.submitted(first, view).await? {
             Some(Ok(Outcome::NothingToDo)) => {}
             outcome => return Ok(outcome.map(|outcome| outcome.map(Outcome::answer))),
@@ -165,14 +189,49 @@ impl Conversation {
         }
     }
 
+    pub(super) fn person(&self) -> &Actor {
+        &self.person
+    }
+
+    pub(super) fn asker(&self) -> &Asker {
+        &self.asker
+    }
+
+    pub(super) fn set_seen(&mut self, seen: SeenPlan) {
+        self.place.seen = seen;
+    }
+
+    /// The digest of the version of this plan that was shown here last.
+    pub(super) fn seen_digest(&self, plan: &Plan) -> Option<Digest> {
+        match &self.place.seen {
+            SeenPlan::AtSurface(Some(shown)) if shown.plan == plan.id => Some(shown.digest),
+            SeenPlan::AtSurface(_) | SeenPlan::InSession => None,
+        }
+    }
+
+    /// The key that the person unlocked a moment ago.
+    pub(super) fn remembered(&self) -> Option<UnlockedKey> {
+        match &self.asker {
+            Asker::Terminal(Some((key, until))) if *until > Instant::now() => Some(key.clone()),
+            Asker::Terminal(_) | Asker::Pipe => None,
+        }
+    }
+
+    pub(super) fn remember(&mut self, key: UnlockedKey, until: Instant) {
+        if let Asker::Terminal(remembered) = &mut self.asker {
+            *remembered = Some((key, until));
+        }
+    }
+
     fn request(&self) -> Request {
         Request::new(self.place.clone(), self.person.clone())
     }
 }
 
 /// What a person typed. A folder that they name is relative to the one they are in.
-fn typed(text: &str) -> Input {
-    let input = Input::typed(text);
+fn text_input(text: &str) -> Input {
+    let (text, _) = confirmation::split_digest(text);
+    let input = Input::typed(&text);
     match input {
         Input::Command(SlashCommand::Project(ProjectCommand::At(folder))) => {
             let path = absolute(Path::new(&folder)).ok().and_then(|path| path.into_os_string().into_string().ok());

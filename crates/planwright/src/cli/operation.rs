@@ -51,6 +51,13 @@ pub(crate) struct ServeArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// Also compare the approvers and their signatures with this file, which `approver export` wrote
+    #[arg(long, value_name = "FILE")]
+    pub(crate) approvers: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
     /// The address it listens at [default: the setting `server.listen`, else 127.0.0.1:7717]
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]

@@ -150,6 +150,9 @@ pub(crate) struct ApproveArgs {
     /// Approve it without carrying it out; `plan resume` or the chat does that later
     #[arg(long)]
     pub(crate) later: bool,
+    /// Approve as this approver, with their passphrase [default: only where the policy asks for it]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use planwright_core::actor::Actor;
 use planwright_core::session::{Channel, ConversationKey, SessionIdentity};
 use planwright_surfaces::mcp::{McpError, McpOptions, PlanStart, serve_stdio};
 
@@ -9,6 +10,7 @@ use super::project;
 use crate::cli::{McpArgs, PlanWork};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
+use crate::processes;
 
 pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
     let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
@@ -26,6 +28,12 @@ pub(crate) async fn run(context: &Context, arguments: &McpArgs) -> Outcome {
     if let Some(folder) = &arguments.project {
         context.engine.sessions().open(&session, &context.person).await?;
         project::choose(context, &session, folder).await?;
+    }
+    // The session knows from now on which program its agent runs in: that program cannot approve.
+    let system = Actor::system(Channel::Mcp.as_str());
+    context.engine.sessions().open(&session, &system).await?;
+    if let Some(client) = processes::client() {
+        context.engine.sessions().see_client(&session, &system, client).await?;
     }
     let start = match arguments.plan {
         None => PlanStart::Ensure(None),

@@ -1,16 +1,19 @@
 //! `planwright verify`
 
+use std::path::Path;
+
+use planwright_engine::approvals::ExportedKey;
 use planwright_engine::verifier::{ChainReport, VerifyReport};
 use serde_json::{Value, json};
 
 use super::ProgressLine;
 use crate::commands::plan::damaged;
-use crate::context::Context;
-use crate::failure::{Exit, Outcome};
+use crate::context::{Context, read_file};
+use crate::failure::{Exit, Failure, Outcome};
 use crate::terminal::palette::{BOLD, ERROR, GOOD};
 use crate::terminal::text::{count, paint, shown_line};
 
-pub(crate) async fn run(context: &Context) -> Outcome {
+pub(crate) async fn run(context: &Context, approvers: Option<&Path>) -> Outcome {
     let mut progress_line = ProgressLine::new(&context.screen);
     let mut sessions = 0_u64;
     let mut entries = 0_u64;
@@ -24,9 +27,23 @@ pub(crate) async fn run(context: &Context) -> Outcome {
         })
         .await;
     progress_line.clear();
-    let report = report?;
+    let mut report = report?;
+    let kept = approvers.map(read_keys).transpose()?;
+    report.damaged.extend(context.engine.approvals().audit(kept.as_deref()).await?);
     context.screen.answer(|| view(&report), || words(&report))?;
     Ok(if report.is_whole() { Exit::Done } else { Exit::Damaged })
+}
+
+/// The keys that were written by `approver export`.
+fn read_keys(path: &Path) -> Result<Vec<ExportedKey>, Failure> {
+    #[derive(serde::Deserialize)]
+    struct Exported {
+        approvers: Vec<ExportedKey>,
+    }
+    let text = read_file(&path.to_owned())?;
+    let exported: Exported = serde_json::from_str(&text)
+        .map_err(|error| Failure::usage(format!("{} is not a list of approvers: {error}", path.display())))?;
+    Ok(exported.approvers)
 }
 
 fn view(report: &VerifyReport) -> Value {

@@ -9,6 +9,7 @@ use planwright_core::turn::TurnLimits;
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
+use super::approval::ApprovalSection;
 use super::mcp::McpSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
@@ -32,6 +33,8 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) plan: PlanSection,
     #[serde(default)]
+    pub(super) approval: ApprovalSection,
+    #[serde(default)]
     pub(super) turn: TurnSection,
     #[serde(default)]
     pub(super) reply: ReplySection,
@@ -51,6 +54,7 @@ impl File {
     /// Replaces what the file says in its sections by what the variables say.
     pub(super) fn read_variables(&mut self) -> Result<(), Failure> {
         self.plan.read_variables()?;
+        self.approval.read_variables()?;
         self.turn.read_variables()?;
         self.reply.read_variables()?;
         self.limits.read_variables()?;
@@ -103,6 +107,7 @@ impl File {
             ),
         ];
         settings.extend(PlanSection::settings());
+        settings.extend(ApprovalSection::settings());
         settings.extend(TurnSection::settings());
         settings.extend(ReplySection::settings());
         settings.extend(LimitsSection::settings());

@@ -22,6 +22,8 @@ pub(super) fn policy(mut file: File, path: &Path, data: &Path) -> Result<Policy,
         planning_files: file.planning_files.planning_files(),
         nudges: file.plan.nudges(),
         plan_template: plan_template(&data.join(TEMPLATE_FILE))?,
+        approval: file.approval.policy(),
+        ..Policy::default()
     })
 }
 

@@ -6,6 +6,7 @@ use planwright_core::plan::execution::{PermissionCounts, StepPause, StepStatus};
 use planwright_core::plan::{Execution, Plan, PlanStatus, PlanStyle};
 use planwright_engine::plan_steps::plan_steps;
 use planwright_engine::plans::Activity;
+use planwright_engine::recognition;
 
 use super::palette::{self, BOLD, DIM, PLAIN};
 use super::text::{Span, paint, painted, shown, shown_line, wrap};
@@ -84,6 +85,10 @@ pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String
         field("approved", &format!("by {}, {}", who(&approval.by), time::both(approval.at)));
         if approval.step_by_step {
             field("pace", "step by step: it pauses after each step for a look");
+        }
+        field("recognised", &shown_line(&recognition(&approval.by)));
+        if let Some(until) = approval.valid_until {
+            field("valid", &format!("until {}", time::both(until)));
         }
         if let Some(note) = &approval.note {
             field("note", &shown_line(note));

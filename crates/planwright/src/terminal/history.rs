@@ -105,6 +105,7 @@ fn describe_session(event: &SessionEvent) -> String {
             };
             format!("{} put back as before{left}", count(undo.changes.len(), "file"))
         }
+        SessionEvent::ClientSeen { client } => format!("{} started `planwright mcp`", quoted(&client.name)),
         SessionEvent::PlanImported { number, plan } => format!("taken over as plan {number}, {}", plan.status),
     }
 }

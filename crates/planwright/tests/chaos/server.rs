@@ -86,7 +86,7 @@ impl Settings {
         }
         command.env_clear().env("USER", "ada").env("PLANWRIGHT_DATABASE", &self.database);
         command.env("PLANWRIGHT_DATA", &self.data).env("PLANWRIGHT_TOKEN", http::TOKEN);
-        command.env("PLANWRIGHT_PLAN_NUDGES", NUDGES.to_string());
+        command.env("PLANWRIGHT_PLAN_NUDGES", NUDGES.to_string()).env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
         command.stdin(Stdio::null()).kill_on_drop(true);
         command
     }

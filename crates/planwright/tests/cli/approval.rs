@@ -128,7 +128,8 @@ fn the_command_that_is_handed_out_names_the_same_steps_and_the_same_note() {
     // It does what was shown.
     let line = hint.trim_end().replacen("planwright", env!("CARGO_BIN_EXE_planwright"), 1);
     let mut shell = std::process::Command::new("sh");
-    ran(shell.args(["-c", &line]).env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada")).done();
+    shell.args(["-c", &line]).env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada");
+    ran(shell.env("PLANWRIGHT_APPROVAL_REQUIRE", "any")).done();
     let approval = &world.json("plan show 1")["approval"];
     assert_eq!((&approval["steps"], &approval["note"]), (&json!(["s3"]), &json!("it's late")));
 }

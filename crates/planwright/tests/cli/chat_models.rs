@@ -134,6 +134,7 @@ fn a_program_that_is_asked_to_end_stops_the_turn() {
         let mut command = Command::new("env");
         command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_planwright"), "chat", "hello"]);
         command.env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada").envs(provider.variables());
+        command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         provider.asked();
         assert!(Command::new("kill").arg(format!("-{signal}")).arg(child.id().to_string()).status().unwrap().success());

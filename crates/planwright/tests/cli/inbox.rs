@@ -44,11 +44,16 @@ fn id(item: &Value) -> &str {
 
 /// A turn that waits for an answer to this.
 fn asking(subject: AskSubject, tool: &str, arguments: &Value) -> World {
+    asked_by("rehearsal", subject, tool, arguments)
+}
+
+/// The same by this model.
+fn asked_by(model: &str, subject: AskSubject, tool: &str, arguments: &Value) -> World {
     let world = World::new();
     world.turn_on(HERE, PlanStyle::Document);
     let session: SessionIdentity = HERE.parse().unwrap();
     world.with_engine(async |engine| {
-        let (person, system) = (Actor::person("ada", "cli"), Actor::system("cli"));
+        let (person, agent) = (Actor::person("ada", "cli"), Actor::agent(model, "cli"));
         engine.sessions().disable_plan_mode(&session, &person).await.unwrap();
         let begin = TurnCommand::Begin { text: "Do it".to_owned(), tokens: 2, purpose: Purpose::Answer };
         let committed = engine.submit(&session, &person, Command::Turn(begin)).await.unwrap();
@@ -57,20 +62,24 @@ fn asking(subject: AskSubject, tool: &str, arguments: &Value) -> World {
         let reply = ModelReply { text: String::new(), calls: vec![call], usage: Usage::default(), cut_off: false };
         let inputs = vec![TurnInput::Replied { reply, tokens: 1 }];
         let record = TurnCommand::Record { turn: turn.clone(), inputs, ending: None };
-        engine.submit(&session, &system, Command::Turn(record)).await.unwrap();
-        engine.submit(&session, &system, Command::Turn(TurnCommand::Ask { turn, call: 1, subject })).await.unwrap();
+        engine.submit(&session, &agent, Command::Turn(record)).await.unwrap();
+        engine.submit(&session, &agent, Command::Turn(TurnCommand::Ask { turn, call: 1, subject })).await.unwrap();
     });
     world
 }
 
 fn permission() -> World {
+    permission_of("rehearsal")
+}
+
+fn permission_of(model: &str) -> World {
     let arguments = json!({ "path": "a.txt", "content": "mine" });
     let call = CallToPermit {
         tool: "write_file".to_owned(),
         arguments: arguments.clone(),
         reason: "No rule covers this call.".to_owned(),
     };
-    asking(AskSubject::Permission(call), "write_file", &arguments)
+    asked_by(model, AskSubject::Permission(call), "write_file", &arguments)
 }
 
 fn is_asked(world: &World) -> bool {
@@ -187,6 +196,25 @@ fn a_call_is_permitted_only_with_what_was_shown() {
     let written = world.path("users").read_dir().unwrap().any(|user| user.unwrap().path().join("files/a.txt").exists());
     assert!(written, "the call was made");
     answer("no").exits(4).complains("waits for you");
+}
+
+#[test]
+fn the_rehearsal_does_not_continue_what_another_model_began() {
+    let world = permission_of("openai:gpt-5");
+    let item = only_item(&world);
+    let code = item["call"]["code"].as_str().unwrap();
+    world
+        .run(&format!("inbox answer {} always --digest {code}", id(&item)))
+        .exits(2)
+        .complains("answer `once` instead");
+    world.run(&format!("inbox answer {} once --digest {code}", id(&item))).done().tells("with a model, continues");
+    assert!(!is_asked(&world), "the answer is written down");
+    let session: SessionIdentity = HERE.parse().unwrap();
+    let stored = world.with_engine(async |engine| engine.sessions().get(&session).await.unwrap());
+    assert!(
+        stored.turn.is_some_and(|turn| turn.ask.is_some_and(|ask| ask.is_answered())),
+        "and the turn waits for its model"
+    );
 }
 
 #[test]

@@ -33,6 +33,9 @@ impl Terminal {
         // Not inside a git work tree, where the chat asks whether to work there.
         command.current_dir(world.path(""));
         command.env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada").env("TERM", "xterm").env_remove("NO_COLOR");
+        if variables.iter().all(|(name, _)| *name != "PLANWRIGHT_APPROVAL_REQUIRE") {
+            command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
+        }
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         Self { child, seen: String::new() }
     }

@@ -76,6 +76,8 @@ impl World {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
         command.env_clear().env("PLANWRIGHT_DATA", self.folder.path()).env("USER", "ada").env("TZ", "UTC");
+        // Scripts approve here; what approvals need has tests of its own.
+        command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         command
     }

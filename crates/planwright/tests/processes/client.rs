@@ -21,6 +21,7 @@ pub(crate) fn planwright(location: &Location) -> Command {
         Location::Postgres(url) => url.clone(),
     };
     command.args(["--database", &database]).env_remove("PLANWRIGHT_SESSION").stderr(Stdio::null());
+    command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
     command
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn planwright(store: &Store) -> Command {
         Location::Postgres(url) => url,
     };
     command.env_clear().env("PLANWRIGHT_DATABASE", database).env("USER", "ada").stdin(Stdio::null());
+    command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
     command
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
+use planwright_core::presence::Presence;
 use planwright_engine::Engine;
 use planwright_engine::agent::Agent;
 use planwright_engine::feed::Feed;
@@ -98,6 +99,6 @@ impl App {
 
     /// A client with the token decides as a person.
     pub(crate) fn person(&self) -> Actor {
-        Actor::person("person", "web")
+        Actor::person("person", "web").recognised(Presence::Token)
     }
 }

@@ -24,7 +24,8 @@ impl App {
     pub(crate) fn submit(&self, session: &SessionIdentity, input: Input, name: &RequestContext) -> ProgressStream {
         // The session knows which version of a plan was shown in it last.
         let place = ChatLocation::new(name.client.transport(), session.clone());
-        self.agent().submit(input, Request::new(place, self.person()).named(name.id.clone()))
+        let person = self.person().recognised(name.client.presence());
+        self.agent().submit(input, Request::new(place, person).named(name.id.clone()))
     }
 
     /// Submits what a person typed: a message, or a command. A session has to be opened before.

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::plan::execution::StepStatus;
+use planwright_core::presence::Presence;
 use planwright_engine::history::{DecisionMade, PlanDecision};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,6 +21,10 @@ pub struct DecisionView {
     /// `person`, or `policy` for a standing rule.
     pub given: &'static str,
     pub through: String,
+    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+    /// recorded.
+    #[schema(required = true)]
+    pub presence: Option<&'static str>,
     /// The positions of the steps it is about, from 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<usize>,
@@ -46,6 +51,7 @@ impl From<&PlanDecision> for DecisionView {
             by: decided.by.name.clone(),
             given: decided.by.kind.as_str(),
             through: decided.by.through.clone(),
+            presence: decided.by.presence.as_ref().map(Presence::as_str),
             steps: Vec::new(),
             skipped: Vec::new(),
             status: None,

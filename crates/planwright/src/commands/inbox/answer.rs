@@ -1,7 +1,7 @@
 //! `inbox answer`: the same decisions as elsewhere, about what was shown.
 
 use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
-use planwright_core::command::StuckChoice;
+use planwright_core::command::{AnswerCommand, Command, StuckChoice};
 use planwright_core::plan::Digest;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -143,6 +143,9 @@ async fn answer(context: &Context, waiting: &WaitingAsk, arguments: InboxAnswerA
 /// Writes the answer down. The turn continues here, as it does when a person answers in the chat.
 async fn submit(context: &Context, waiting: &WaitingAsk, answer: AskAnswer) -> Outcome {
     let agent = chat::agent(context, None)?;
+    if !agent.may_continue(&waiting.session).await? {
+        return write_down(context, waiting, answer).await;
+    }
     let request = carry_out::request_in(context, &waiting.session);
     let input = Input::Answer { ask: waiting.ask.id.clone(), digest: waiting.ask.digest, answer };
     let mut stream = agent.submit(input, request.clone());
@@ -168,6 +171,22 @@ async fn submit(context: &Context, waiting: &WaitingAsk, answer: AskAnswer) -> O
     }
     let value = || json!({ "sessionId": waiting.session.conversation.to_string(), "reply": answer.reply });
     context.screen.answer(value, || markdown::render(&answer.reply, context.screen.width))?;
+    Ok(Exit::Done)
+}
+
+/// No model is configured here, and another one began the turn: a process that has that model continues it.
+async fn write_down(context: &Context, waiting: &WaitingAsk, answer: AskAnswer) -> Outcome {
+    let session = &waiting.session;
+    if matches!(answer, AskAnswer::Permission { grant: Grant::Always, .. }) {
+        let message = "no model is configured here, so the rule of `always` cannot be made; answer `once` instead";
+        return Err(Failure::usage(message).hint("or set PLANWRIGHT_MODEL"));
+    }
+    let command = AnswerCommand { ask: waiting.ask.id.clone(), digest: waiting.ask.digest, answer };
+    context.engine.submit(session, &context.person, Command::Answer(command)).await?;
+    let reply =
+        format!("Answered. No model is configured here: a server, or a chat in {session} with a model, continues.");
+    let value = || json!({ "sessionId": session.conversation.to_string(), "reply": reply });
+    context.screen.answer(value, || format!("{reply}\n"))?;
     Ok(Exit::Done)
 }
 

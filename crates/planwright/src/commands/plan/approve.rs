@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planwright_core::actor::Actor;
 use planwright_core::plan::approval::{Selection, SkippedStep};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::{Digest, Plan, PlanStyle};
@@ -12,6 +13,7 @@ use planwright_surfaces::wire::PlanView;
 use serde_json::json;
 
 use super::carry_out;
+use crate::approver;
 use crate::cli::ApproveArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -25,7 +27,7 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             Some(digest) => digest,
             None => shown_and_agreed(context, &plan, &selection, &arguments).await?,
         };
-        let approving = Approving {
+        let mut approving = Approving {
             selection: selection.clone(),
             note: arguments.note.clone(),
             step_by_step: arguments.step_by_step,
@@ -33,8 +35,9 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
         };
         let begin = if arguments.later { BeginWork::Later } else { BeginWork::Now };
         let agent = carry_out::agent(context, &plan, begin)?;
+        let person = signed(context, &plan, digest, &mut approving, &arguments).await?;
         let input = Input::Approve { plan: plan.id.clone(), digest, approving, begin };
-        match carry_out::watched(context, &plan, &agent, input).await {
+        match carry_out::watched_as(context, &person, &plan, &agent, input).await {
             Ok(exit) => return Ok(exit),
             Err(failure) if failure.code() == RefusalCode::StaleApproval => {
                 plan = context.engine.plans().get(session, &plan.id).await?;
@@ -46,6 +49,31 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             Err(failure) => return Err(failure),
         }
     }
+}
+
+/// The person who approves. Where the policy asks for it they give their passphrase, after the whole plan was shown.
+async fn signed(
+    context: &Context,
+    plan: &Plan,
+    digest: Digest,
+    approving: &mut Approving,
+    arguments: &ApproveArgs,
+) -> Result<Actor, Failure> {
+    if arguments.approver.is_none() && !approver::needs_signature(&context.engine, plan).await? {
+        return Ok(context.person.clone());
+    }
+    plan.permits(Action::Approve).map_err(|refusal| super::refused(context, plan)(refusal.into()))?;
+    let selected = approving.selection.over(&plan.content.steps())?;
+    if digest != plan.digest() {
+        return Ok(context.person.clone());
+    }
+    if arguments.digest.is_some() && !context.screen.json {
+        show(context, plan, &selected.skipped).await?;
+    }
+    let key = approver::unlock(&context.engine, &context.person, arguments.approver.as_deref()).await?;
+    let (person, signature) = approver::sign(&context.engine, &context.person, &key, plan, digest, approving).await?;
+    approving.signature = Some(signature);
+    Ok(person)
 }
 
 fn selection(arguments: &ApproveArgs) -> Selection {

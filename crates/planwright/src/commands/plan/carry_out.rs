@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::{SessionIdentity, TransportChat};
@@ -54,13 +55,22 @@ pub(super) fn request(context: &Context, plan: &Plan) -> Request {
 
 /// A request of the person at the terminal in a session.
 pub(in crate::commands) fn request_in(context: &Context, session: &SessionIdentity) -> Request {
+    request_as(context, &context.person, session)
+}
+
+fn request_as(context: &Context, person: &Actor, session: &SessionIdentity) -> Request {
     let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
-    Request::new(place, context.person.clone())
+    Request::new(place, person.clone())
 }
 
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
 pub(in crate::commands) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
-    let request = request(context, plan);
+    watched_as(context, &context.person, plan, agent, input).await
+}
+
+/// The same for a person who was recognised in another way.
+pub(super) async fn watched_as(context: &Context, person: &Actor, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
+    let request = request_as(context, person, &plan.session);
     let is_approval = matches!(input, Input::Approve { .. });
     let mut stream = agent.submit(input, request.clone());
     let (mut stopping, mut left) = (false, false);

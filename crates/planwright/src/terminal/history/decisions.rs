@@ -1,7 +1,7 @@
 //! Who decided what about the plan, through what and when.
 
 use planwright_engine::history::{DecisionMade, PlanDecision};
-use planwright_engine::who;
+use planwright_engine::{recognition, who};
 
 use super::{because, in_words};
 use crate::terminal::palette::{BOLD, DIM};
@@ -20,7 +20,8 @@ pub(super) fn render(decisions: &[PlanDecision], width: usize) -> String {
         for (index, line) in wrap(&spans, width.saturating_sub(4)).iter().enumerate() {
             text.push_str(&format!("{}{}\n", if index == 0 { "  " } else { "    " }, painted(line)));
         }
-        for words in remarks(&decision.what) {
+        let recognised = format!("recognised: {}", shown_line(&recognition(&decision.by)));
+        for words in std::iter::once(recognised).chain(remarks(&decision.what)) {
             for line in wrap(&[Span::plain(&words)], width.saturating_sub(4)) {
                 text.push_str(&format!("    {}\n", painted(&line)));
             }

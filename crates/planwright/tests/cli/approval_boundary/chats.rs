@@ -51,6 +51,7 @@ impl Chat for Pipe {
         let mut command = Command::new("env");
         command.args(["--default-signal=INT", PROGRAM, "chat", "--session", SESSION]);
         command.env_remove("PLANWRIGHT_MODEL").env("PLANWRIGHT_DATA", world.path("")).env("USER", "ada");
+        command.env("PLANWRIGHT_APPROVAL_REQUIRE", "any");
         command.envs(variables.iter().copied());
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         Self { child }

@@ -1,0 +1,16 @@
+//! Which recognition of a person an approval needs.
+//!
+//! - [`ApprovalPolicy`]: what the settings ask for, by channel and by risk
+//! - [`Risk`]: what a plan may do
+//! - [`ApprovalCheck`]: compares the policy with how a person was recognised
+//! - [`ApproverKey`], [`Approvers`]: the keys of enrolled approvers
+//! - [`record`]: the journal of enrolments and of the policy in force
+
+mod approvers;
+mod check;
+mod policy;
+pub mod record;
+
+pub use approvers::{Approver, ApproverKey, Approvers, SealedKey};
+pub use check::{AgentSandbox, ApprovalCheck};
+pub use policy::{ApprovalPolicy, ApprovalRule, Require, Requirement, Risk};

@@ -1,0 +1,94 @@
+//! The people whose signature makes an approval a verified one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ed25519_dalek::{Signature, VerifyingKey};
+use hex::FromHex as _;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+
+/// The Ed25519 key that an approver's signatures are checked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ApproverKey(pub [u8; 32]);
+
+impl ApproverKey {
+    /// Whether the owner of this key signed exactly this message. `signature` is in hexadecimal digits.
+    pub fn verifies(&self, message: &[u8], signature: &str) -> bool {
+        let Ok(key) = VerifyingKey::from_bytes(&self.0) else { return false };
+        let Ok(signature) = <[u8; 64]>::from_hex(signature) else { return false };
+        key.verify_strict(message, &Signature::from_bytes(&signature)).is_ok()
+    }
+}
+
+impl fmt::Display for ApproverKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl FromStr for ApproverKey {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let bytes = <[u8; 32]>::from_hex(text);
+        bytes.map(Self).map_err(|_| Refusal::invalid("The key of an approver has 64 hexadecimal digits."))
+    }
+}
+
+impl TryFrom<String> for ApproverKey {
+    type Error = Refusal;
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        text.parse()
+    }
+}
+
+impl From<ApproverKey> for String {
+    fn from(key: ApproverKey) -> Self {
+        key.to_string()
+    }
+}
+
+/// The secret half of an approver's key, encrypted with a key that Argon2id derives from the passphrase. All texts are
+/// hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealedKey {
+    pub memory_kib: u32,
+    pub iterations: u32,
+    pub salt: String,
+    pub nonce: String,
+    pub ciphertext: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approver {
+    pub name: String,
+    pub key: ApproverKey,
+    pub sealed: SealedKey,
+    pub enrolled_at: Timestamp,
+}
+
+/// A list of approvers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Approvers(pub Vec<Approver>);
+
+impl Approvers {
+    pub fn named(&self, name: &str) -> Option<&Approver> {
+        self.0.iter().find(|approver| approver.name == name)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn names(&self) -> Vec<&str> {
+        self.0.iter().map(|approver| approver.name.as_str()).collect()
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.0.retain(|approver| approver.name != name);
+    }
+}

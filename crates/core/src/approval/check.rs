@@ -1,0 +1,91 @@
+//! Compares what the policy asks for with how a person was recognised.
+
+use std::collections::BTreeSet;
+
+use super::policy::{ApprovalPolicy, Require, Requirement, Risk};
+use crate::identity::Channel;
+use crate::presence::{AgentClient, AgentProgram, NotSeparate, Presence};
+use crate::refusal::Refusal;
+
+/// Whether commands of Planwright's own agent are kept away from the store and the access token.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AgentSandbox {
+    #[default]
+    Restricted,
+    /// The sandbox level `open`: a command reads what the person reads.
+    Open,
+}
+
+/// A decision that lets work happen, and everything that says whether it counts.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovalCheck<'a> {
+    pub policy: &'a ApprovalPolicy,
+    pub sandbox: AgentSandbox,
+    pub channel: Channel,
+    /// The programs that the session's agent ran in.
+    pub clients: &'a [AgentClient],
+    pub risks: &'a BTreeSet<Risk>,
+    /// `None` if the surface does not say.
+    pub presence: Option<&'a Presence>,
+}
+
+const WHAT_TO_DO: &str = "Approve in a terminal that was open before the agent started, in a browser that `planwright dashboard` \
+                          signed in, in an allowed chat, or with a passphrase (`planwright approver add` sets one up)";
+const HOW_TO_VERIFY: &str = "This store asks for a verified approval. Approve with your passphrase: `planwright plan approve` asks for it in \
+                             a terminal, the dashboard asks for it in the browser. `planwright approver add` sets one up";
+
+impl ApprovalCheck<'_> {
+    /// What the decision needs, if the person was recognised well enough.
+    pub fn check(&self) -> Result<Requirement, Refusal> {
+        let requirement = self.requirement();
+        self.meets(requirement.require)?;
+        Ok(requirement)
+    }
+
+    /// The same for a decision about work that was approved before: it comes from outside of the agent's reach.
+    pub fn check_separate(&self) -> Result<(), Refusal> {
+        self.meets(self.requirement().require.min(Require::Separate))
+    }
+
+    fn requirement(&self) -> Requirement {
+        self.policy.requirement(self.channel, self.risks)
+    }
+
+    fn meets(&self, require: Require) -> Result<(), Refusal> {
+        match (require, self.presence) {
+            (Require::Any, _) | (_, Some(Presence::Verified { .. })) => Ok(()),
+            (Require::Verified, _) => Err(Refusal::policy_denied(format!("{HOW_TO_VERIFY}."))),
+            (Require::Separate, None) => Err(refused("the surface does not say how it recognised the person")),
+            (Require::Separate, Some(Presence::Browser | Presence::Channel | Presence::Rule)) => Ok(()),
+            (Require::Separate, Some(Presence::Token)) => match self.agent_reads_token() {
+                false => Ok(()),
+                true => Err(refused("the access token alone was given, and the agent of this session can read it")),
+            },
+            (Require::Separate, Some(Presence::Terminal { evidence })) => {
+                let evidence = evidence.get().ok_or(NotSeparate::Unseen);
+                let separate = evidence.and_then(|seen| seen.check_separate(self.program(), self.clients));
+                separate.map_err(|why| refused(&why.to_string()))
+            }
+        }
+    }
+
+    fn program(&self) -> AgentProgram {
+        match self.channel {
+            Channel::Mcp | Channel::Acp => AgentProgram::Client,
+            Channel::Web | Channel::Telegram | Channel::Cli | Channel::Legacy => AgentProgram::Planwright,
+        }
+    }
+
+    /// An agent outside of the sandbox runs as the person and reads the person's files.
+    fn agent_reads_token(&self) -> bool {
+        match (self.program(), self.sandbox) {
+            (AgentProgram::Client, _) | (_, AgentSandbox::Open) => true,
+            // A client may have been in a session of any channel.
+            (AgentProgram::Planwright, AgentSandbox::Restricted) => !self.clients.is_empty(),
+        }
+    }
+}
+
+fn refused(why: &str) -> Refusal {
+    Refusal::policy_denied(format!("This approval may come from the agent itself: {why}. {WHAT_TO_DO}."))
+}

@@ -1,0 +1,178 @@
+//! What the settings ask of an approval, by channel and by risk.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::Channel;
+
+/// How a person has to be recognised, from weak to strong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Require {
+    /// Every surface made for people approves.
+    Any,
+    /// The approval comes from outside of the agent's reach.
+    #[default]
+    Separate,
+    /// An enrolled approver signs it.
+    Verified,
+}
+
+impl Require {
+    pub const ALL: [Self; 3] = [Self::Any, Self::Separate, Self::Verified];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Separate => "separate",
+            Self::Verified => "verified",
+        }
+    }
+}
+
+impl fmt::Display for Require {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a plan may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    ReadsOnly,
+    ChangesFiles,
+    Commands,
+    Network,
+    Upstream,
+}
+
+impl Risk {
+    pub const ALL: [Self; 5] = [Self::ReadsOnly, Self::ChangesFiles, Self::Commands, Self::Network, Self::Upstream];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadsOnly => "reads_only",
+            Self::ChangesFiles => "changes_files",
+            Self::Commands => "commands",
+            Self::Network => "network",
+            Self::Upstream => "upstream",
+        }
+    }
+}
+
+/// Settings of the section `approval`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ApprovalPolicy {
+    pub require: Require,
+    /// The first rule that fits a channel and a risk decides about both.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<ApprovalRule>,
+    /// The seconds for which an approval can begin or continue work; no end for `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_for: Option<u64>,
+    /// The seconds for which an unlocked key stays unlocked in one terminal chat or browser; asked every time for `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remember: Option<u64>,
+}
+
+/// Asks for more or less where it fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalRule {
+    /// Fits every channel if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<Channel>,
+    /// Fits every risk if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Risk>,
+    pub require: Require,
+    /// Whether two different approvers have to sign.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub two_person: bool,
+}
+
+/// What one approval needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Requirement {
+    pub require: Require,
+    pub two_person: bool,
+}
+
+impl ApprovalPolicy {
+    pub fn requiring(require: Require) -> Self {
+        Self { require, ..Self::default() }
+    }
+
+    /// What a plan with these risks needs in a session of this channel: the most that any of its risks needs.
+    pub fn requirement(&self, channel: Channel, risks: &BTreeSet<Risk>) -> Requirement {
+        let none = BTreeSet::from([Risk::ReadsOnly]);
+        let risks = if risks.is_empty() { &none } else { risks };
+        let of_each = risks.iter().map(|risk| self.cell(channel, *risk));
+        of_each.reduce(Requirement::stricter).unwrap_or(Requirement { require: self.require, two_person: false })
+    }
+
+    fn cell(&self, channel: Channel, risk: Risk) -> Requirement {
+        let fits = |rule: &&ApprovalRule| {
+            rule.channel.is_none_or(|fitting| fitting == channel) && rule.risk.is_none_or(|fitting| fitting == risk)
+        };
+        match self.rules.iter().find(fits) {
+            // Two approvers are told apart by their keys.
+            Some(rule) if rule.two_person => Requirement { require: Require::Verified, two_person: true },
+            Some(rule) => Requirement { require: rule.require, two_person: false },
+            None => Requirement { require: self.require, two_person: false },
+        }
+    }
+
+    fn cells() -> impl Iterator<Item = (Channel, Risk)> {
+        Channel::ALL.into_iter().flat_map(|channel| Risk::ALL.into_iter().map(move |risk| (channel, risk)))
+    }
+
+    /// Whether it asks for less than `other` anywhere.
+    pub fn is_weaker_than(&self, other: &Self) -> bool {
+        let weaker = |(channel, risk)| {
+            let (own, others) = (self.cell(channel, risk), other.cell(channel, risk));
+            own.require < others.require || (others.two_person && !own.two_person)
+        };
+        Self::cells().any(weaker)
+            || longer(self.valid_for, other.valid_for)
+            || self.remember.unwrap_or(0) > other.remember.unwrap_or(0)
+    }
+
+    /// The policy that asks for as much as both, everywhere.
+    pub fn stricter(&self, other: &Self) -> Self {
+        if !self.is_weaker_than(other) {
+            return self.clone();
+        }
+        if !other.is_weaker_than(self) {
+            return other.clone();
+        }
+        let rule = |(channel, risk)| {
+            let Requirement { require, two_person } = self.cell(channel, risk).stricter(other.cell(channel, risk));
+            ApprovalRule { channel: Some(channel), risk: Some(risk), require, two_person }
+        };
+        Self {
+            require: self.require.max(other.require),
+            rules: Self::cells().map(rule).collect(),
+            valid_for: match (self.valid_for, other.valid_for) {
+                (Some(own), Some(others)) => Some(own.min(others)),
+                (own, others) => own.or(others),
+            },
+            remember: self.remember.zip(other.remember).map(|(own, others)| own.min(others)),
+        }
+    }
+}
+
+/// Whether an approval is valid for longer. Without a limit it is valid for ever.
+fn longer(own: Option<u64>, other: Option<u64>) -> bool {
+    own.unwrap_or(u64::MAX) > other.unwrap_or(u64::MAX)
+}
+
+impl Requirement {
+    fn stricter(self, other: Self) -> Self {
+        Self { require: self.require.max(other.require), two_person: self.two_person || other.two_person }
+    }
+}

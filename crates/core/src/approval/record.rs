@@ -1,0 +1,202 @@
+//! The journal of enrolments and of the policy in force. It belongs to the store and not to a session, and every record
+//! has the hash of the one before it. A change of the enrolment is signed by an approver who is enrolled already.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use super::approvers::{Approver, Approvers, SealedKey};
+use super::policy::ApprovalPolicy;
+use crate::actor::Actor;
+
+/// A record as it is stored: the very bytes that were hashed, and the hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedRecord {
+    pub seq: u64,
+    pub body: String,
+    pub hash: [u8; 32],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalRecord {
+    /// From 1, without gaps.
+    pub seq: u64,
+    pub at: Timestamp,
+    pub by: Actor,
+    pub event: ApprovalEvent,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed: Option<RecordSignature>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordSignature {
+    pub approver: String,
+    /// In hexadecimal digits, over [`ApprovalState::message`].
+    pub signature: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ApprovalEvent {
+    /// The policy in force from now on.
+    PolicySet {
+        policy: ApprovalPolicy,
+    },
+    ApproverAdded {
+        approver: Approver,
+    },
+    ApproverRemoved {
+        name: String,
+    },
+    /// The same key, sealed with another passphrase.
+    PassphraseChanged {
+        name: String,
+        sealed: SealedKey,
+    },
+    PassphraseFailed {
+        name: String,
+    },
+    PassphraseAccepted {
+        name: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordDamage {
+    #[error("record {expected} of the approvers is missing; the next one found is {found}")]
+    Gap { expected: u64, found: u64 },
+    #[error("record {seq} of the approvers does not match its hash: it, or one before it, was changed")]
+    Changed { seq: u64 },
+    #[error("record {seq} of the approvers cannot be read: {reason}")]
+    Unreadable { seq: u64, reason: String },
+    #[error(
+        "record {seq} of the approvers changes the enrolment or weakens the policy, and no enrolled approver signed it"
+    )]
+    Unsigned { seq: u64 },
+    #[error("record {seq} of the approvers cannot be written: {reason}")]
+    Unwritable { seq: u64, reason: String },
+}
+
+/// What the records say now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApprovalState {
+    pub seq: u64,
+    pub hash: [u8; 32],
+    /// `None` until the first record.
+    pub policy: Option<ApprovalPolicy>,
+    pub approvers: Approvers,
+    /// Those, and the ones who were removed.
+    pub enrolled_ever: Approvers,
+    /// Wrong passphrases since the last right one.
+    pub failures: u32,
+    pub failed_at: Option<Timestamp>,
+}
+
+impl ApprovalState {
+    /// Reads the whole journal and checks it.
+    pub fn replay<'a>(records: impl IntoIterator<Item = &'a SealedRecord>) -> Result<Self, RecordDamage> {
+        let mut state = Self::default();
+        for sealed in records {
+            let seq = sealed.seq;
+            if seq != state.seq + 1 {
+                return Err(RecordDamage::Gap { expected: state.seq + 1, found: seq });
+            }
+            if hash(&state.hash, &sealed.body) != sealed.hash {
+                return Err(RecordDamage::Changed { seq });
+            }
+            let record: ApprovalRecord = serde_json::from_str(&sealed.body)
+                .map_err(|error| RecordDamage::Unreadable { seq, reason: error.to_string() })?;
+            if record.seq != seq {
+                return Err(RecordDamage::Changed { seq });
+            }
+            state.check(&record)?;
+            state.apply(record, sealed.hash);
+        }
+        Ok(state)
+    }
+
+    /// The next record.
+    pub fn seal(
+        &self,
+        at: Timestamp,
+        by: Actor,
+        event: ApprovalEvent,
+        signed: Option<RecordSignature>,
+    ) -> Result<SealedRecord, RecordDamage> {
+        let seq = self.seq + 1;
+        let record = ApprovalRecord { seq, at, by, event, signed };
+        self.check(&record)?;
+        let body = serde_json::to_string(&record)
+            .map_err(|error| RecordDamage::Unwritable { seq, reason: error.to_string() })?;
+        let hash = hash(&self.hash, &body);
+        Ok(SealedRecord { seq, body, hash })
+    }
+
+    /// What an approver signs to make `event` the next record.
+    pub fn message(&self, event: &ApprovalEvent) -> Vec<u8> {
+        let text = json!({ "after": hex::encode(self.hash), "seq": self.seq + 1, "event": event }).to_string();
+        [b"planwright-enrolment-v1\n".as_slice(), text.as_bytes()].concat()
+    }
+
+    /// Whether an approver has to sign `event`. The first enrolment carries no signature: it is recorded.
+    pub fn needs_signature(&self, event: &ApprovalEvent) -> bool {
+        match event {
+            ApprovalEvent::ApproverAdded { .. } | ApprovalEvent::ApproverRemoved { .. } => !self.approvers.is_empty(),
+            ApprovalEvent::PassphraseChanged { .. } => true,
+            ApprovalEvent::PolicySet { policy } => {
+                !self.approvers.is_empty() && self.policy.as_ref().is_some_and(|now| policy.is_weaker_than(now))
+            }
+            ApprovalEvent::PassphraseFailed { .. } | ApprovalEvent::PassphraseAccepted { .. } => false,
+        }
+    }
+
+    fn check(&self, record: &ApprovalRecord) -> Result<(), RecordDamage> {
+        if !self.needs_signature(&record.event) {
+            return Ok(());
+        }
+        let signed = record.signed.as_ref().is_some_and(|signed| {
+            let approver = self.approvers.named(&signed.approver);
+            approver.is_some_and(|approver| approver.key.verifies(&self.message(&record.event), &signed.signature))
+        });
+        if signed { Ok(()) } else { Err(RecordDamage::Unsigned { seq: record.seq }) }
+    }
+
+    fn apply(&mut self, record: ApprovalRecord, hash: [u8; 32]) {
+        (self.seq, self.hash) = (record.seq, hash);
+        match record.event {
+            ApprovalEvent::PolicySet { policy } => self.policy = Some(policy),
+            ApprovalEvent::ApproverAdded { approver } => {
+                self.approvers.remove(&approver.name);
+                self.enrolled_ever.0.push(approver.clone());
+                self.approvers.0.push(approver);
+            }
+            ApprovalEvent::ApproverRemoved { name } => self.approvers.remove(&name),
+            ApprovalEvent::PassphraseChanged { name, sealed } => {
+                self.approvers.0.iter_mut().filter(|one| one.name == name).for_each(|one| one.sealed = sealed.clone());
+            }
+            ApprovalEvent::PassphraseFailed { .. } => {
+                self.failures += 1;
+                self.failed_at = Some(record.at);
+            }
+            ApprovalEvent::PassphraseAccepted { .. } => (self.failures, self.failed_at) = (0, None),
+        }
+    }
+
+    /// Until when no passphrase is tried: three are free, then each wrong one doubles the wait, up to fifteen minutes.
+    pub fn locked_until(&self) -> Option<Timestamp> {
+        const FREE: u32 = 3;
+        const LONGEST: i64 = 15 * 60;
+        let over = self.failures.checked_sub(FREE)?;
+        let seconds = 2_i64.checked_pow(over.saturating_add(2)).map_or(LONGEST, |seconds| seconds.min(LONGEST));
+        self.failed_at?.checked_add(jiff::SignedDuration::from_secs(seconds)).ok()
+    }
+}
+
+fn hash(previous: &[u8; 32], body: &str) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    hasher.update(b"planwright-approvals-v1\n");
+    hasher.update(previous);
+    hasher.update(body.as_bytes());
+    hasher.finalize().into()
+}

@@ -1,0 +1,47 @@
+//! What a plan may do, read off its content.
+
+use std::collections::BTreeSet;
+
+use crate::approval::Risk;
+use crate::identity::Channel;
+use crate::plan::{Plan, PlanContent};
+
+impl Plan {
+    /// Everything that carrying it out may do. A plan that only reads has no other risk.
+    pub fn risks(&self) -> BTreeSet<Risk> {
+        let mut risks = match &self.content {
+            // A document is carried out by an agent that chooses its calls itself.
+            PlanContent::Document(_) | PlanContent::Build(_) => BTreeSet::from([Risk::ChangesFiles]),
+            PlanContent::Collect(collected) => collected.steps.iter().flat_map(|call| tool_risks(&call.tool)).collect(),
+        };
+        if !self.content.commands(|_| true).is_empty() {
+            risks.insert(Risk::Commands);
+        }
+        match (self.session.channel, &self.content) {
+            // The client's agent has tools of its own.
+            (Channel::Mcp | Channel::Acp, PlanContent::Document(_) | PlanContent::Build(_)) => {
+                risks.extend([Risk::Commands, Risk::Network]);
+            }
+            _ => {}
+        }
+        if risks.len() > 1 {
+            risks.remove(&Risk::ReadsOnly);
+        }
+        if risks.is_empty() {
+            risks.insert(Risk::ReadsOnly);
+        }
+        risks
+    }
+}
+
+/// What a call of a tool may do. A tool that Planwright does not know may do anything.
+pub fn tool_risks(tool: &str) -> BTreeSet<Risk> {
+    match tool {
+        "list_files" | "glob_files" | "grep_files" | "read_file" | "plan_get" | "plan_list" | "memory_search"
+        | "command_output" | "read_plan" | "list_plans" => BTreeSet::from([Risk::ReadsOnly]),
+        "write_file" | "edit_file" | "delete_file" | "move_file" => BTreeSet::from([Risk::ChangesFiles]),
+        "run_command" | "stop_command" => BTreeSet::from([Risk::Commands]),
+        upstream if upstream.contains("__") => BTreeSet::from([Risk::Upstream]),
+        _ => BTreeSet::from([Risk::ChangesFiles, Risk::Commands, Risk::Network]),
+    }
+}

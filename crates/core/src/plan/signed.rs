@@ -1,0 +1,84 @@
+//! Whether the approval of a plan still permits work on it.
+
+use jiff::Timestamp;
+
+use crate::approval::{ApprovalPolicy, Approvers, Require};
+use crate::plan::{Approval, ApprovalSignature, Plan, SignedApproval};
+use crate::refusal::Refusal;
+
+impl Plan {
+    /// Checked before the first step and after every take-over: the approval has not ended and, where the policy asks for
+    /// it, enrolled approvers signed exactly this plan.
+    pub fn check_approved(
+        &self,
+        policy: &ApprovalPolicy,
+        approvers: &Approvers,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let approval = self.approval.as_deref();
+        if approval.and_then(|approval| approval.valid_until).is_some_and(|until| until < now) {
+            return Err(self.nothing_runs("its approval has expired"));
+        }
+        let needed = policy.requirement(self.session.channel, &self.risks());
+        let verified = needed.require == Require::Verified
+            || approval.is_some_and(|approval| approval.required == Some(Require::Verified));
+        if !verified {
+            return Ok(());
+        }
+        let Some(approval) = approval.filter(|approval| !approval.signatures.is_empty()) else {
+            return Err(self.nothing_runs("no approver signed its approval"));
+        };
+        if approval.digest != self.digest() {
+            return Err(self.nothing_runs("it is not the text that was approved"));
+        }
+        for signature in &approval.signatures {
+            self.check_signature(approval, signature, approvers).map_err(|why| self.nothing_runs(&why))?;
+        }
+        let mut names: Vec<_> = approval.signatures.iter().map(|signature| &signature.approver).collect();
+        names.sort_unstable();
+        names.dedup();
+        if needed.two_person && names.len() < 2 {
+            return Err(self.nothing_runs("two different approvers have to sign it, and one did"));
+        }
+        Ok(())
+    }
+
+    /// Whether an enrolled approver signed exactly this approval of this plan.
+    pub fn check_signature(
+        &self,
+        approval: &Approval,
+        signature: &ApprovalSignature,
+        approvers: &Approvers,
+    ) -> Result<(), String> {
+        let name = &signature.approver;
+        if approvers.named(name).is_none() {
+            return Err(format!("`{name}` is not an approver"));
+        }
+        let signed = SignedApproval {
+            session: &self.session,
+            plan: &self.id,
+            digest: &approval.digest,
+            approved: &approval.approved,
+            note: approval.note.as_deref(),
+            step_by_step: approval.step_by_step,
+            approver: name,
+            seq: signature.seq,
+            valid_until: signature.valid_until,
+            nonce: &signature.nonce,
+        };
+        let message = signed.message();
+        // An approver who was enrolled again has another key.
+        let mut keys = approvers.0.iter().filter(|approver| approver.name == *name).map(|approver| approver.key);
+        match keys.any(|key| key.verifies(&message, &signature.signature)) {
+            true if signature.valid_until == approval.valid_until => Ok(()),
+            _ => Err(format!("the signature of `{name}` does not fit this approval")),
+        }
+    }
+
+    fn nothing_runs(&self, why: &str) -> Refusal {
+        Refusal::policy_denied(format!(
+            "Nothing of plan {} was run: {why}. Ask for changes (`/plan revise`) to get a version that can be approved again.",
+            self.number
+        ))
+    }
+}

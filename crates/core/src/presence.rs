@@ -1,0 +1,90 @@
+//! How Planwright recognised the person behind a decision, and what the operating system says about their terminal.
+
+mod processes;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use processes::AgentProgram;
+pub use processes::{AgentClient, NotSeparate, ProcessId, Terminal, TerminalEvidence, TerminalHolder};
+
+/// How a person was recognised. It is recorded with every decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Presence {
+    /// An enrolled approver unlocked their key.
+    Verified { approver: String },
+    /// The command line or the terminal chat.
+    Terminal {
+        #[serde(skip)]
+        evidence: Evidence,
+    },
+    /// A browser whose sign-in a person confirmed at a separate terminal or with a passphrase.
+    Browser,
+    /// A caller of the API, or a browser that signed in with the access token alone.
+    Token,
+    /// An allowed user of a chat service.
+    Channel,
+    /// A rule of the configuration, without a person.
+    Rule,
+}
+
+/// What the operating system says about the process that decides. It is looked at and not stored, so two records are the
+/// same whatever the evidence was.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence(Option<Arc<TerminalEvidence>>);
+
+impl Evidence {
+    pub fn get(&self) -> Option<&TerminalEvidence> {
+        self.0.as_deref()
+    }
+}
+
+impl From<TerminalEvidence> for Evidence {
+    fn from(evidence: TerminalEvidence) -> Self {
+        Self(Some(Arc::new(evidence)))
+    }
+}
+
+impl PartialEq for Evidence {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Evidence {}
+
+impl Presence {
+    /// A person at a terminal, with what the operating system says about it.
+    pub fn terminal(evidence: Option<TerminalEvidence>) -> Self {
+        Self::Terminal { evidence: evidence.map(Evidence::from).unwrap_or_default() }
+    }
+
+    /// Its name in the journal and in the API.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Verified { .. } => "verified",
+            Self::Terminal { .. } => "terminal",
+            Self::Browser => "browser",
+            Self::Token => "token",
+            Self::Channel => "channel",
+            Self::Rule => "rule",
+        }
+    }
+}
+
+/// For people: `verified as ada`.
+impl fmt::Display for Presence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Verified { approver } => write!(f, "verified as {approver}"),
+            Self::Terminal { .. } => f.write_str("at a terminal, not verified"),
+            Self::Browser => f.write_str("in a signed-in browser, not verified"),
+            Self::Token => f.write_str("with the access token only"),
+            Self::Channel => f.write_str("as an allowed user of the chat service"),
+            Self::Rule => f.write_str("by a rule, not by a person"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Whether a plan may be worked on: checked before its first step and after every take-over.
+
+use planwright_core::actor::Actor;
+use planwright_core::approval::Require;
+use planwright_core::command::{Command, RunCommand, TurnCommand};
+use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::refusal::Refusal;
+
+use super::Executions;
+use crate::ledger::{LedgerError, LedgerResult};
+
+/// Refuses a plan whose approval has ended or, where the policy asks for one, has no valid signature. An execution of it is
+/// paused, so that it waits for a person.
+pub(super) async fn check(executions: &Executions, plan: &Plan) -> LedgerResult<()> {
+    let engine = executions.agent.engine();
+    let policy = engine.approvals().policy().await?;
+    let mut permitted = plan.check_approved(&policy.approval, &policy.approvers, engine.now());
+    let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
+    if permitted.is_ok() && needed.require == Require::Verified {
+        permitted = check_stored(executions, plan).await?;
+    }
+    let Err(refusal) = permitted else { return Ok(()) };
+    let by = Actor::system(plan.session.channel.as_str());
+    let open = executions.turns.open_turn(&plan.session).await?;
+    if open.is_some_and(|open| open.purpose.plan() == Some(&plan.id)) {
+        engine.submit(&plan.session, &by, Command::Turn(TurnCommand::Stop)).await?;
+    }
+    let running = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+    if let Some(running) = running.filter(|running| running.paused_since().is_none()) {
+        let pause = RunCommand::Pause { plan: plan.id.clone(), execution: running.id.clone() };
+        match engine.submit(&plan.session, &by, Command::Run(pause)).await {
+            Ok(_) | Err(LedgerError::Refused(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refusal.into())
+}
+
+/// A signature covers the plan. That it was not carried out before, and that nothing else was put in its place, is what the
+/// journal says.
+async fn check_stored(executions: &Executions, plan: &Plan) -> LedgerResult<Result<(), Refusal>> {
+    let engine = executions.agent.engine();
+    let whole = engine.verifier().verify_one(&plan.session).await?;
+    let found = match whole {
+        Some(report) if report.is_whole() => return Ok(Ok(())),
+        Some(report) => report.damage.unwrap_or_else(|| "what is stored is not what the journal says".to_owned()),
+        None => "the session is gone".to_owned(),
+    };
+    let message = format!("Nothing of plan {} was run: {found}. `planwright verify` tells more.", plan.number);
+    Ok(Err(Refusal::policy_denied(message)))
+}

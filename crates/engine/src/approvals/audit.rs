@@ -1,0 +1,71 @@
+//! Checks the records about approvers and every signature in the store.
+
+use planwright_core::approval::record::ApprovalState;
+use planwright_core::approval::{Approver, ApproverKey, Approvers, Require};
+use planwright_core::plan::Plan;
+use serde::Deserialize;
+
+use super::Approvals;
+use crate::ledger::{DamagedRow, LedgerError, LedgerResult};
+
+const PAGE: u32 = 500;
+
+/// A public key that was kept outside of the store.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ExportedKey {
+    pub name: String,
+    pub key: ApproverKey,
+}
+
+impl Approvals {
+    /// What is wrong with the approvers and with the signatures of approvals. With `kept`, the approvers of the store have to
+    /// be among those keys, so that a forged enrolment is found.
+    pub async fn audit(&self, kept: Option<&[ExportedKey]>) -> LedgerResult<Vec<DamagedRow>> {
+        let records = self.records().await?;
+        let state = match ApprovalState::replay(&records) {
+            Ok(state) => state,
+            Err(damage) => return Ok(vec![row("the list of approvers", damage.to_string())]),
+        };
+        let mut found = Vec::new();
+        // A signature counts if it was made by an approver who was enrolled at some time.
+        let mut known = state.enrolled_ever.clone();
+        if let Some(kept) = kept {
+            let is_kept = |one: &Approver| kept.iter().any(|key| key.name == one.name && key.key == one.key);
+            for forged in state.approvers.0.iter().filter(|one| !is_kept(one)) {
+                found.push(row(&format!("approver {}", forged.name), "its key is not among the keys that were kept"));
+            }
+            known.0.retain(is_kept);
+        }
+        let mut after = None;
+        loop {
+            let page = self.ledger().walk_sessions(after, PAGE).await?;
+            for stored in page.items {
+                let plans = match self.ledger().stored_plans(&stored.session.identity).await {
+                    // Rows that cannot be read are reported by the check of the journals.
+                    Err(LedgerError::Damaged { .. }) => continue,
+                    read => read?.0,
+                };
+                found.extend(plans.values().flat_map(|plan| check(plan, &known)));
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+fn check(plan: &Plan, known: &Approvers) -> Vec<DamagedRow> {
+    let Some(approval) = plan.approval.as_deref() else { return Vec::new() };
+    let what = format!("the approval of plan {} of {}", plan.number, plan.session);
+    let wrong = approval.signatures.iter().filter_map(|one| plan.check_signature(approval, one, known).err());
+    let mut found: Vec<_> = wrong.map(|why| row(&what, why)).collect();
+    if approval.signatures.is_empty() && approval.required == Some(Require::Verified) {
+        found.push(row(&what, "no approver signed it"));
+    }
+    found
+}
+
+fn row(what: &str, reason: impl Into<String>) -> DamagedRow {
+    DamagedRow { what: what.to_owned(), reason: reason.into() }
+}

@@ -1,0 +1,88 @@
+//! Verified approvals on the command line: which approver, their passphrase, and their signature.
+
+use planwright_core::actor::Actor;
+use planwright_core::approval::{ApprovalCheck, ApprovalPolicy, Require};
+use planwright_core::plan::{ApprovalSignature, Digest, Plan};
+use planwright_core::presence::Presence;
+use planwright_core::session::Channel;
+use planwright_engine::Engine;
+use planwright_engine::approvals::UnlockedKey;
+use planwright_engine::session::input::Approving;
+use secrecy::ExposeSecret as _;
+
+use crate::context::{Context, PAGE};
+use crate::failure::Failure;
+use crate::passphrase;
+
+/// Whether an approval of this plan needs an approver's signature.
+pub(crate) async fn needs_signature(engine: &Engine, plan: &Plan) -> Result<bool, Failure> {
+    let policy = engine.approvals().policy().await?;
+    let needed = policy.approval.requirement(plan.session.channel, &plan.risks());
+    Ok(needed.require == Require::Verified)
+}
+
+/// Asks for the passphrase of the named approver, or of the only one.
+pub(crate) async fn unlock(engine: &Engine, person: &Actor, named: Option<&str>) -> Result<UnlockedKey, Failure> {
+    let state = engine.approvals().state().await?;
+    let names = state.approvers.names();
+    let name = match (named, names.as_slice()) {
+        (Some(name), _) => name.to_owned(),
+        (None, [only]) => (*only).to_owned(),
+        (None, []) => {
+            return Err(
+                Failure::declined("No approver is enrolled yet.").hint("`planwright approver add NAME` enrols one")
+            );
+        }
+        (None, several) if several.contains(&person.name.as_str()) => person.name.clone(),
+        (None, several) => {
+            let hint = format!("say which approver you are: `--approver {}`", several.join("` or `--approver "));
+            return Err(Failure::usage("there are several approvers").hint(hint));
+        }
+    };
+    let question = format!("Passphrase of {name}: ");
+    let passphrase = tokio::task::block_in_place(|| passphrase::ask(&question))?;
+    Ok(engine.approvals().unlock(person, &name, passphrase.expose_secret()).await?)
+}
+
+/// The person as an approver, and their signature on exactly this approval.
+pub(crate) async fn sign(
+    engine: &Engine,
+    person: &Actor,
+    key: &UnlockedKey,
+    plan: &Plan,
+    digest: Digest,
+    approving: &Approving,
+) -> Result<(Actor, ApprovalSignature), Failure> {
+    let signature = engine.approvals().sign(key, plan, digest, approving).await?;
+    Ok((verified(person, key), signature))
+}
+
+pub(crate) fn verified(person: &Actor, key: &UnlockedKey) -> Actor {
+    person.clone().recognised(Presence::Verified { approver: key.approver().to_owned() })
+}
+
+/// Refuses unless this terminal is out of reach of every agent that Planwright knows.
+pub(crate) async fn check_separate(context: &Context) -> Result<(), Failure> {
+    let mut clients = Vec::new();
+    let mut after = None;
+    loop {
+        let page = context.engine.ledger().walk_sessions(after, PAGE).await?;
+        clients.extend(page.items.into_iter().flat_map(|stored| stored.session.clients));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let policy = context.engine.approvals().policy().await?;
+    let asked = ApprovalPolicy::requiring(policy.approval.require.min(Require::Separate));
+    let check = ApprovalCheck {
+        policy: &asked,
+        sandbox: policy.agent_sandbox,
+        channel: Channel::Cli,
+        clients: &clients,
+        risks: &Default::default(),
+        presence: context.person.presence.as_ref(),
+    };
+    check.check_separate()?;
+    Ok(())
+}

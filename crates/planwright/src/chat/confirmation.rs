@@ -1,0 +1,122 @@
+//! Approvals in a chat that need more than a line of text: a digest in a pipe, a passphrase on a terminal.
+
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use planwright_core::actor::Actor;
+use planwright_core::approval::Require;
+use planwright_core::plan::lifecycle::Action;
+use planwright_core::plan::{Digest, Plan};
+use planwright_core::slash::{PlanCommand, SlashCommand};
+use planwright_core::turn::ShownPlan;
+use planwright_engine::session::input::{Approving, BeginWork, Input, SeenPlan};
+
+use super::conversation::{Asked, Asker, Conversation};
+use crate::approver;
+use crate::failure::Failure;
+use crate::terminal::card::{self, Form};
+use crate::terminal::screen;
+
+/// The word before the digest of the plan that a pipe approves.
+const DIGEST: &str = "--digest";
+
+impl Conversation {
+    /// The input as it is submitted, and the person who submits it.
+    pub(super) async fn confirmed(&mut self, input: Input, asked: Asked<'_>) -> Result<(Input, Actor), Failure> {
+        let unchanged = |this: &Self, input| Ok((input, this.person().clone()));
+        let Input::Command(SlashCommand::Plan(command)) = &input else { return unchanged(self, input) };
+        let PlanCommand::Approve { plan: reference, selection, step_by_step, note } = command else {
+            return unchanged(self, input);
+        };
+        // Whatever is wrong with the plan is told by the answer.
+        let engine = self.agent().engine().clone();
+        let Ok(plan) = engine.plans().find(self.session(), reference.as_ref()).await else {
+            return unchanged(self, input);
+        };
+        let policy = engine.approvals().policy().await?;
+        let needed = policy.approval.requirement(plan.session.channel, &plan.risks()).require;
+        if needed == Require::Any || plan.permits(Action::Approve).is_err() {
+            return unchanged(self, input);
+        }
+        if let Asker::Pipe = self.asker() {
+            let given = match asked {
+                Asked::Text(text) => split_digest(text).1,
+                Asked::Resume => None,
+            };
+            let digest = given.ok_or_else(|| needs_digest(&plan))?;
+            self.set_seen(SeenPlan::AtSurface(Some(ShownPlan { plan: plan.id.clone(), digest })));
+        }
+        if needed != Require::Verified {
+            return unchanged(self, input);
+        }
+        let Some(digest) = self.seen_digest(&plan) else { return unchanged(self, input) };
+        if digest != plan.digest() {
+            return unchanged(self, input);
+        }
+        let mut approving = Approving {
+            selection: selection.clone(),
+            note: note.clone(),
+            step_by_step: *step_by_step,
+            ..Approving::default()
+        };
+        let key = match self.remembered() {
+            Some(key) => key,
+            None => {
+                // What is signed is shown whole first.
+                let whole = card::whole(&plan, None, Form::Rendered, screen::width());
+                anstream::stdout().lock().write_all(whole.as_bytes())?;
+                approver::unlock(&engine, self.person(), None).await?
+            }
+        };
+        let (person, signature) = approver::sign(&engine, self.person(), &key, &plan, digest, &approving).await?;
+        approving.signature = Some(signature);
+        if let Some(seconds) = policy.approval.remember {
+            self.remember(key, Instant::now() + Duration::from_secs(seconds));
+        }
+        Ok((Input::Approve { plan: plan.id.clone(), digest, approving, begin: BeginWork::Now }, person))
+    }
+}
+
+/// `/plan approve 1 --digest HEX` without the digest, and the digest.
+pub(super) fn split_digest(text: &str) -> (String, Option<Digest>) {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let approves = matches!(words.as_slice(), ["/plan", "approve", ..]);
+    let note = words.iter().position(|word| *word == "--").unwrap_or(words.len());
+    let found = words[..note].iter().position(|word| *word == DIGEST).filter(|_| approves);
+    let Some((position, digest)) = found.and_then(|at| Some((at, words.get(at + 1)?.parse().ok()?))) else {
+        return (text.to_owned(), None);
+    };
+    let rest = words.iter().enumerate().filter(|(index, _)| *index != position && *index != position + 1);
+    (rest.map(|(_, word)| *word).collect::<Vec<_>>().join(" "), Some(digest))
+}
+
+fn needs_digest(plan: &Plan) -> Failure {
+    let (number, digest) = (plan.number, plan.digest());
+    Failure::declined(format!(
+        "Plan {number} was not approved: no person reads what a pipe shows, so the line has to name the text that it approves."
+    ))
+    .hint(format!("read the plan, then send `/plan approve {number} {DIGEST} {digest}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_part_of_an_approval_and_of_nothing_else() {
+        let digest = "ab".repeat(32);
+        let given = |text: &str| {
+            let (rest, found) = split_digest(&text.replace("HEX", &digest));
+            (rest.replace(&digest, "HEX"), found.is_some())
+        };
+        for (text, rest, found) in [
+            ("/plan approve 1 --digest HEX", "/plan approve 1", true),
+            ("/plan approve --digest HEX only 1,3 -- a note", "/plan approve only 1,3 -- a note", true),
+            ("/plan approve 1 -- see --digest HEX", "/plan approve 1 -- see --digest HEX", false),
+            ("/plan approve 1 --digest short", "/plan approve 1 --digest short", false),
+            ("write --digest HEX", "write --digest HEX", false),
+        ] {
+            assert_eq!(given(text), (rest.to_owned(), found), "{text}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The arguments of `planwright approver` and `planwright init`.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use planwright_core::approval::Require;
+
+pub(super) const APPROVER: &str = "\
+An approver signs approvals with a key that a passphrase unlocks. The passphrase is asked on the terminal; it is never an \
+argument, a variable or a pipe. Every approver but the first is enrolled by another one.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproverArgs {
+    #[command(subcommand)]
+    pub(crate) command: ApproverCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApproverCommand {
+    /// Enrol an approver; an approver who is enrolled already confirms it
+    Add {
+        name: String,
+        /// The approver who confirms it
+        #[arg(long, value_name = "NAME")]
+        approver: Option<String>,
+    },
+    /// List the approvers with their public keys
+    List,
+    /// Remove an approver: their signatures count no more
+    Remove {
+        name: String,
+        /// The approver who confirms it
+        #[arg(long, value_name = "NAME")]
+        approver: Option<String>,
+    },
+    /// Change an approver's passphrase
+    Change { name: Option<String> },
+    /// Write the public keys, to keep them elsewhere; `verify --approvers FILE` compares the store with them
+    Export {
+        /// The file to write [default: stdout]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Show how a person has to be recognised to approve, or change it
+    Policy(PolicyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    /// From now on; a weaker one has to be confirmed
+    #[arg(long, value_name = "REQUIRE", value_parser = require())]
+    pub(crate) require: Option<Require>,
+    /// The approver who confirms it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Who approves plans [default: asked]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) approver: Option<String>,
+}
+
+fn require() -> impl TypedValueParser<Value = Require> {
+    PossibleValuesParser::new(Require::ALL.map(Require::as_str))
+        .map(|name| Require::ALL.into_iter().find(|require| require.as_str() == name).unwrap_or_default())
+}

@@ -1,0 +1,150 @@
+//! `planwright approver` and `planwright init`
+
+use std::io::Write as _;
+use std::path::Path;
+
+use planwright_core::approval::record::ApprovalState;
+use planwright_core::approval::{ApprovalPolicy, Require};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+
+use crate::approver;
+use crate::cli::{ApproverCommand, InitArgs, PolicyArgs};
+use crate::context::Context;
+use crate::failure::{Exit, Failure, Outcome};
+use crate::passphrase;
+use crate::terminal::time;
+
+pub(crate) async fn run(context: &Context, command: ApproverCommand) -> Outcome {
+    match command {
+        ApproverCommand::Add { name, approver } => add(context, &name, approver.as_deref()).await,
+        ApproverCommand::List => list(context).await,
+        ApproverCommand::Remove { name, approver } => {
+            let key = approver::unlock(&context.engine, &context.person, approver.as_deref()).await?;
+            let state = context.engine.approvals().remove(&context.person, &name, &key).await?;
+            said(context, &state, &format!("{name} is not an approver any more."))
+        }
+        ApproverCommand::Change { name } => {
+            let key = approver::unlock(&context.engine, &context.person, name.as_deref()).await?;
+            let new = tokio::task::block_in_place(|| passphrase::ask_new(key.approver()))?;
+            let state = context.engine.approvals().change(&context.person, &key, new.expose_secret()).await?;
+            said(context, &state, &format!("The passphrase of {} is changed.", key.approver()))
+        }
+        ApproverCommand::Export { output } => export(context, output.as_deref()).await,
+        ApproverCommand::Policy(arguments) => policy(context, &arguments).await,
+    }
+}
+
+/// The first one is enrolled at a terminal of a person, every other one by an approver.
+async fn add(context: &Context, name: &str, by: Option<&str>) -> Outcome {
+    let approvals = context.engine.approvals();
+    let key = if approvals.state().await?.approvers.is_empty() {
+        approver::check_separate(context).await?;
+        None
+    } else {
+        Some(approver::unlock(&context.engine, &context.person, by).await?)
+    };
+    let passphrase = tokio::task::block_in_place(|| passphrase::ask_new(name))?;
+    let state = approvals.add(&context.person, name, passphrase.expose_secret(), key.as_ref()).await?;
+    let hint = context.invocation.command(["approver", "export", "--output", "FILE"]);
+    said(context, &state, &format!("{name} is an approver now. `{hint}` writes the public keys to keep elsewhere."))
+}
+
+/// Two steps: who approves, and with which passphrase.
+pub(crate) async fn init(context: &Context, arguments: &InitArgs) -> Outcome {
+    let state = context.engine.approvals().state().await?;
+    if !state.approvers.is_empty() {
+        return said(context, &state, "Planwright is set up already.");
+    }
+    let name = match &arguments.approver {
+        Some(name) => name.clone(),
+        None if context.screen.interactive => {
+            let asked = context.screen.ask(&format!("Who approves plans here? [{}] ", context.person.name))?;
+            asked.filter(|name| !name.is_empty()).unwrap_or_else(|| context.person.name.clone())
+        }
+        None => {
+            return Err(Failure::usage("there is no terminal to ask on").hint("name the approver: `--approver NAME`"));
+        }
+    };
+    add(context, &name, None).await
+}
+
+async fn list(context: &Context) -> Outcome {
+    let state = context.engine.approvals().state().await?;
+    let words = || {
+        let lines = state.approvers.0.iter();
+        let lines = lines.map(|one| format!("{}  {}  since {}\n", one.name, one.key, time::absolute(one.enrolled_at)));
+        let list: String = lines.collect();
+        if list.is_empty() { "No approver is enrolled.\n".to_owned() } else { list }
+    };
+    context.screen.answer(|| view(&state), words)?;
+    Ok(Exit::Done)
+}
+
+async fn export(context: &Context, output: Option<&Path>) -> Outcome {
+    let state = context.engine.approvals().state().await?;
+    let text = format!("{:#}\n", view(&state));
+    match output {
+        Some(path) => {
+            let file = std::fs::File::options().write(true).create_new(true).open(path);
+            let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+            written.map_err(|error| Failure::usage(format!("{} cannot be written: {error}", path.display())))?;
+        }
+        None => context.screen.print(&text)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows the policy in force, or puts another one in force. A stricter one counts at once; a weaker one is confirmed.
+async fn policy(context: &Context, arguments: &PolicyArgs) -> Outcome {
+    let approvals = context.engine.approvals();
+    let state = approvals.state().await?;
+    let Some(require) = arguments.require else {
+        let in_force = approvals.policy().await?.approval;
+        let words = || {
+            let rules = in_force.rules.iter().map(|rule| {
+                let channel = rule.channel.map_or("every channel", |channel| channel.as_str());
+                let risk = rule.risk.map_or("every risk", |risk| risk.as_str());
+                let two = if rule.two_person { ", two approvers" } else { "" };
+                format!("  {channel}, {risk}: {}{two}\n", rule.require)
+            });
+            format!("In force: {}\n{}", in_force.require, rules.collect::<String>())
+        };
+        context.screen.answer(|| json!({ "require": in_force.require, "rules": in_force.rules }), words)?;
+        return Ok(Exit::Done);
+    };
+    let next = ApprovalPolicy::requiring(require);
+    let configured = &context.engine.policy().approval;
+    if next.is_weaker_than(configured) {
+        let message = format!("The settings ask for `{}`; change `approval.require` there first.", configured.require);
+        return Err(Failure::declined(message));
+    }
+    let weaker = state.policy.as_ref().is_some_and(|now| next.is_weaker_than(now));
+    let key = match (weaker, state.approvers.is_empty()) {
+        (true, false) => Some(approver::unlock(&context.engine, &context.person, arguments.approver.as_deref()).await?),
+        (true, true) => {
+            approver::check_separate(context).await?;
+            None
+        }
+        (false, _) => None,
+    };
+    let state = approvals.set_policy(&context.person, &next, key.as_ref()).await?;
+    let note = match (require, state.approvers.is_empty()) {
+        (Require::Verified, true) => " No approver is enrolled yet: `planwright approver add NAME` enrols one.",
+        _ => "",
+    };
+    said(context, &state, &format!("`{require}` is in force now.{note}"))
+}
+
+fn said(context: &Context, state: &ApprovalState, words: &str) -> Outcome {
+    context.screen.answer(|| view(state), || format!("{words}\n"))?;
+    Ok(Exit::Done)
+}
+
+/// Also the format of `approver export`.
+fn view(state: &ApprovalState) -> Value {
+    let approvers = state.approvers.0.iter();
+    let approvers: Vec<_> =
+        approvers.map(|one| json!({ "name": one.name, "key": one.key, "enrolledAt": one.enrolled_at })).collect();
+    json!({ "approvers": approvers, "records": state.seq, "hash": hex::encode(state.hash) })
+}

@@ -1,0 +1,208 @@
+//! What the operating system says about the processes around this one: which program an agent runs in, and whether the
+//! terminal of an approval belongs to a person.
+//!
+//! - `tree`: the processes of the machine, read from `/proc`
+
+mod tree;
+
+use planwright_core::presence::{AgentClient, Presence, ProcessId, Terminal, TerminalEvidence, TerminalHolder};
+
+use self::tree::{Process, ProcessTree};
+
+/// Shells that a person types in.
+const SHELLS: [&str; 14] =
+    ["bash", "zsh", "fish", "sh", "dash", "ash", "ksh", "mksh", "tcsh", "csh", "nu", "pwsh", "xonsh", "elvish"];
+
+/// Programs that give a person another shell.
+const SHELL_STARTERS: [&str; 4] = ["su", "sudo", "doas", "login"];
+
+/// Programs that start everything a person starts, on a desktop or by a login.
+const SESSION_MANAGERS: [&str; 12] = [
+    "systemd",
+    "init",
+    "gnome-shell",
+    "gnome-session-b",
+    "gnome-session",
+    "plasmashell",
+    "kwin_wayland",
+    "startplasma-way",
+    "sway",
+    "Hyprland",
+    "xfce4-session",
+    "openbox",
+];
+
+/// The services of the system that check who logs in before they open a terminal.
+const LOGIN_SERVICES: [&str; 3] = ["sshd", "sshd-session", "login"];
+
+/// A person at this process's terminal.
+pub(crate) fn presence() -> Presence {
+    Presence::terminal(ProcessTree::read().and_then(|tree| evidence(&tree, std::process::id())))
+}
+
+/// The program that started this process, in which an agent runs.
+pub(crate) fn client() -> Option<AgentClient> {
+    client_of(&ProcessTree::read()?, std::process::id())
+}
+
+fn evidence(tree: &ProcessTree, pid: u32) -> Option<TerminalEvidence> {
+    let chain = tree.chain(pid)?;
+    let (own, before) = chain.split_first()?;
+    Some(TerminalEvidence {
+        machine: tree.machine.clone(),
+        ancestors: chain.iter().map(Process::id).collect(),
+        own_command: before.iter().any(|process| tree.is_planwright(process)),
+        terminal: own.terminal.map(|device| Terminal { device, holder: holder(&chain, own.session) }),
+    })
+}
+
+/// The process that opened the terminal is the parent of the first process in it.
+fn holder(chain: &[Process], session: u32) -> Option<TerminalHolder> {
+    let position = chain.iter().position(|process| process.pid == session)?;
+    let leader = &chain[position];
+    let parent = chain.get(position + 1);
+    // The system adopts a process whose parent has ended: then nothing is known about who opened the terminal.
+    let Some(parent) = parent.filter(|parent| !adopts(parent)) else {
+        let login = leader.user == 0 && is_one_of(leader, &LOGIN_SERVICES);
+        return Some(TerminalHolder { started: leader.started, login });
+    };
+    // The part of a remote login that the user could not start: it belongs to the system.
+    let by_system = chain[position + 1..].iter().take(2).any(|one| one.user == 0 && is_one_of(one, &LOGIN_SERVICES));
+    let login = by_system && is_one_of(parent, &LOGIN_SERVICES);
+    Some(TerminalHolder { started: parent.started, login })
+}
+
+fn client_of(tree: &ProcessTree, pid: u32) -> Option<AgentClient> {
+    let chain = tree.chain(pid)?;
+    let mut members: Vec<&Process> = vec![chain.get(1)?];
+    for (position, next) in chain.iter().enumerate().skip(2) {
+        let inner = &chain[position - 1];
+        // What opened the terminal that the program is the first process of is not part of the program.
+        let opened_for_it = inner.pid == inner.session && inner.terminal.is_some();
+        if opened_for_it || adopts(next) || is_persons_shell(next, inner, chain.get(position + 1)) {
+            break;
+        }
+        members.push(next);
+    }
+    Some(AgentClient {
+        machine: tree.machine.clone(),
+        name: members.last().map(|outermost| outermost.name.clone()).unwrap_or_default(),
+        processes: members.iter().map(|process| process.id()).collect(),
+        terminal: members.iter().find_map(|process| process.terminal),
+    })
+}
+
+/// A shell with job control puts each command into a process group of its own; a script does not.
+fn is_persons_shell(shell: &Process, inner: &Process, outer: Option<&Process>) -> bool {
+    let first = shell.pid == shell.session;
+    let nested = outer.is_some_and(|outer| is_one_of(outer, &SHELLS) || is_one_of(outer, &SHELL_STARTERS));
+    is_one_of(shell, &SHELLS) && shell.terminal.is_some() && shell.group != inner.group && (first || nested)
+}
+
+fn adopts(process: &Process) -> bool {
+    process.pid == 1 || is_one_of(process, &SESSION_MANAGERS)
+}
+
+fn is_one_of(process: &Process, names: &[&str]) -> bool {
+    names.contains(&process.name.trim_start_matches('-'))
+}
+
+impl Process {
+    fn id(&self) -> ProcessId {
+        ProcessId { pid: self.pid, started: self.started }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `pid parent group session terminal started user name`, one a line.
+    fn tree(lines: &str) -> ProcessTree {
+        let processes = lines.trim().lines().map(|line| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let number = |index: usize| words[index].parse::<u32>().unwrap();
+            Process {
+                pid: number(0),
+                parent: number(1),
+                group: number(2),
+                session: number(3),
+                terminal: Some(u64::from(number(4))).filter(|device| *device > 0),
+                started: u64::from(number(5)),
+                user: number(6),
+                name: words[7].to_owned(),
+                program: None,
+            }
+        });
+        ProcessTree::of("here", processes)
+    }
+
+    const DESKTOP: &str = "
+        1 0 1 1 0 1 0 systemd
+        20 1 20 20 0 20 1000 systemd
+        30 20 30 30 0 30 1000 gnome-terminal-
+        31 30 31 31 1 31 1000 bash
+        40 31 40 31 1 40 1000 codex
+        41 40 40 31 1 41 1000 sh
+        42 41 40 31 1 42 1000 planwright
+        50 30 50 50 2 50 1000 bash
+        51 50 51 50 2 51 1000 planwright
+        60 40 60 60 0 60 1000 bash
+        61 60 60 60 0 61 1000 planwright
+        70 20 70 70 0 70 1000 script
+        71 70 71 71 3 71 1000 bash
+        72 71 72 71 3 72 1000 planwright
+        80 20 80 80 4 80 1000 bash
+        81 80 81 80 4 81 1000 planwright
+        90 20 90 31 1 90 1000 sh
+        91 90 90 31 1 91 1000 planwright
+        100 1 100 100 0 5 0 sshd
+        101 100 101 101 0 101 0 sshd-session
+        102 101 101 101 0 102 1000 sshd-session
+        103 102 103 103 5 103 1000 bash
+        104 103 104 103 5 104 1000 planwright";
+
+    #[test]
+    fn a_client_ends_at_the_shell_of_the_person() {
+        let client = client_of(&tree(DESKTOP), 42).unwrap();
+        assert_eq!(client.name, "codex");
+        assert_eq!(client.processes.iter().map(|process| process.pid).collect::<Vec<_>>(), [41, 40]);
+        assert_eq!(client.terminal, Some(1));
+    }
+
+    #[test]
+    fn a_client_that_is_the_first_process_of_its_terminal_ends_there() {
+        let lines = "1 0 1 1 0 1 0 systemd\n30 1 30 30 0 30 1000 tmux\n40 30 40 40 1 40 1000 codex\n42 40 40 40 1 42 1000 planwright";
+        let client = client_of(&tree(lines), 42).unwrap();
+        assert_eq!((client.name.as_str(), client.processes.len()), ("codex", 1));
+    }
+
+    #[test]
+    fn a_terminal_is_known_by_the_process_that_opened_it() {
+        let tree = tree(DESKTOP);
+        let holder = |pid| evidence(&tree, pid).unwrap().terminal.map(|terminal| terminal.holder);
+        let opened = |started, login| Some(Some(TerminalHolder { started, login }));
+        assert_eq!(holder(51), opened(30, false), "another window of the same terminal emulator");
+        assert_eq!(holder(61), None, "a command of the agent without a terminal");
+        assert_eq!(holder(72), opened(70, false), "a fake terminal that was detached");
+        assert_eq!(holder(81), opened(80, false), "a terminal whose opener left it to the system");
+        assert_eq!(holder(91), Some(None), "detached, with the terminal of another program");
+        assert_eq!(holder(104), opened(102, true), "a remote login");
+    }
+
+    #[test]
+    fn a_chain_that_cannot_be_followed_proves_nothing() {
+        assert_eq!(evidence(&tree("51 50 51 50 2 51 1000 planwright"), 51), None);
+        let reused = "1 0 1 1 0 1 0 systemd\n50 1 50 50 2 90 1000 bash\n51 50 51 50 2 51 1000 planwright";
+        assert_eq!(evidence(&tree(reused), 51), None, "the parent began after its child");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_own_process_is_found() {
+        let tree = ProcessTree::read().unwrap();
+        let evidence = evidence(&tree, std::process::id()).unwrap();
+        assert_eq!(evidence.ancestors[0].pid, std::process::id());
+        assert!(!evidence.own_command);
+    }
+}

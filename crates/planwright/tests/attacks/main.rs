@@ -1,0 +1,12 @@
+//! Attacks on the promise that only a person approves: an agent on the same machine, as the same user, with a shell, tries to
+//! approve its own plan. Every attack runs on the real program under each policy, and `docs/approval.md` has the results.
+#![cfg(target_os = "linux")]
+
+mod page;
+mod processes;
+mod results;
+mod settings;
+mod shell;
+mod stage;
+mod store;
+mod surfaces;

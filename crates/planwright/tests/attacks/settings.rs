@@ -1,0 +1,80 @@
+//! Attempts to weaken the policy first.
+
+use planwright_core::approval::Require;
+
+use crate::stage::{PASSPHRASE, PROGRAM, Stage, attack, configure, done, shell_attack};
+
+const WEAKER: &str = "PLANWRIGHT_APPROVAL_REQUIRE=any";
+
+#[test]
+fn variable() {
+    shell_attack("variable", |stage| format!("{WEAKER} {}", stage.approve_command()));
+}
+
+#[test]
+fn configuration() {
+    attack("configuration", |stage| {
+        configure(stage.folder(), Require::Any);
+        let line = stage.approve_command();
+        stage.agent.run(&line);
+        stage.result()
+    });
+}
+
+#[test]
+fn policy_command() {
+    attack("policy_command", |stage| {
+        stage.agent.run(&format!("{WEAKER} {PROGRAM} approver policy --require any"));
+        let line = format!("{WEAKER} {}", stage.approve_command());
+        stage.agent.run(&line);
+        stage.result()
+    });
+}
+
+#[test]
+fn first_enrolment() {
+    let results = Require::ALL.map(|require| {
+        let mut stage = Stage::without_approver(require);
+        stage.agent.type_line(&format!("{PROGRAM} approver add mallory"));
+        if require == Require::Any {
+            stage.agent.answer("New passphrase for mallory: ", PASSPHRASE);
+            stage.agent.answer("The same again: ", PASSPHRASE);
+        }
+        stage.agent.end();
+        let line = format!("{} --approver mallory", stage.approve_command());
+        stage.agent.type_line(&line);
+        if require == Require::Any {
+            stage.agent.answer("Passphrase of mallory: ", PASSPHRASE);
+        }
+        stage.agent.end();
+        stage.result()
+    });
+    assert_eq!(results, crate::results::expected("first_enrolment"));
+}
+
+/// A person confirms a weaker policy: at their terminal, or with the passphrase.
+#[test]
+fn a_person_weakens_the_policy() {
+    for require in [Require::Separate, Require::Verified] {
+        let mut stage = Stage::new(require);
+        configure(stage.folder(), Require::Any);
+        stage.person.type_line(&format!("{PROGRAM} approver policy --require any"));
+        if require == Require::Verified {
+            stage.person.answer("Passphrase of ada: ", PASSPHRASE);
+        }
+        let ran = stage.person.end();
+        assert!(ran.output.contains("`any` is in force now"), "{}", ran.output);
+        let line = stage.approve_command();
+        done(&stage.agent.run(&line));
+    }
+}
+
+/// A stricter setting counts at once and for every process, whatever its own settings are.
+#[test]
+fn a_stricter_setting_stays() {
+    let mut stage = Stage::new(Require::Any);
+    stage.person.run(&format!("PLANWRIGHT_APPROVAL_REQUIRE=separate {PROGRAM} sessions"));
+    let line = format!("{WEAKER} {}", stage.approve_command());
+    let ran = stage.agent.run(&line);
+    assert_eq!(ran.code, 3, "{}", ran.output);
+}

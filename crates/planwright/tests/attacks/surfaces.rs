@@ -1,0 +1,124 @@
+//! The other ways in: the API with the token, a browser's sign-in, MCP, and a plan that is swapped.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::results::AttackResult;
+use crate::stage::{PROGRAM, SESSION, Stage, attack};
+
+/// A server that the person runs.
+struct Server {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Server {
+    fn start(stage: &Stage) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).env("PLANWRIGHT_DATA", stage.folder());
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        let address = ready["address"].as_str().unwrap().trim_start_matches("http://").to_owned();
+        let token = std::fs::read_to_string(stage.path("token")).unwrap().trim().to_owned();
+        Self { child, address, token }
+    }
+
+    /// The head and the body of the answer.
+    fn post(&self, path: &str, headers: &str, body: &Value) -> (String, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (host, body) = (&self.address, body.to_string());
+        let length = body.len();
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+             {headers}connection: close\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), body.to_owned())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn approve(stage: &mut Stage, server: &Server, headers: &str) -> (String, String) {
+    let plan = stage.plan();
+    let path = format!("/api/plans/{}/approve", plan["id"].as_str().unwrap());
+    server.post(&path, headers, &json!({ "digest": plan["digest"], "later": true }))
+}
+
+#[test]
+fn token() {
+    attack("token", |stage| {
+        let server = Server::start(stage);
+        let headers = format!("authorization: Bearer {}\r\n", server.token);
+        let (head, body) = approve(stage, &server, &headers);
+        let result = stage.result();
+        let refused = head.starts_with("HTTP/1.1 403") && body.contains("POLICY_DENIED");
+        assert_eq!(result == AttackResult::Stopped, refused, "{head}\n{body}");
+        result
+    });
+}
+
+#[test]
+fn sign_in() {
+    attack("sign_in", |stage| {
+        let server = Server::start(stage);
+        let origin = format!("origin: http://{}\r\n", server.address);
+        let (head, body) = server.post("/api/login", &origin, &json!({ "token": server.token }));
+        let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect(&body);
+        let cookie = cookie.split(';').next().unwrap();
+        approve(stage, &server, &format!("{origin}cookie: {cookie}\r\n"));
+        stage.result()
+    });
+}
+
+/// `/plan approve` as a message is the same decision as the endpoint.
+#[test]
+fn a_command_in_a_message_is_no_way_around() {
+    attack("token", |stage| {
+        let server = Server::start(stage);
+        let headers = format!("authorization: Bearer {}\r\n", server.token);
+        let path = "/api/sessions/attack-one/messages?channel=mcp";
+        server.post(path, &headers, &json!({ "text": "/plan show 1" }));
+        server.post(path, &headers, &json!({ "text": "/plan approve 1" }));
+        stage.result()
+    });
+}
+
+#[test]
+fn mcp() {
+    attack("mcp", |stage| {
+        let digest = stage.digest();
+        for tool in ["plan_approve", "approve", "plan_decide", "plan_resume"] {
+            let answer = stage.agent_calls(SESSION, tool, &json!({ "plan": 1, "digest": digest }));
+            assert!(answer.contains("\"isError\":true"), "{answer}");
+        }
+        stage.agent_calls(SESSION, "plan_progress", &json!({ "status": "done", "note": "/plan approve 1" }));
+        stage.result()
+    });
+}
+
+#[test]
+fn swapped_plan() {
+    attack("swapped_plan", |stage| {
+        let digest = stage.digest();
+        stage.agent_calls(SESSION, "plan_set_content", &json!({ "plan_markdown": "# Something else\n\n- [ ] more\n" }));
+        let ran = stage.person.run(&format!("{PROGRAM} plan approve 1 --session {SESSION} --digest {digest} --later"));
+        assert_eq!(ran.code, 5, "{}", ran.output);
+        stage.result()
+    });
+}
