@@ -257,7 +257,7 @@ pub struct ApprovalView {
     pub skipped: Vec<SkippedView>,
     #[schema(required = true)]
     pub note: Option<String>,
-    /// How the person was recognised: `verified`, `terminal`, `browser`, `token`, `channel` or `rule`. `null` if it was not
+    /// How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
     /// recorded.
     #[schema(required = true)]
     pub presence: Option<&'static str>,

@@ -173,7 +173,7 @@ impl Decider<'_> {
             approved: selected.approved,
             skipped: selected.skipped,
             note: with_comments(self.remark("note", note)?, additions.comments),
-            required: Some(required.require),
+            required: Some(required),
             valid_until: valid_for.and_then(|time| self.context.at.checked_add(time).ok()),
             signatures: Vec::new(),
         };

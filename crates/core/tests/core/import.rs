@@ -365,7 +365,10 @@ fn steps_beside_a_document_are_kept_and_do_not_meet_its_own() {
     let first = &plan.execution.as_ref().unwrap().steps[0];
     assert_eq!(first.description, r#"Write it: write_file({"path":"a.txt"})"#);
     assert_eq!((first.status, first.note.as_deref()), (StepStatus::Completed, Some("done")));
-    world.send(Actor::system("executor"), Command::Run(RunCommand::Start { plan: plan.id.clone() })).unwrap();
+    // What was approved elsewhere is history: only a person begins it here.
+    let start = Command::Run(RunCommand::Start { plan: plan.id.clone() });
+    refused(world.send(Actor::system("executor"), start), RefusalCode::PolicyDenied, "no person approved it here");
+    world.person(Command::Decide(Decision::Resume { plan: plan.id.clone() })).unwrap();
     let begun = world.plan(&plan.id).execution.as_ref().unwrap();
     assert!(begun.steps.iter().all(|run| run.status == StepStatus::Pending), "{begun:?}");
 }

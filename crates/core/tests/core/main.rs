@@ -7,6 +7,7 @@ mod world;
 
 mod agents;
 mod approval;
+mod approvers;
 mod asks;
 mod commands;
 mod compaction;
@@ -25,6 +26,7 @@ mod lifecycle;
 mod mode;
 mod model_check;
 mod permission;
+mod presence;
 mod prompt;
 mod properties;
 mod reference;
