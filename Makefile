@@ -19,8 +19,9 @@ tour: toolchain ## Build Planwright and show the life of a plan
 # The same cases in every run, so that a failure can be repeated. `make fuzz` tries new ones.
 PROPERTY_SEED ?= 20261115
 
-test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemathesis, systemd-analyze and Chromium if they are missing
+test: toolchain dashboard check ## Run every test; installs PostgreSQL, schemathesis, systemd-analyze, Chromium and MCP servers from npm if they are missing
 	@scripts/ensure-test-tools
+	@scripts/ensure-mcp-servers >/dev/null
 	PROPTEST_RNG_SEED=$(PROPERTY_SEED) scripts/with-schemathesis scripts/with-postgres $(CARGO) test --workspace --no-fail-fast
 	$(CARGO) build --quiet -p planwright
 	scripts/test-dashboard
@@ -41,6 +42,7 @@ bench: toolchain ## Run the benchmarks (docs/performance.md)
 	target/release/planwright-bench steps target
 	target/release/planwright-bench search target
 	target/release/planwright-bench sandbox target
+	target/release/planwright-bench upstream target
 	target/release/planwright-bench mcp target/release/planwright
 	target/release/planwright-bench serve target/release/planwright target
 

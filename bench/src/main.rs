@@ -7,6 +7,8 @@
 //! `planwright-bench steps [FOLDER]`     approved calls carried out
 //! `planwright-bench search [FOLDER]`    a search through 100,000 files, beside `rg`
 //! `planwright-bench sandbox [FOLDER]`   a command that does nothing, bare and in the sandbox
+//! `planwright-bench memory PATH [FOLDER]`  how much of the evidence in dialogues of LoCoMo's layout is found again
+//! `planwright-bench memory-latency [FOLDER]`  a search with 1,000 visible memories among 100,000 and 1,000,000
 //! `planwright-bench mcp PLANWRIGHT`     round trips over MCP stdio of the program PLANWRIGHT
 //! `planwright-bench serve PLANWRIGHT [FOLDER]`  the server: requests a second, and a thousand followers
 
@@ -14,14 +16,18 @@ mod bare;
 mod commits;
 mod ledger;
 mod mcp;
+mod memory;
 mod sandbox;
 mod search;
 mod serve;
 mod size;
 mod steps;
 mod turns;
+mod upstream;
 
 use std::path::PathBuf;
+
+use anyhow::Context as _;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -35,6 +41,12 @@ fn main() -> anyhow::Result<()> {
         "steps" => runtime.block_on(steps::run(&scratch(folder)?)),
         "search" => runtime.block_on(search::run(&scratch(folder)?)),
         "sandbox" => runtime.block_on(sandbox::run(&scratch(folder)?)),
+        "upstream" => runtime.block_on(upstream::run(&scratch(folder)?)),
+        "memory" => {
+            let path = folder.context("say where the dialogues are: memory PATH [FOLDER]")?;
+            runtime.block_on(memory::run(&PathBuf::from(path), &scratch(arguments.next())?))
+        }
+        "memory-latency" => runtime.block_on(memory::run_latency(&scratch(folder)?)),
         "mcp" => mcp::run(&PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()))),
         "serve" => {
             let program = PathBuf::from(folder.unwrap_or_else(|| "planwright".to_owned()));
@@ -42,7 +54,8 @@ fn main() -> anyhow::Result<()> {
         }
         _ => anyhow::bail!(
             "say what to measure: commits [FOLDER], size [FOLDER], turns [FOLDER], steps [FOLDER], search [FOLDER], \
-             sandbox [FOLDER], mcp PLANWRIGHT or serve PLANWRIGHT [FOLDER]"
+             sandbox [FOLDER], upstream [FOLDER], memory PATH [FOLDER], memory-latency [FOLDER], mcp PLANWRIGHT or \
+             serve PLANWRIGHT [FOLDER]"
         ),
     }
 }

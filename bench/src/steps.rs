@@ -64,7 +64,8 @@ async fn rate(folder: &TempDir, steps: usize, effect: ToolEffect) -> anyhow::Res
         let begun = Instant::now();
         let place = ChatLocation::new(TransportChat("bench".to_owned()), session.clone());
         let request = Request::new(place, person.clone());
-        let input = Input::ResumePlan { plan: plan.id.clone(), choice: None, worker: Worker::ThisProcess };
+        let input =
+            Input::ResumePlan { plan: plan.id.clone(), choice: None, after_step: None, worker: Worker::ThisProcess };
         agent.submit(input, request).outcome().await?;
         working += begun.elapsed();
         done += steps;

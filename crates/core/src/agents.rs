@@ -1,11 +1,13 @@
 //! The specialists that steps can be given to and that the planner can ask. The planner is one of the agents and never one
 //! of them.
 
+mod file;
 mod options;
 
 use crate::refusal::{Refusal, RefusalCode};
 use crate::visible::{quoted, visible};
 
+pub use file::SpecialistFile;
 pub use options::SpecialistOptions;
 
 pub const PLANNER: &str = "planner";
@@ -130,6 +132,21 @@ impl AgentRegistry {
             return Err(Refusal::invalid("at least one agent is needed"));
         }
         Ok(Self { specialists: known })
+    }
+
+    /// With the specialists of a project. A specialist that a person described keeps its name and its description; a
+    /// built-in one is replaced.
+    #[must_use]
+    pub fn with_project(&self, found: impl IntoIterator<Item = Specialist>) -> Self {
+        let mut specialists = self.specialists.clone();
+        for specialist in found {
+            match specialists.iter_mut().find(|known| known.name == specialist.name) {
+                Some(known) if Specialist::built_in(&known.name).as_ref() == Some(known) => *known = specialist,
+                Some(_) => {}
+                None => specialists.push(specialist),
+            }
+        }
+        Self { specialists }
     }
 
     pub fn specialists(&self) -> &[Specialist] {

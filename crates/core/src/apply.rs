@@ -1,5 +1,6 @@
 //! What each event does to the state. Applying never fails and never decides.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -7,7 +8,8 @@ use jiff::Timestamp;
 use crate::ask::{Ask, AskAnswer, AskState, AskSubject, CallToPermit, GrantedCall};
 use crate::event::{Event, PlanEvent, SessionEvent, TurnEvent};
 use crate::identity::SessionIdentity;
-use crate::ids::{AskId, PlanId, StepId, TurnId};
+use crate::ids::{AskId, MemoryId, PlanId, StepId, TurnId};
+use crate::memory::{MemoryChange, MemoryEvent, MemoryRecord};
 use crate::mode::PlanModeState;
 use crate::plan::content::{MetadataChange, PlanContent};
 use crate::plan::creation::{Creation, ImportedPlan};
@@ -31,6 +33,12 @@ impl Snapshot {
             Event::Workbook(event) => {
                 if let Some(session) = &mut self.session {
                     session.workbook_mut().apply(event, context.at, seq);
+                }
+            }
+            Event::Memory(event) => {
+                apply_memory(&mut self.memories, event);
+                if let Some(session) = &mut self.session {
+                    session.note_memory_change(event);
                 }
             }
             Event::Plan { id, event } => {
@@ -73,7 +81,32 @@ impl Snapshot {
     }
 }
 
+fn apply_memory(memories: &mut BTreeMap<MemoryId, MemoryRecord>, event: &MemoryEvent) {
+    if let Some(item) = event.added() {
+        memories.insert(item.id.clone(), MemoryRecord { item: item.clone(), forgotten: false });
+    } else if let Some(record) = memories.get_mut(event.memory()) {
+        record.forgotten = matches!(event, MemoryEvent::Forgotten { .. });
+    }
+}
+
 impl Session {
+    fn note_memory_change(&mut self, event: &MemoryEvent) {
+        let memory = event.memory().clone();
+        let change = match event {
+            MemoryEvent::Saved { .. } => MemoryChange::Saved { memory },
+            MemoryEvent::Promoted { .. } => MemoryChange::Promoted { memory },
+            MemoryEvent::Forgotten { undo: false, .. } => MemoryChange::Forgotten { memory },
+            MemoryEvent::Forgotten { undo: true, .. } | MemoryEvent::Restored { .. } => {
+                self.memory_changes.pop();
+                return;
+            }
+        };
+        if self.memory_changes.len() == MemoryChange::MOST {
+            self.memory_changes.remove(0);
+        }
+        self.memory_changes.push(change);
+    }
+
     fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
         let mode = &mut self.plan_mode;
         match event {
@@ -309,8 +342,9 @@ impl Plan {
             PlanEvent::ExecutionStarted { execution, .. } => {
                 self.execution = Some(execution.clone());
             }
-            PlanEvent::ExecutionPaused { idle_turns, .. } => {
-                self.set_pause(Some(Pause::Paused { at: context.at, idle_turns: *idle_turns }));
+            PlanEvent::ExecutionPaused { idle_turns, after_step, .. } => {
+                let (idle_turns, after_step) = (*idle_turns, *after_step);
+                self.set_pause(Some(Pause::Paused { at: context.at, idle_turns, after_step }));
             }
             PlanEvent::ExecutionResumed { .. } => self.set_pause(Some(Pause::Resumed { at: context.at })),
             PlanEvent::StepBegun { step, note, .. } => {
@@ -322,7 +356,7 @@ impl Plan {
                     run.finished_at = None;
                 }
             }
-            PlanEvent::StepEnded { step, outcome, .. } => {
+            PlanEvent::StepEnded { step, outcome, permissions, .. } => {
                 self.set_pause(None);
                 if let Some(run) = self.run_mut(step) {
                     if outcome.status == StepStatus::Pending {
@@ -333,6 +367,12 @@ impl Plan {
                     run.note.clone_from(&outcome.note);
                     run.evidence.clone_from(&outcome.evidence);
                     run.finished_at = outcome.status.is_settled().then_some(context.at);
+                    run.permissions = run.permissions + *permissions;
+                }
+            }
+            PlanEvent::PermissionsCounted { step, permissions, .. } => {
+                if let Some(run) = self.run_mut(step) {
+                    run.permissions = run.permissions + *permissions;
                 }
             }
             PlanEvent::ExecutionFinished { .. } => self.stop_execution(context),

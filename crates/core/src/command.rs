@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ask::{AskAnswer, AskSubject};
-use crate::ids::{AskId, ExecutionId, PlanId, StepId, TurnId};
+use crate::ids::{AskId, ExecutionId, MemoryId, PlanId, StepId, TurnId};
+use crate::memory::MemoryCommand;
 use crate::plan::approval::Selection;
-use crate::plan::execution::Pause;
+use crate::plan::execution::{Pause, PermissionCounts};
 use crate::plan::review::Review;
 use crate::plan::{ApprovalSignature, Digest, PlanStyle};
 use crate::presence::AgentClient;
-use crate::session::Compaction;
+use crate::session::{Compaction, Session};
 use crate::turn::{Purpose, ShownPlan, TurnEnding, TurnInput};
 use crate::workbook::WorkbookCommand;
 use crate::workspace::{CallChanges, Undo, Workspace};
@@ -28,6 +29,7 @@ pub enum Command {
     Run(RunCommand),
     Turn(TurnCommand),
     Workbook(WorkbookCommand),
+    Memory(MemoryCommand),
     Import(Box<ImportedPlan>),
 }
 
@@ -145,6 +147,9 @@ pub enum Decision {
         digest: Digest,
         selection: Selection,
         note: Option<String>,
+        /// Whether the execution pauses after each step until a person has looked at it.
+        #[serde(default)]
+        step_by_step: bool,
         then: AfterApproval,
     },
     Reject {
@@ -162,6 +167,9 @@ pub enum Decision {
     /// Carries on with an approved, paused or partially completed plan.
     Resume {
         plan: PlanId,
+        /// The step that the person looked at, by its 1-based index. It is refused if another step ended since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_step: Option<usize>,
     },
     /// Settles a step that failed or whose result is unknown.
     Settle {
@@ -260,6 +268,9 @@ pub struct EndedStep {
     /// What the call of the step did to files.
     #[serde(default, skip_serializing_if = "CallChanges::is_empty")]
     pub changes: CallChanges,
+    /// How the call of the step was permitted.
+    #[serde(default, skip_serializing_if = "PermissionCounts::is_zero")]
+    pub permissions: PermissionCounts,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -279,12 +290,32 @@ impl Command {
             Self::Session(
                 SessionCommand::EnablePlanMode { parked, .. } | SessionCommand::EnsurePlanMode { parked, .. },
             ) => parked.as_ref(),
-            Self::Session(SessionCommand::RecordUndo(undo)) => Some(&undo.plan),
+            Self::Session(SessionCommand::RecordUndo(undo)) => undo.plan.as_ref(),
             Self::Session(SessionCommand::DraftReview { plan, .. }) => Some(plan),
-            Self::Session(_) | Self::Draft(_) | Self::Answer(_) | Self::Turn(_) | Self::Workbook(_) => None,
+            Self::Session(_)
+            | Self::Draft(_)
+            | Self::Answer(_)
+            | Self::Turn(_)
+            | Self::Workbook(_)
+            | Self::Memory(_) => None,
             Self::Decide(decision) => Some(decision.plan()),
             Self::Run(run) => run.plan(),
             Self::Import(imported) => Some(&imported.id),
+        }
+    }
+
+    /// The memory that it changes. The session knows which one an undo is about.
+    pub fn memory_subject<'a>(&'a self, session: Option<&'a Session>) -> Option<&'a MemoryId> {
+        match self {
+            Self::Memory(command) => command.subject(session.map_or(&[], |session| &session.memory_changes)),
+            Self::Session(_)
+            | Self::Draft(_)
+            | Self::Decide(_)
+            | Self::Answer(_)
+            | Self::Run(_)
+            | Self::Turn(_)
+            | Self::Workbook(_)
+            | Self::Import(_) => None,
         }
     }
 }
@@ -296,7 +327,7 @@ impl Decision {
             | Self::Reject { plan, .. }
             | Self::Revise { plan, .. }
             | Self::Cancel { plan, .. }
-            | Self::Resume { plan }
+            | Self::Resume { plan, .. }
             | Self::Settle { plan, .. } => plan,
             Self::Reviewed { decision, .. } | Self::Signed { decision, .. } => decision.plan(),
         }

@@ -5,9 +5,11 @@ mod decision;
 mod draft;
 mod execution;
 mod import;
+mod memory;
 mod resume;
 mod review;
 mod session;
+mod step_pause;
 mod turn;
 mod workbook;
 
@@ -37,9 +39,11 @@ pub fn decide(
         Command::Run(command) => decider.run(command),
         Command::Turn(command) => decider.turn(command),
         Command::Workbook(command) => decider.workbook(command),
+        Command::Memory(command) => decider.memory(command),
         Command::Import(imported) => decider.import(imported),
     }?;
-    Ok(decider.pausing_parked(decider.pausing_document(decider.stopping_work(events))))
+    let events = decider.pausing_after_step(decider.stopping_work(events), command);
+    Ok(decider.pausing_parked(decider.pausing_document(events)))
 }
 
 /// Everything a decision may look at.
@@ -57,7 +61,7 @@ impl Decider<'_> {
         let stops = |event: &Event| match event {
             Event::Session(event) => matches!(event, SessionEvent::ConversationReset { .. }),
             Event::Plan { id, event } => ends_work(event) && open.is_some_and(|open| self.works_on(open, id)),
-            Event::Turn { .. } | Event::Workbook(_) => false,
+            Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => false,
         };
         // An agent that rewrites or finishes the document it works from ends its turn itself.
         let itself = self.context.by.kind != ActorKind::Person
@@ -87,12 +91,16 @@ impl Decider<'_> {
         };
         let Some(plan) = worked_on.filter(executing) else { return events };
         let Some(execution) = &plan.execution else { return events };
+        // It waits for a person already, who looks at the step that ended.
+        if execution.step_pause().is_some() {
+            return events;
+        }
         let idle_turns = match open.purpose {
             Purpose::Document { .. } => execution.idle_turns().saturating_add(1),
             Purpose::Answer | Purpose::Step { .. } | Purpose::Question { .. } => 0,
         };
         if execution.paused_since().is_none() || execution.idle_turns() != idle_turns {
-            events.push(execution::paused(plan, execution, idle_turns));
+            events.push(execution::paused(plan, execution, idle_turns, None));
         }
         events
     }
@@ -115,7 +123,7 @@ impl Decider<'_> {
         let executing = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing;
         if let Some(execution) = plan.execution.as_ref().filter(|running| executing && running.paused_since().is_none())
         {
-            events.push(execution::paused(plan, execution, 0));
+            events.push(execution::paused(plan, execution, 0, None));
         }
         events
     }
@@ -171,6 +179,7 @@ const fn ends_work(event: &PlanEvent) -> bool {
         | PlanEvent::ExecutionPaused { .. }
         | PlanEvent::ExecutionResumed { .. }
         | PlanEvent::StepBegun { .. }
-        | PlanEvent::StepEnded { .. } => false,
+        | PlanEvent::StepEnded { .. }
+        | PlanEvent::PermissionsCounted { .. } => false,
     }
 }

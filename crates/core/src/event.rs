@@ -13,6 +13,7 @@ use crate::visible::quoted;
 use crate::wire;
 use crate::workbook::DocumentKind;
 
+pub use crate::memory::MemoryEvent;
 pub use crate::plan::event::{PlanChange, PlanEvent};
 pub use crate::session::SessionEvent;
 pub use crate::turn::TurnEvent;
@@ -23,6 +24,7 @@ pub enum Event {
     Session(SessionEvent),
     Turn { id: TurnId, event: TurnEvent },
     Workbook(WorkbookEvent),
+    Memory(MemoryEvent),
     Plan { id: PlanId, event: PlanEvent },
 }
 
@@ -41,6 +43,7 @@ impl Event {
             Self::Session(event) => event.name(),
             Self::Turn { event, .. } => event.name(),
             Self::Workbook(event) => event.name(),
+            Self::Memory(event) => event.name(),
             Self::Plan { event, .. } => event.name(),
         }
     }
@@ -49,7 +52,7 @@ impl Event {
     pub fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Session(event) => event.plan(),
-            Self::Turn { .. } | Self::Workbook(_) => None,
+            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) => None,
             Self::Plan { id, .. } => Some(id),
         }
     }
@@ -58,7 +61,7 @@ impl Event {
     pub fn added_plan(&self) -> Option<&PlanId> {
         match self {
             Self::Session(event) => event.added_plan(),
-            Self::Turn { .. } | Self::Workbook(_) | Self::Plan { .. } => None,
+            Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
         }
     }
 
@@ -66,28 +69,35 @@ impl Event {
     pub const fn turn(&self) -> Option<&TurnId> {
         match self {
             Self::Turn { id, .. } => Some(id),
-            Self::Session(_) | Self::Workbook(_) | Self::Plan { .. } => None,
+            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
         }
     }
 
     pub const fn turn_event(&self) -> Option<&TurnEvent> {
         match self {
             Self::Turn { event, .. } => Some(event),
-            Self::Session(_) | Self::Workbook(_) | Self::Plan { .. } => None,
+            Self::Session(_) | Self::Workbook(_) | Self::Memory(_) | Self::Plan { .. } => None,
         }
     }
 
     pub const fn workbook_event(&self) -> Option<&WorkbookEvent> {
         match self {
             Self::Workbook(event) => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Plan { .. } => None,
+            Self::Session(_) | Self::Turn { .. } | Self::Memory(_) | Self::Plan { .. } => None,
         }
     }
 
     pub const fn plan_event(&self) -> Option<&PlanEvent> {
         match self {
             Self::Plan { event, .. } => Some(event),
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) => None,
+            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) => None,
+        }
+    }
+
+    pub const fn memory_event(&self) -> Option<&MemoryEvent> {
+        match self {
+            Self::Memory(event) => Some(event),
+            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Plan { .. } => None,
         }
     }
 
@@ -99,7 +109,7 @@ impl Event {
     /// Whether it changes the session's own state.
     pub const fn changes_session(&self) -> bool {
         match self {
-            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) => true,
+            Self::Session(_) | Self::Turn { .. } | Self::Workbook(_) | Self::Memory(_) => true,
             // The plan that replaces the active one becomes active.
             Self::Plan { event, .. } => matches!(event, PlanEvent::Superseded { .. }),
         }
@@ -127,7 +137,8 @@ impl Event {
                 | SessionEvent::ClientSeen { .. },
             )
             | Self::Turn { .. }
-            | Self::Workbook(_) => None,
+            | Self::Workbook(_)
+            | Self::Memory(_) => None,
         }
     }
 }
@@ -135,6 +146,12 @@ impl Event {
 impl From<SessionEvent> for Event {
     fn from(event: SessionEvent) -> Self {
         Self::Session(event)
+    }
+}
+
+impl From<MemoryEvent> for Event {
+    fn from(event: MemoryEvent) -> Self {
+        Self::Memory(event)
     }
 }
 
@@ -160,6 +177,7 @@ impl Serialize for Event {
             Self::Session(event) => event.write(NoId {}, serializer),
             Self::Turn { id, event } => event.write(OfTurn { turn: id }, serializer),
             Self::Workbook(event) => event.write(NoId {}, serializer),
+            Self::Memory(event) => event.write(NoId {}, serializer),
             Self::Plan { id, event } => event.write(OfPlan { plan: id }, serializer),
         }
     }
@@ -190,6 +208,8 @@ impl<'de> Visitor<'de> for EventVisitor {
             Ok(Event::Turn { id, event: TurnEvent::read(name, fields)? })
         } else if WorkbookEvent::NAMES.contains(&name) {
             WorkbookEvent::read(name, fields).map(Event::Workbook)
+        } else if MemoryEvent::NAMES.contains(&name) {
+            MemoryEvent::read(name, fields).map(Event::Memory)
         } else if PlanEvent::NAMES.contains(&name) {
             let id = wire::next_field(&mut fields, "plan")?;
             Ok(Event::Plan { id, event: PlanEvent::read(name, fields)? })

@@ -1,5 +1,6 @@
 //! The tool gate: one table that answers both "which tools are advertised" and "may this call run".
 
+mod memory;
 mod workbook;
 
 use crate::plan::{PlanStatus, PlanStyle};
@@ -8,6 +9,7 @@ use crate::refusal::Refusal;
 use crate::snapshot::Snapshot;
 use crate::visible::quoted;
 
+pub use memory::{MemoryTool, advertised_memory_tools, authorize_memory_tool};
 pub use workbook::{WorkbookTool, advertised_workbook_tools, authorize_workbook_tool};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -241,7 +243,8 @@ pub fn decide_other_tool(situation: &GateContext, name: &str, effect: ToolEffect
 
 /// Whether a call to `name` is one that the style collect writes down.
 pub fn authorize_recording(situation: &GateContext, name: &str) -> Result<(), Refusal> {
-    let about_plans = PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some();
+    let about_plans =
+        PlanTool::named(name).is_some() || WorkbookTool::named(name).is_some() || MemoryTool::named(name).is_some();
     if about_plans || name.starts_with("plan_") || name == ASK_AGENT || name == ASK_PERSON {
         return Err(Refusal::policy_denied(format!("{} is a plan tool and cannot be a step.", quoted(name))));
     }

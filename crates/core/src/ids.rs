@@ -66,6 +66,14 @@ text_ids! {
     AskId,
     /// One command as it was sent: the same request is never carried out twice.
     RequestId,
+    /// One memory item, unique in the whole store.
+    MemoryId,
+    /// One goal of a session.
+    GoalId,
+    /// One task, unique in the whole store.
+    TaskId,
+    /// One run of the agent by itself.
+    RunId,
 }
 
 /// How many characters of an id people are shown; any piece this long also names the plan, if it is unique.
@@ -82,6 +90,19 @@ impl PlanId {
 impl From<&RequestId> for PlanId {
     fn from(request: &RequestId) -> Self {
         Self(request.0.clone())
+    }
+}
+
+impl From<&RequestId> for MemoryId {
+    fn from(request: &RequestId) -> Self {
+        Self(request.0.clone())
+    }
+}
+
+impl MemoryId {
+    /// The end of the id, where time-ordered ids differ from each other.
+    pub fn short(&self) -> &str {
+        &self.0[self.0.len().saturating_sub(SHORT)..]
     }
 }
 

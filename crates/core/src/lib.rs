@@ -4,14 +4,18 @@
 //! - [`session`], [`mode`], [`actor`]: who talks, and whether plan work is on
 //! - [`plan`]: the plan, its life cycle, content, approval and execution
 //! - [`command`] → [`decide()`] → [`event`] → [`snapshot::Snapshot::apply`]: the way every change goes
+//! - [`auto`]: the context of a run
+//! - [`memory`]: what a session remembers, in which scope, and how it is found again
 //! - [`presence`], [`approval`]: how a person was recognised, and what an approval needs
 //! - [`ask`]: what a turn asks a person before it continues
 //! - [`gate`]: which tools are advertised and may run
 //! - [`permission`]: whether a call that passed the gate runs, is asked about, or is denied
 //! - [`journal`]: the hash chain that keeps every event
 //! - [`slash`]: what a person types: a message, a command, or a mistake
+//! - [`upstream`]: tools of MCP servers, their names here, and how a list of them differs from the accepted one
 //! - [`workspace`]: the folder of the file tools, and what they change in it
 //! - [`workbook`]: task plan, findings and progress beside the conversation
+//! - [`front_matter`]: the keys at the beginning of a Markdown file
 //! - [`legacy`]: what the older `plans.json` says
 //! - [`visible`]: text without hidden characters
 //! - [`shared`]: what copies of a plan have in common
@@ -21,15 +25,18 @@ pub mod agents;
 mod apply;
 pub mod approval;
 pub mod ask;
+pub mod auto;
 pub mod command;
 pub mod conversation;
 mod decide;
 pub mod event;
+pub mod front_matter;
 pub mod gate;
 pub mod identity;
 pub mod ids;
 pub mod journal;
 pub mod legacy;
+pub mod memory;
 pub mod mode;
 pub mod model;
 pub mod permission;
@@ -45,6 +52,7 @@ pub mod shared;
 pub mod slash;
 pub mod snapshot;
 pub mod turn;
+pub mod upstream;
 pub mod visible;
 mod wire;
 pub mod workbook;

@@ -1,5 +1,7 @@
 //! What a model is asked and what it answers, in our own words. Providers' wire formats are translated elsewhere.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +10,7 @@ use serde_json::Value;
 pub struct ModelRequest {
     pub system: String,
     pub messages: Vec<ModelMessage>,
-    pub tools: Vec<ToolSpec>,
+    pub tools: Arc<[ToolSpec]>,
     /// At most this much is wanted back.
     pub max_output_tokens: Option<u32>,
 }

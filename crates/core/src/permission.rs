@@ -113,6 +113,16 @@ pub enum PermissionReason {
 }
 
 impl PermissionReason {
+    /// Whether the approval of the plan is what allows the call.
+    pub const fn is_plan_cover(&self) -> bool {
+        match self {
+            Self::RecordedCall | Self::PlanCommand | Self::PlanChange => true,
+            Self::Rule { .. } | Self::UnreadableCommand { .. } | Self::Reading | Self::OwnFolder | Self::NotCovered => {
+                false
+            }
+        }
+    }
+
     /// Why, as a sentence.
     pub fn words(&self) -> String {
         match self {

@@ -9,12 +9,14 @@ pub mod diff;
 pub mod digest;
 pub mod event;
 pub mod execution;
+pub mod export;
 pub mod lifecycle;
 pub mod markdown;
 pub mod reference;
 pub mod review;
 pub mod risk;
 pub mod signed;
+pub mod template;
 pub mod text;
 
 use std::fmt;

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::agents::AgentRegistry;
 use crate::approval::{AgentSandbox, ApprovalPolicy, Approvers, Require};
+use crate::plan::template::PlanTemplate;
 use crate::refusal::Refusal;
 use crate::turn::TurnLimits;
 use crate::workbook::PlanningFiles;
@@ -21,6 +22,8 @@ pub struct Policy {
     /// How many turns in a row the system begins by itself for an approved document when the turn before ended without
     /// any recorded progress.
     pub nudges: u32,
+    /// The sections that every document has.
+    pub plan_template: Option<PlanTemplate>,
     /// How a person has to be recognised to approve.
     pub approval: ApprovalPolicy,
     /// The approvers whose signatures count.
@@ -40,6 +43,7 @@ impl Default for Policy {
             standing_approval: StandingApproval::default(),
             planning_files: PlanningFiles::default(),
             nudges: 1,
+            plan_template: None,
             // A program that embeds the engine recognises people itself. The settings of the binary begin with `separate`.
             approval: ApprovalPolicy::requiring(Require::Any),
             approvers: Approvers::default(),

@@ -1,16 +1,20 @@
 //! What every request begins with: who the agent is, and where the plan stands. The text holds no time and nothing else
 //! that changes by itself, so that it stays the same byte for byte while nothing happens and providers can keep it.
 
+mod memory_block;
 mod plan_block;
 mod project;
 pub mod specialist;
+mod template;
 
 use crate::agents::Specialist;
 use crate::plan::PlanStatus;
 use crate::snapshot::Snapshot;
 
+pub use memory_block::{memory_block, memory_provenance};
 pub use plan_block::plan_block;
 pub use project::{ProjectGuide, project_block};
+pub use template::template_block;
 
 /// A plan of the session, in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, GrantedCall};
 use crate::ids::PlanId;
+use crate::memory::MemoryChange;
 use crate::mode::PlanModeState;
 use crate::presence::AgentClient;
 use crate::turn::{OpenTurn, ShownPlan};
@@ -51,6 +52,9 @@ pub struct Session {
     /// The calls that a person permitted for the rest of an execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<GrantedCall>,
+    /// The last changes of its memory, the newest last, that can be taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_changes: Vec<MemoryChange>,
     /// The programs that started `planwright mcp` for this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<AgentClient>,
@@ -87,6 +91,7 @@ impl Session {
             workbook: None,
             workspace: Workspace::Own,
             granted: Vec::new(),
+            memory_changes: Vec::new(),
             clients: Vec::new(),
         }
     }

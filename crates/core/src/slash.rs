@@ -18,7 +18,10 @@ mod suggest;
 mod table;
 mod workspace;
 
-pub use command::{AutoCommand, ChangeSelection, Comparison, OnOff, PlanCommand, ProjectCommand, SlashCommand};
+pub use command::{
+    AutoCommand, ChangeSelection, Comparison, MemorySubcommand, OnOff, PlanCommand, ProjectCommand, SlashCommand,
+    ToolsCommand,
+};
 pub use complete::completions;
 pub use help::help;
 pub use mistake::Mistake;

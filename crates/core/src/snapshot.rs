@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
-use crate::ids::{PlanId, RequestId};
+use crate::ids::{MemoryId, PlanId, RequestId};
+use crate::memory::MemoryRecord;
 use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::session::{Session, SessionIdentity};
@@ -19,6 +20,8 @@ pub struct Snapshot {
     pub session: Option<Session>,
     /// The plans that were loaded; the session may have more.
     pub plans: BTreeMap<PlanId, Arc<Plan>>,
+    /// The memories that were loaded or changed; the session may have more.
+    pub memories: BTreeMap<MemoryId, MemoryRecord>,
 }
 
 /// When and by whom a command was given. Time and ids come from outside, so that the same command on the same
@@ -32,7 +35,7 @@ pub struct CommandContext {
 
 impl Snapshot {
     pub fn new(identity: SessionIdentity) -> Self {
-        Self { identity, session: None, plans: BTreeMap::new() }
+        Self { identity, session: None, plans: BTreeMap::new(), memories: BTreeMap::new() }
     }
 
     pub fn opened(&self) -> Result<&Session, Refusal> {
@@ -46,6 +49,13 @@ impl Snapshot {
     /// The plan a command names. A plan of another session is not found, the same as one that does not exist.
     pub fn named(&self, id: &PlanId) -> Result<&Plan, Refusal> {
         self.plan(id).ok_or_else(|| Refusal::not_found(format!("There is no plan {id} in session {}.", self.identity)))
+    }
+
+    /// The memory a command names, if it is not forgotten. One of another session is not found, the same as one that does
+    /// not exist.
+    pub fn remembered(&self, id: &MemoryId) -> Result<&MemoryRecord, Refusal> {
+        let not_found = || Refusal::not_found(format!("There is no memory {id} in session {}.", self.identity));
+        self.memories.get(id).filter(|record| !record.forgotten).ok_or_else(not_found)
     }
 
     pub fn active(&self) -> Option<&Plan> {

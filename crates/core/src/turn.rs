@@ -14,6 +14,7 @@ use crate::ask::Ask;
 use crate::ids::{PlanId, TurnId};
 use crate::model::ModelReply;
 use crate::plan::Digest;
+use crate::plan::execution::PermissionCounts;
 use crate::workspace::CallChanges;
 
 pub use event::TurnEvent;
@@ -36,6 +37,9 @@ pub enum TurnInput {
         /// What the call did to files. It has an entry of its own in the journal.
         #[serde(default, skip_serializing_if = "CallChanges::is_empty")]
         changes: CallChanges,
+        /// How the call was permitted. It has an entry of its own in the journal if the turn carries out a plan.
+        #[serde(default, skip_serializing_if = "PermissionCounts::is_zero")]
+        permissions: PermissionCounts,
     },
 }
 

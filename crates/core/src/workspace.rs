@@ -228,10 +228,15 @@ pub struct ChangeOrigin {
 /// What a person put back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
-    pub plan: PlanId,
+    /// The plan that made the changes; `None` if a turn of the conversation made them outside of any plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanId>,
     /// Only the changes of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
+    /// The turn that made the changes outside of any plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_turn: Option<TurnId>,
     /// What the undo itself did to files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FileChange>,

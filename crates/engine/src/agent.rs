@@ -8,7 +8,7 @@
 //! - `turn`: a turn from its beginning to its end, as the state machine in `core` says
 //! - `permission`, `asks`: whether a call is permitted, and a person's answer to what a turn asks
 //! - `leases`: the lease of a session, taken and released
-//! - `change_tracker`, `plan_changes`: what calls change in files, and what plans changed
+//! - `change_tracker`, `plan_changes`, `chat_changes`: what calls change in files, and what plans and conversations changed
 //! - `chats`: which session a transport chat is in
 //! - `takeover`: work that other processes left
 //!
@@ -17,6 +17,7 @@
 mod agent_context;
 mod asks;
 mod change_tracker;
+mod chat_changes;
 mod chats;
 mod commands;
 mod execution;
@@ -40,7 +41,8 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
-use crate::model::Model;
+use crate::ledger::LedgerResult;
+use crate::model::{Model, ModelCatalog};
 use crate::permission_rules::{FixedRules, RuleSource};
 use crate::process;
 use crate::server_ledger::ServerLedger;
@@ -50,11 +52,13 @@ use crate::session::registry::SessionRegistry;
 use crate::session::task::{InputHandler, TaskOptions};
 use crate::toolbox::Toolbox;
 use crate::toolbox::files::FileTools;
+use crate::upstream::UpstreamTools;
 
 use agent_context::AgentContext;
 use inputs::InputDispatcher;
 use takeover::Takeover;
 
+pub use chat_changes::{ChatChanges, ChatChangesReader, TurnChanges};
 pub use chats::Chats;
 pub use plan_changes::{PlanChanges, PlanChangesReader, StepChanges, UndoneChanges};
 
@@ -80,6 +84,8 @@ pub struct AgentOptions {
     /// Whether the process of an owner is known to have ended, so that its leases can be taken at once.
     pub is_gone: fn(&str) -> bool,
     pub permissions: Arc<dyn RuleSource>,
+    /// The models that specialists name; the one model of the agent answers for all of them if absent.
+    pub models: Option<Arc<dyn ModelCatalog>>,
     /// Whether shell commands run without a sandbox.
     pub commands_are_unconfined: bool,
 }
@@ -92,6 +98,7 @@ impl AgentOptions {
             lease: Duration::from_secs(15),
             is_gone: |_| false,
             permissions: Arc::new(FixedRules::default()),
+            models: None,
             commands_are_unconfined: false,
         }
     }
@@ -111,8 +118,8 @@ impl Agent {
         others: Toolbox,
         options: AgentOptions,
     ) -> Self {
-        let toolbox = Toolbox::new(files.tools().into_iter().chain(others.iter().cloned()));
-        let engine = engine.with_workbook_beside(&files);
+        let toolbox = others.with_first(files.tools());
+        let engine = engine.with_workbook_beside(&files).with_project_files(files.clone());
         let context = Arc::new(AgentContext::new(engine, model, toolbox, files, options));
         let handler = Arc::new(InputDispatcher::new(&context));
         Self { context, handler, sessions: SessionRegistry::default() }
@@ -121,6 +128,7 @@ impl Agent {
     /// Puts an input into the queue of its session. It takes effect after every input that arrived before it, except
     /// that inputs which only read or which stop what runs do not wait. Dropping the stream does not cancel it.
     pub fn submit(&self, input: Input, request: Request) -> ProgressStream {
+        let request = Request { received_at: Some(self.engine().now()), ..request };
         let options = TaskOptions { ledger: Arc::clone(self.engine().ledger()) };
         self.sessions.submit(input, request, &self.handler, &options)
     }
@@ -164,9 +172,25 @@ impl Agent {
         self.context.files.project(path)
     }
 
+    /// Whether the model of this process may continue a turn of the session. The built-in rehearsal does not continue the
+    /// work of another model.
+    pub async fn may_continue(&self, session: &SessionIdentity) -> LedgerResult<bool> {
+        execution::may_continue(&self.context, session).await
+    }
+
+    /// What conversations changed in files outside of any plan.
+    pub fn chat_changes(&self) -> ChatChangesReader {
+        ChatChangesReader::new(&self.context)
+    }
+
     /// What plans changed in files.
     pub fn plan_changes(&self) -> PlanChangesReader {
         PlanChangesReader::new(&self.context)
+    }
+
+    /// The tools of upstream MCP servers. `None` without such servers.
+    pub fn upstream(&self) -> Option<&UpstreamTools> {
+        self.context.toolbox.upstream()
     }
 
     pub fn chats(&self) -> Chats {

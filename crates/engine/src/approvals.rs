@@ -49,7 +49,7 @@ impl Approvals {
 
     /// The policy that decisions are checked with now, and the approvers whose signatures count.
     pub async fn policy(&self) -> LedgerResult<Policy> {
-        self.submitter.effective_policy().await
+        self.submitter.effective_policy(self.submitter.policy()).await
     }
 
     /// Records the configured policy in a new store. Later a stricter one is recorded, and a weaker one has no effect:
@@ -144,9 +144,10 @@ impl Approvals {
         let approved = approving.selection.over(&plan.content.steps())?.approved;
         let note = approving.note_of(plan);
         let now = self.submitter.now();
-        let valid_until = policy.approval.valid_for.and_then(|seconds| {
-            now.checked_add(jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?)).ok()
-        });
+        let valid_until = policy
+            .approval
+            .valid_for
+            .and_then(|seconds| now.checked_add(jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?)).ok());
         let nonce = key::nonce().map_err(internal)?;
         let signed = SignedApproval {
             session: &plan.session,
@@ -154,6 +155,7 @@ impl Approvals {
             digest: &digest,
             approved: &approved,
             note: note.as_deref(),
+            step_by_step: approving.step_by_step,
             approver: key.approver(),
             seq: stored.head.seq,
             valid_until,
@@ -188,7 +190,9 @@ impl Approvals {
                     signature: key.sign(&state.message(&event)),
                 }),
                 None if needs_key => {
-                    return Err(Refusal::policy_denied("An enrolled approver has to confirm this with their passphrase."));
+                    return Err(Refusal::policy_denied(
+                        "An enrolled approver has to confirm this with their passphrase.",
+                    ));
                 }
                 None => None,
             };

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::command::Command;
 use planwright_core::ids::RequestId;
+use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::session::SessionIdentity;
 
@@ -15,6 +16,8 @@ use crate::history::History;
 use crate::importer::Importer;
 use crate::inbox::Inbox;
 use crate::ledger::{Committed, Ledger, LedgerResult};
+use crate::memories::{Memories, MemoryTools};
+use crate::plan_export::PlanExport;
 use crate::plans::Plans;
 use crate::reviews::Reviews;
 use crate::sessions::Sessions;
@@ -47,6 +50,16 @@ impl Engine {
     /// The same engine with copies of workbooks on disk.
     pub fn with_workbook_folders(self, folders: WorkbookFolders) -> Self {
         Self { workbook_location: WorkbookLocation::In(folders), ..self }
+    }
+
+    /// The same engine with the specialists and templates of the projects that sessions work in.
+    pub fn with_project_files(self, files: FileTools) -> Self {
+        Self { submitter: self.submitter.with_project_files(files), ..self }
+    }
+
+    /// The same engine, which writes plans as files of the project they are made in.
+    pub fn with_plan_export(self, path: ExportPath, files: FileTools) -> Self {
+        Self { submitter: self.submitter.with_plan_export(PlanExport::new(path, files)), ..self }
     }
 
     /// The same engine with workbooks in the ledger only.
@@ -100,7 +113,15 @@ impl Engine {
 
     pub fn tools(&self) -> PlanTools {
         let (plans, workbook_tools) = (self.plans(), self.workbook_tools());
-        PlanTools::new(self.submitter.clone(), plans, workbook_tools, self.definitions.clone())
+        PlanTools::new(self.submitter.clone(), plans, workbook_tools, self.memory_tools(), self.definitions.clone())
+    }
+
+    pub fn memories(&self) -> Memories {
+        Memories::new(self.submitter.clone())
+    }
+
+    pub(crate) fn memory_tools(&self) -> MemoryTools {
+        MemoryTools::new(self.submitter.clone(), self.memories())
     }
 
     pub fn approvals(&self) -> Approvals {

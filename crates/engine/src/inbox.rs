@@ -35,6 +35,13 @@ pub enum WaitingFor {
         description: String,
         note: Option<String>,
     },
+    /// A step of a plan that is approved step by step ended. A person looks at it before the next one begins.
+    StepEnded {
+        position: usize,
+        description: String,
+        status: StepStatus,
+        note: Option<String>,
+    },
     /// Whether an execution on which no process works any more continues or ends.
     Paused,
 }
@@ -130,10 +137,16 @@ fn wants(plan: &Plan) -> Option<WaitingFor> {
     match plan.status {
         PlanStatus::Ready => Some(WaitingFor::Approval),
         PlanStatus::Executing => {
-            let steps = &plan.execution.as_ref()?.steps;
+            let execution = plan.execution.as_ref()?;
+            let steps = &execution.steps;
+            if let Some(pause) = execution.step_pause() {
+                let (position, run) = (pause.step, steps.get(pause.step.checked_sub(1)?)?);
+                let (description, status, note) = (run.description.clone(), run.status, run.note.clone());
+                return Some(WaitingFor::StepEnded { position, description, status, note });
+            }
             let at = |status: StepStatus| (1..).zip(steps).find(move |(_, run)| run.status == status);
             let Some((position, run)) = at(StepStatus::Uncertain) else {
-                return plan.execution.as_ref()?.paused_since().map(|_| WaitingFor::Paused);
+                return execution.paused_since().map(|_| WaitingFor::Paused);
             };
             // A process is still at work on another step.
             if at(StepStatus::InProgress).is_some() {

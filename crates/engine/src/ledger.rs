@@ -11,6 +11,8 @@ use planwright_core::command::Command;
 use planwright_core::event::Event;
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::journal::{Entry, Head, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place, PlacedItem};
 use planwright_core::plan::reference::PlanCandidate;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
@@ -82,6 +84,17 @@ pub struct StoredSession {
     pub session: Session,
     pub head: Head,
     pub last_active: Timestamp,
+}
+
+/// Memories as they were read, and what could not be.
+#[derive(Debug, Clone, Default)]
+pub struct FoundMemories {
+    pub items: Vec<PlacedItem>,
+    /// Rows that belong to another session, and were dropped.
+    pub blocked: u64,
+    pub damaged: Vec<DamagedRow>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<u64>,
 }
 
 /// A plan in a list.
@@ -245,6 +258,19 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Entries and plans whose session has no row, named; a few are enough.
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>>;
 
+    /// What the index knows about these terms in the scopes of a chain. It costs what those scopes have, however many
+    /// memories there are in others.
+    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches>;
+
+    /// The memories at these places of the chain, in any order. A place without one is left out.
+    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories>;
+
+    /// The memories of the chain, the newest first. `before` is the `next` of the page before.
+    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories>;
+
+    /// The memories of the chain whose id has this piece; two are enough to know that it is not unique.
+    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories>;
+
     /// Takes the session for `owner`, or extends what it has, unless another owner holds it and it has not expired.
     async fn acquire_lease(&self, session: &SessionIdentity, owner: &str, ttl: Duration)
     -> LedgerResult<Option<Lease>>;
@@ -259,8 +285,8 @@ pub trait Ledger: Send + Sync + std::fmt::Debug + 'static {
     /// Gives the lease back; harmless if it is lost already.
     async fn release_lease(&self, lease: &Lease) -> LedgerResult<()>;
 
-    /// Removes the session with everything of it: journal, plans, lease and the pointers to it. Refused if the lease is
-    /// lost.
+    /// Removes the session with everything of it: journal, plans, memories, lease and the pointers to it. What a person
+    /// promoted to global stays. Refused if the lease is lost.
     async fn delete_session(&self, lease: &Lease) -> LedgerResult<()>;
 
     /// Every record about approvers and the approval policy, in order, unchecked.

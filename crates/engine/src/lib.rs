@@ -3,11 +3,13 @@
 //! - [`engine::Engine`]: a cheap handle on the services; every surface calls these and nothing else
 //! - [`sessions`], [`plans`], [`history`], [`inbox`], [`verifier`], [`importer`]: one service each
 //! - [`tools`]: the tools a model sees, with their arguments, schemas and results
+//! - [`memories`]: what a session remembers, saved and found again
 //! - [`workbook`]: task plan, findings and progress beside the conversation
 //! - [`plan_watch`]: a watch on one plan while any process carries it out
 //! - [`submitter`]: the one way a command reaches the ledger
 //! - [`agent::Agent`]: the agent in a conversation; [`session`]: one task per active session
 //! - [`plan_steps`], [`plan_status`], [`step_counts`]: the steps of a plan with their outcomes, its status in words, and counts
+//! - [`upstream`]: tools of upstream MCP servers, and the ports to the servers and to what people accepted of them
 //! - [`approvals`]: approvers, their signatures, and the approval policy in force
 //! - [`permission_rules`]: the port to the rules for calls
 //! - [`ledger`]: the port to the store; [`server_ledger`]: what processes that stay need of it besides
@@ -25,8 +27,10 @@ pub mod importer;
 pub mod inbox;
 pub mod ledger;
 mod lookup;
+pub mod memories;
 pub mod model;
 pub mod permission_rules;
+mod plan_export;
 pub mod plan_status;
 pub mod plan_steps;
 pub mod plan_watch;
@@ -35,6 +39,7 @@ mod process;
 pub mod reviews;
 pub mod server_ledger;
 pub mod session;
+mod session_policies;
 pub mod sessions;
 pub mod step_counts;
 pub mod submitter;
@@ -43,6 +48,7 @@ pub mod tokens;
 mod tool_schema;
 pub mod toolbox;
 pub mod tools;
+pub mod upstream;
 pub mod verifier;
 pub mod version_index;
 mod who;

@@ -1,6 +1,7 @@
 //! The port to a language model.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,6 +23,12 @@ pub trait Model: Send + Sync + fmt::Debug + 'static {
 
     /// Passes the text on to `listener` as it arrives, and returns the whole reply at the end.
     async fn reply(&self, request: &ModelRequest, listener: &dyn Listener) -> Result<ModelReply, ModelError>;
+}
+
+/// The models that specialists name.
+pub trait ModelCatalog: Send + Sync + fmt::Debug + 'static {
+    /// The model of this name, such as `openai:gpt-5`, or why it cannot answer.
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, String>;
 }
 
 /// Receives a reply while it arrives.

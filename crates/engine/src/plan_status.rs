@@ -57,7 +57,22 @@ pub(crate) fn short_status(plan: &Plan) -> String {
             text.push_str(&format!(" Next: {}. {}", next.step, one_line(&next.description)));
         }
     }
+    if let Some(words) = step_pause_words(plan) {
+        text.push_str(&format!("\n\n{words}"));
+    }
     text
+}
+
+/// What a person does after a look at the step that ended, if the plan waits for that.
+pub(crate) fn step_pause_words(plan: &Plan) -> Option<String> {
+    let pause = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing)?.step_pause()?;
+    let (number, step) = (plan.number, pause.step);
+    Some(format!(
+        "It is **paused** after step {step}, so that you can look at it:\n\n\
+         - `/plan resume {number}` goes on with the next step\n\
+         - `/plan revise #{number} WHAT TO CHANGE` changes the rest\n\
+         - `/plan resume {number} stop` ends the execution here"
+    ))
 }
 
 type Tell = fn(usize, &StepRun, Timestamp) -> String;
@@ -111,6 +126,9 @@ fn waiting(plan: &Plan, execution: &Execution, activity: Option<&Activity>) -> S
             format!("\n\nIt waits for a person: the result of step {position} is unknown, and no step after it begins.")
         }
         _ => match activity {
+            Some(Activity::Paused) if execution.step_pause().is_some() => {
+                step_pause_words(plan).map_or_else(String::new, |words| format!("\n\n{words}"))
+            }
             Some(Activity::Paused) => {
                 "\n\nIt is **paused**: no process works on it, and none will until you say so.".to_owned()
             }

@@ -207,7 +207,7 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
             | SessionEvent::ChangesUndone { .. }
             | SessionEvent::ClientSeen { .. } => None,
         },
-        Event::Turn { .. } | Event::Workbook(_) => None,
+        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => None,
         Event::Plan { event, .. } => match event {
             PlanEvent::ContentSet { .. }
             | PlanEvent::StepRecorded { .. }
@@ -239,6 +239,7 @@ fn update_kind(plan: &Plan, entry: &Entry, begun: Option<Timestamp>) -> Option<P
                 note: outcome.note.clone(),
                 evidence: outcome.evidence.clone(),
             }),
+            PlanEvent::PermissionsCounted { .. } => None,
             PlanEvent::ExecutionFinished { .. } => summary().map(PlanUpdateKind::ExecutionEnded),
         },
     }

@@ -75,8 +75,8 @@ impl Plans {
         approving: Approving,
         then: AfterApproval,
     ) -> LedgerResult<Arc<Plan>> {
-        let Approving { selection, note, review, signature } = approving;
-        let decision = Decision::Approve { plan: plan.clone(), digest, selection, note, then };
+        let Approving { selection, note, review, step_by_step, signature } = approving;
+        let decision = Decision::Approve { plan: plan.clone(), digest, selection, note, step_by_step, then };
         let decision = reviewed(decision, review);
         let decision = match signature {
             Some(signature) => Decision::Signed { decision: Box::new(decision), signature },
@@ -135,7 +135,19 @@ impl Plans {
     }
 
     pub async fn resume(&self, session: &SessionIdentity, by: &Actor, plan: &PlanId) -> LedgerResult<Arc<Plan>> {
-        self.decide(session, by, Decision::Resume { plan: plan.clone() }).await
+        self.resume_after(session, by, plan, None).await
+    }
+
+    /// The same after a look at a step of a plan that is approved step by step. It is refused if another step ended
+    /// since.
+    pub async fn resume_after(
+        &self,
+        session: &SessionIdentity,
+        by: &Actor,
+        plan: &PlanId,
+        after_step: Option<usize>,
+    ) -> LedgerResult<Arc<Plan>> {
+        self.decide(session, by, Decision::Resume { plan: plan.clone(), after_step }).await
     }
 
     /// Ends an execution with the steps that are done so far.

@@ -12,6 +12,7 @@ use planwright_core::session::{SessionIdentity, TransportChat};
 use tokio::sync::broadcast;
 
 use crate::ledger::{Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession};
+use crate::upstream::ToolPins;
 
 /// Something was written, by this process or another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +107,7 @@ impl JournalSource for Vec<SealedEntry> {
 
 /// The ledger as one of several processes that share it.
 #[async_trait]
-pub trait ServerLedger: Ledger {
+pub trait ServerLedger: Ledger + ToolPins {
     /// What any process writes from now on: at once for this process, within 200 milliseconds for others. A receiver that
     /// reads too slowly gets an error and has to read every session it follows.
     fn changes(&self) -> broadcast::Receiver<Change>;

@@ -11,7 +11,7 @@
 //!
 //! This module knows queues, leases and streams. What an input does is decided by its [`task::InputHandler`], the agent.
 
-pub(crate) mod ask_words;
+pub mod ask_words;
 pub mod input;
 pub(crate) mod lease;
 pub mod outcome;

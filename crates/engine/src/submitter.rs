@@ -16,10 +16,13 @@ use planwright_core::snapshot::CommandContext;
 use crate::approvals;
 use crate::clock::{Clock, Ids, NamedFirst, SystemClock, TimeOrderedIds};
 use crate::ledger::{Committed, Leasing, Ledger, LedgerError, LedgerResult, Submission};
+use crate::plan_export::PlanExport;
+use crate::session_policies::SessionPolicies;
+use crate::toolbox::files::FileTools;
 
 use observers::CommitObservers;
 
-pub use observers::Observer;
+pub use observers::{MemoryRead, Observer};
 
 /// Submits commands to the ledger. Clones are cheap and share everything.
 #[derive(Debug, Clone)]
@@ -27,7 +30,8 @@ pub(crate) struct Submitter {
     ledger: Arc<dyn Ledger>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
-    policy: Arc<Policy>,
+    policies: SessionPolicies,
+    export: Option<PlanExport>,
     observers: CommitObservers,
 }
 
@@ -46,7 +50,14 @@ pub(crate) struct SubmitRequest<'a> {
 impl Submitter {
     pub(crate) fn new(ledger: Arc<dyn Ledger>, policy: Policy) -> Self {
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(TimeOrderedIds));
-        Self { ledger, clock, ids, policy: Arc::new(policy), observers: CommitObservers::default() }
+        Self {
+            ledger,
+            clock,
+            ids,
+            policies: SessionPolicies::new(policy),
+            export: None,
+            observers: CommitObservers::default(),
+        }
     }
 
     pub(crate) fn with_clock(self, clock: impl Clock, ids: impl Ids) -> Self {
@@ -62,8 +73,34 @@ impl Submitter {
         &self.ledger
     }
 
+    /// The same submitter with the specialists and templates of projects, which are read with these tools.
+    pub(crate) fn with_project_files(self, files: FileTools) -> Self {
+        Self { policies: self.policies.with_files(files), ..self }
+    }
+
+    /// The same submitter, which writes plans as files of the project.
+    pub(crate) fn with_plan_export(self, export: PlanExport) -> Self {
+        Self { export: Some(export), ..self }
+    }
+
+    /// Reads what a person changed in the session's project: its specialists, its template, and the file of the active plan.
+    pub(crate) async fn read_project(&self, session: &SessionIdentity) -> LedgerResult<()> {
+        let snapshot = self.ledger.snapshot(session, None).await?;
+        self.policies.read_project(&snapshot).await;
+        if let Some(export) = &self.export {
+            export.take_edit(self, &snapshot).await?;
+        }
+        Ok(())
+    }
+
+    /// The policy of the configuration.
     pub(crate) fn policy(&self) -> &Policy {
-        &self.policy
+        self.policies.configured()
+    }
+
+    /// The policy of each session.
+    pub(crate) fn policies(&self) -> &SessionPolicies {
+        &self.policies
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -77,6 +114,11 @@ impl Submitter {
     /// Calls the observer after every commit of this submitter and its clones.
     pub(crate) fn observe(&self, observer: Arc<dyn Observer>) {
         self.observers.add(observer);
+    }
+
+    /// Tells the observers that memories were read.
+    pub(crate) fn notify_memory_read(&self, session: &SessionIdentity, read: &MemoryRead) {
+        self.observers.notify_memory_read(session, read);
     }
 
     /// A request with a new name, outside of any lease and turn.
@@ -100,8 +142,8 @@ impl Submitter {
         let context = CommandContext { at: self.clock.now(), by: by.clone(), request: id };
         let name = command_name(&command);
         let policy = match needs_policy_in_force(&command) {
-            true => Arc::new(self.effective_policy().await?),
-            false => Arc::clone(&self.policy),
+            true => Arc::new(self.effective_policy(&self.policies.of(session)).await?),
+            false => self.policies.of(session),
         };
         let session = session.clone();
         let submission = Submission { session: session.clone(), command, context, policy, leasing, turn };
@@ -111,6 +153,9 @@ impl Submitter {
                 tracing::debug!(session_identity = %session, event = name, seq = committed.seq, "committed");
                 self.observers.notify(&session, committed);
                 audit_log::log_committed(&session, committed);
+                if let Some(export) = &self.export {
+                    export.write_changed(committed).await;
+                }
             }
             Err(error) => tracing::debug!(session_identity = %session, event = name, %error, "not committed"),
         }
@@ -118,13 +163,13 @@ impl Submitter {
     }
 
     /// The configured policy and what the store adds to it: the policy in force there, and the approvers.
-    pub(crate) async fn effective_policy(&self) -> LedgerResult<Policy> {
+    pub(crate) async fn effective_policy(&self, configured: &Policy) -> LedgerResult<Policy> {
         let state = approvals::state(self.ledger.as_ref()).await?;
         let approval = match &state.policy {
-            Some(in_force) => in_force.stricter(&self.policy.approval),
-            None => self.policy.approval.clone(),
+            Some(in_force) => in_force.stricter(&configured.approval),
+            None => configured.approval.clone(),
         };
-        Ok(Policy { approval, approvers: state.approvers, ..self.policy.as_ref().clone() })
+        Ok(Policy { approval, approvers: state.approvers, ..configured.clone() })
     }
 
     /// What a request wrote in the session, if it was carried out before.
@@ -164,6 +209,7 @@ fn needs_policy_in_force(command: &Command) -> bool {
         | Command::Draft(_)
         | Command::Turn(_)
         | Command::Workbook(_)
+        | Command::Memory(_)
         | Command::Import(_) => false,
     }
 }
@@ -177,6 +223,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Run(_) => "run_command",
         Command::Turn(_) => "turn_command",
         Command::Workbook(_) => "workbook_command",
+        Command::Memory(_) => "memory_command",
         Command::Import(_) => "import",
     }
 }

@@ -14,12 +14,13 @@ use planwright_core::permission::CallTarget;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::SessionIdentity;
 use planwright_core::workspace::{FileChange, Workspace};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::ledger::{Ledger, LedgerResult};
 use crate::session::lease::{LeaseEnd, LeaseGuard};
 use crate::session::progress::{Progress, ProgressSender};
 use crate::tool_schema::Arguments;
+use crate::upstream::UpstreamTools;
 
 #[async_trait]
 pub trait Tool: Send + Sync + fmt::Debug + 'static {
@@ -84,11 +85,18 @@ pub struct ToolAnswer {
     pub changes: Vec<FileChange>,
     /// The call was carried out, and what it did failed: a command that ended with an error. The value says more.
     pub failure: Option<String>,
+    /// It is not known whether the call was carried out.
+    pub is_uncertain: bool,
 }
 
 impl ToolAnswer {
     pub fn changed(value: Value, changes: Vec<FileChange>) -> Self {
-        Self { value, changes, failure: None }
+        Self { value, changes, failure: None, is_uncertain: false }
+    }
+
+    /// For a call whose result was lost. The words say what is known.
+    pub fn uncertain(words: String) -> Self {
+        Self { is_uncertain: true, ..Self::from(json!({ "message": words })) }
     }
 }
 
@@ -181,22 +189,51 @@ impl<'a> ToolContext<'a> {
     }
 }
 
-/// A set of tools; clones share them.
+/// A set of tools; clones share them. Those of upstream servers may change while the process runs.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    upstream: Option<UpstreamTools>,
 }
 
 impl Toolbox {
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        Self { tools: tools.into_iter().collect() }
+        Self { tools: tools.into_iter().collect(), upstream: None }
     }
 
-    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.spec().name == name)
+    /// The same with the tools of upstream servers.
+    #[must_use]
+    pub fn with_upstream(self, upstream: UpstreamTools) -> Self {
+        Self { upstream: Some(upstream), ..self }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
-        self.tools.iter()
+    /// The same with these tools before its own.
+    #[must_use]
+    pub fn with_first(self, first: Vec<Arc<dyn Tool>>) -> Self {
+        Self { tools: first.into_iter().chain(self.tools).collect(), ..self }
+    }
+
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let own = self.tools.iter().find(|tool| tool.spec().name == name).cloned();
+        own.or_else(|| self.upstream.as_ref()?.get(name))
+    }
+
+    /// Every tool that is offered to the model.
+    pub fn iter(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+        let upstream = self.upstream.as_ref().map(UpstreamTools::tools).unwrap_or_default();
+        self.tools.iter().cloned().chain(upstream)
+    }
+
+    pub fn upstream(&self) -> Option<&UpstreamTools> {
+        self.upstream.as_ref()
+    }
+
+    /// Takes in what people accepted of upstream servers since. What cannot be read stays as it was.
+    pub(crate) async fn refresh(&self) {
+        if let Some(upstream) = &self.upstream
+            && let Err(error) = upstream.refresh().await
+        {
+            tracing::warn!(event = "upstream_tools_not_read", %error);
+        }
     }
 }

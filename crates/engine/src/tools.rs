@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use planwright_core::actor::Actor;
+use planwright_core::agents::AgentRegistry;
 use planwright_core::command::{Command, DraftCommand, Outcome, ProgressReport, RunCommand};
-use planwright_core::gate::{self, Caller, GateContext, PlanTool, WorkbookTool};
+use planwright_core::gate::{self, Caller, GateContext, MemoryTool, PlanTool, WorkbookTool};
 use planwright_core::ids::{ExecutionId, PlanId, StepId};
 use planwright_core::plan::PlanStyle;
 use planwright_core::plan::execution::StepStatus;
@@ -24,11 +25,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::ledger::{Committed, LedgerError, LedgerResult};
+use crate::memories::{MemoryTools, memory_tools};
 use crate::plans::Plans;
 use crate::submitter::{SubmitRequest, Submitter};
 use crate::workbook::WorkbookTools;
 
 pub use crate::tool_schema::{Arguments, ToolDefinition};
+pub(crate) use results::is_paused;
 
 /// The plan tools as they are advertised in each style, made once. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +45,7 @@ pub struct PlanTools {
     submitter: Submitter,
     plans: Plans,
     workbook_tools: WorkbookTools,
+    memory_tools: MemoryTools,
     definitions: DefinitionCache,
 }
 
@@ -58,39 +62,36 @@ impl PlanTools {
         submitter: Submitter,
         plans: Plans,
         workbook_tools: WorkbookTools,
+        memory_tools: MemoryTools,
         definitions: DefinitionCache,
     ) -> Self {
-        Self { submitter, plans, workbook_tools, definitions }
+        Self { submitter, plans, workbook_tools, memory_tools, definitions }
     }
 
-    /// The plan and workbook tools that may be called in this session now.
+    /// The plan, workbook and memory tools that may be called in this session now.
     pub async fn advertised(&self, session: &SessionIdentity) -> LedgerResult<Vec<ToolDefinition>> {
         let snapshot = self.submitter.ledger().snapshot(session, None).await?;
-        Ok(self.advertised_in(&GateContext::of(&snapshot, self.policy(), Caller::Conversation)))
+        let policy = self.submitter.policies().read_project(&snapshot).await;
+        Ok(self.advertised_in(&GateContext::of(&snapshot, &policy, Caller::Conversation), &policy.agents))
     }
 
-    /// The plan and workbook tools that pass the gate in this situation.
-    pub(crate) fn advertised_in(&self, situation: &GateContext) -> Vec<ToolDefinition> {
-        self.plan_tools(situation).into_iter().chain(self.workbook_tools.advertised_in(situation)).collect()
+    /// The plan, workbook and memory tools that pass the gate in this situation.
+    pub(crate) fn advertised_in(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
+        let notes = self.workbook_tools.advertised_in(situation).into_iter().chain(memory_tools(situation));
+        self.plan_tools(situation, agents).into_iter().chain(notes).collect()
     }
 
-    fn plan_tools(&self, situation: &GateContext) -> Vec<ToolDefinition> {
+    fn plan_tools(&self, situation: &GateContext, agents: &AgentRegistry) -> Vec<ToolDefinition> {
         let style = situation.style.unwrap_or(PlanStyle::Document);
+        if *agents != self.policy().agents {
+            return gate::advertised_plan_tools(situation).map(|tool| define(tool, style, agents)).collect();
+        }
         // The schemas are made from types, which is not worth doing again for every request.
         let all = self.definitions.all.get_or_init(|| {
             let pairs = PlanTool::all().flat_map(|tool| PlanStyle::ALL.map(|style| (tool, style)));
-            pairs.map(|(tool, style)| ((tool, style), self.define(tool, style))).collect()
+            pairs.map(|(tool, style)| ((tool, style), define(tool, style, agents))).collect()
         });
         gate::advertised_plan_tools(situation).filter_map(|tool| all.get(&(tool, style)).cloned()).collect()
-    }
-
-    fn define(&self, tool: PlanTool, style: PlanStyle) -> ToolDefinition {
-        ToolDefinition {
-            name: tool.name(),
-            description: arguments::description(tool, &self.policy().agents),
-            input_schema: arguments::schema(tool, style),
-            reads_only: matches!(tool, PlanTool::Get | PlanTool::List),
-        }
     }
 
     /// Carries out one tool call. In style collect, a call of any other tool is recorded as a step.
@@ -101,7 +102,12 @@ impl PlanTools {
         name: &str,
         arguments: Arguments,
     ) -> Result<Value, Refusal> {
+        self.submitter.read_project(session).await.map_err(LedgerError::into_refusal)?;
         let request = self.submitter.request(session, by);
+        if let Some(tool) = MemoryTool::named(name) {
+            let answer = self.memory_tools.call(request, Caller::Conversation, None, tool, arguments).await;
+            return answer.map(|(value, _)| value).map_err(LedgerError::into_refusal);
+        }
         let outcome = match (PlanTool::named(name), WorkbookTool::named(name)) {
             (Some(tool), _) => self.call_plan_tool(request, tool, arguments).await.map(|(value, _)| value),
             (None, Some(tool)) => {
@@ -153,6 +159,7 @@ impl PlanTools {
             | Command::Run(_)
             | Command::Turn(_)
             | Command::Workbook(_)
+            | Command::Memory(_)
             | Command::Import(_) => None,
         };
         let committed = self.submitter.submit_as(request, command).await?;
@@ -176,12 +183,14 @@ impl PlanTools {
 
     fn answer(&self, tool: PlanTool, step: Option<StepId>, committed: &Committed) -> LedgerResult<Value> {
         let plan = results::changed_plan(committed)?;
+        let policy = self.submitter.policies().of(&plan.session);
         Ok(match tool {
-            PlanTool::SetContent | PlanTool::Submit => results::proposed(plan),
+            PlanTool::SetContent => results::with_missing_sections(results::proposed(plan), plan, &policy),
+            PlanTool::Submit => results::proposed(plan),
             PlanTool::Progress => results::progress(plan),
             PlanTool::Finalize => results::finalized(plan),
             PlanTool::CreateDraft => results::named(plan),
-            PlanTool::SetMetadata => results::missing(plan, self.policy()),
+            PlanTool::SetMetadata => results::missing(plan, &policy),
             PlanTool::AddStep => results::added_step(committed, plan),
             PlanTool::UpdateStep | PlanTool::RemoveStep => results::changed_step(plan, step.as_ref()),
             PlanTool::Get | PlanTool::List => json!({}),
@@ -200,11 +209,11 @@ impl PlanTools {
             PlanStyle::Build => parse::<arguments::Get>(PlanTool::Get, arguments)?.plan_id,
         };
         match (reference, snapshot.active()) {
-            (None, Some(active)) => Ok(results::whole(active, self.policy())),
+            (None, Some(active)) => Ok(results::whole(active, &self.submitter.policies().of(session))),
             (reference, _) => {
                 let reference = reference.map(|text| text.parse::<PlanReference>()).transpose()?;
                 let plan = self.plans.find(session, reference.as_ref()).await?;
-                Ok(results::whole(&plan, self.policy()))
+                Ok(results::whole(&plan, &self.submitter.policies().of(session)))
             }
         }
     }
@@ -282,4 +291,13 @@ fn progress_report(arguments: Arguments) -> Result<ProgressReport, Refusal> {
 
 fn parse<T: DeserializeOwned>(tool: PlanTool, arguments: Arguments) -> Result<T, Refusal> {
     crate::tool_schema::parse(tool.name(), arguments)
+}
+
+fn define(tool: PlanTool, style: PlanStyle, agents: &AgentRegistry) -> ToolDefinition {
+    ToolDefinition {
+        name: tool.name(),
+        description: arguments::description(tool, agents),
+        input_schema: arguments::schema(tool, style),
+        reads_only: matches!(tool, PlanTool::Get | PlanTool::List),
+    }
 }

@@ -29,7 +29,9 @@ pub(crate) async fn unlock(engine: &Engine, person: &Actor, named: Option<&str>)
         (Some(name), _) => name.to_owned(),
         (None, [only]) => (*only).to_owned(),
         (None, []) => {
-            return Err(Failure::declined("No approver is enrolled yet.").hint("`planwright approver add NAME` enrols one"));
+            return Err(
+                Failure::declined("No approver is enrolled yet.").hint("`planwright approver add NAME` enrols one")
+            );
         }
         (None, several) if several.contains(&person.name.as_str()) => person.name.clone(),
         (None, several) => {

@@ -1,10 +1,16 @@
 //! The arguments of the command line.
 //!
 //! - `approver`: those of `planwright approver` and `planwright init`
+//! - `inbox`: those of `planwright inbox`
+//! - `mcp_server`: those of `planwright mcp-server`
+//! - `memory`: those of `planwright memory`
 //! - `operation`: those of the commands that run and maintain Planwright
 //! - `plan`: those of `planwright plan`
 
 mod approver;
+mod inbox;
+mod mcp_server;
+mod memory;
 mod operation;
 mod plan;
 
@@ -19,6 +25,9 @@ use planwright_core::plan::PlanStyle;
 use crate::config::settings_help;
 
 pub(crate) use self::approver::{ApproverArgs, ApproverCommand, InitArgs, PolicyArgs};
+pub(crate) use self::inbox::{InboxAnswerArgs, InboxArgs, InboxCommand};
+pub(crate) use self::mcp_server::{AddServerArgs, McpServerArgs, McpServerCommand};
+pub(crate) use self::memory::{MemoryAction, MemoryArgs};
 pub(crate) use self::operation::{BackupArgs, HealthArgs, RestoreArgs, ServeArgs, TokenArgs, TokenCommand, VerifyArgs};
 pub(crate) use self::plan::{
     ApproveArgs, ChangesArgs, DiffArgs, ExportArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs,
@@ -124,10 +133,18 @@ pub(crate) enum Command {
     /// Look at plans and decide about them
     #[command(after_help = plan::PLANS)]
     Plan(PlanArgs),
+    /// What waits for you, over all sessions: look at it and decide
+    #[command(after_help = inbox::INBOX)]
+    Inbox(InboxArgs),
     /// List the sessions, the most recently active first, or delete one
     Sessions(SessionsArgs),
+    /// Look at what a session remembers, and save, forget or promote it
+    Memory(MemoryArgs),
     /// Serve the plan tools to an agent, over MCP on stdin and stdout
     Mcp(McpArgs),
+    /// Add, look at, accept and remove upstream MCP servers, whose tools the agent is given
+    #[command(after_help = mcp_server::MCP_SERVER)]
+    McpServer(McpServerArgs),
     /// Serve the engine over HTTP, to programs and browsers
     #[command(after_help = operation::SERVE)]
     Serve(ServeArgs),

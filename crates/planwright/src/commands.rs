@@ -6,7 +6,10 @@ mod chat;
 mod doctor;
 mod health;
 mod import;
+mod inbox;
 mod mcp;
+mod mcp_server;
+mod memory;
 mod plan;
 mod progress;
 pub(crate) mod project;
@@ -30,8 +33,11 @@ pub(crate) async fn run(cli: Cli) -> Outcome {
         Command::Verify(_) => "nothing was changed; restore a backup from before the damage".to_owned(),
         Command::Chat(_)
         | Command::Plan(_)
+        | Command::Inbox(_)
         | Command::Sessions(_)
+        | Command::Memory(_)
         | Command::Mcp(_)
+        | Command::McpServer(_)
         | Command::Serve(_)
         | Command::Token(_)
         | Command::Approver(_)
@@ -53,8 +59,11 @@ async fn carry_out(global: &Global, command: Command) -> Outcome {
             let context = Context::open(global, plan::needs(&arguments.command)).await?;
             plan::run(context, arguments).await
         }
+        Command::Inbox(arguments) => inbox::run(Context::open(global, Store::MustExist).await?, arguments).await,
         Command::Sessions(arguments) => sessions::run(global, &arguments).await,
+        Command::Memory(arguments) => memory::run(Context::open(global, Store::MustExist).await?, arguments).await,
         Command::Mcp(arguments) => mcp::run(&Context::open(global, Store::MayBeMade).await?, &arguments).await,
+        Command::McpServer(arguments) => mcp_server::run(global, arguments).await,
         Command::Serve(arguments) => serve::run(global, arguments).await,
         Command::Token(arguments) => token::run(global, &arguments),
         Command::Import(arguments) => import::run(global, &arguments).await,

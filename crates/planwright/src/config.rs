@@ -2,8 +2,9 @@
 //!
 //! - `agents`: the specialists that steps can be given to
 //! - `approval`: how a person has to be recognised to approve
-//! - `agent_files`, `front_matter`: specialists as Markdown files
+//! - `agent_files`: specialists as Markdown files
 //! - `file`: `planwright.toml` as it is written
+//! - `mcp`, `mcp_file`: upstream MCP servers, read, and added to the file
 //! - `planning_files`: the workbook
 //! - `policy`: how plans and turns work
 //! - `projects`: the project folders that a server works in
@@ -18,7 +19,8 @@ mod agent_files;
 mod agents;
 mod approval;
 mod file;
-mod front_matter;
+mod mcp;
+pub(crate) mod mcp_file;
 mod planning_files;
 mod policy;
 mod projects;
@@ -34,12 +36,14 @@ use std::path::{Path, PathBuf};
 
 use planwright_core::approval::AgentSandbox;
 use planwright_core::permission::{PermissionRule, PermissionRules};
+use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_llm::{ModelChoice, ReplyLimits};
 use planwright_sandbox::SandboxLevel;
 use planwright_store::Location;
+use planwright_upstream::ServerOptions;
 
 use self::file::File;
 pub(crate) use self::reference::settings_help;
@@ -64,8 +68,12 @@ pub(crate) struct Settings {
     pub(crate) sandbox: SandboxSettings,
     /// The folders below which a server takes project folders.
     pub(crate) allowed_projects: Vec<PathBuf>,
+    /// Where plans are written in a project.
+    pub(crate) plan_export: Option<ExportPath>,
     /// The rules of the configuration file, which make sense.
     pub(crate) permissions: Vec<PermissionRule>,
+    /// The upstream MCP servers.
+    pub(crate) mcp_servers: Vec<ServerOptions>,
     /// The path of the configuration file, which may not exist.
     pub(crate) file: PathBuf,
 }
@@ -92,6 +100,8 @@ impl Settings {
         let sandbox = std::mem::take(&mut file.sandbox).sandbox();
         let permissions = permissions(&mut file, &path)?;
         let allowed_projects = file.projects.allow();
+        let plan_export = file.plan.export();
+        let mcp_servers = mcp::servers(std::mem::take(&mut file.mcp), &path, &data)?;
         let mut policy = policy::policy(file, &path, &data)?;
         policy.agent_sandbox = match sandbox.level {
             SandboxLevel::Open => AgentSandbox::Open,
@@ -105,7 +115,9 @@ impl Settings {
             server,
             sandbox,
             allowed_projects,
+            plan_export,
             permissions,
+            mcp_servers,
             policy,
             file: path,
         })

@@ -12,21 +12,24 @@ use planwright_engine::Engine;
 use planwright_engine::agent::{Agent, AgentOptions};
 use planwright_engine::history::VersionAuthor;
 use planwright_engine::ledger::{LedgerError, StoredSession};
-use planwright_engine::model::Model;
+use planwright_engine::model::{Model, ModelCatalog};
 use planwright_engine::permission_rules::RuleSource;
 use planwright_engine::server_ledger::ServerLedger;
 use planwright_engine::toolbox::Toolbox;
 use planwright_engine::toolbox::command::CommandTools;
 use planwright_engine::toolbox::files::{FileLimits, FileTools};
+use planwright_engine::upstream::{ToolPins, UpstreamTools};
 use planwright_engine::workbook::WorkbookFolders;
 use planwright_sandbox::{Sandbox, SandboxLevel};
 use planwright_store::Location;
+use planwright_upstream::UpstreamClient;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
-use crate::config::{ModelSettings, SandboxSettings, Settings};
+use crate::config::{ModelSettings, SandboxSettings, ServerSettings, Settings};
 use crate::failure::Failure;
 use crate::invocation::Invocation;
+use crate::models::ConfiguredModels;
 use crate::permissions::PermissionFile;
 use crate::processes;
 use crate::sandbox;
@@ -48,10 +51,14 @@ pub(crate) struct Context {
     /// For the agent's commands.
     sandbox: Sandbox,
     sandbox_settings: SandboxSettings,
+    /// Upstream MCP servers. `None` if none is configured.
+    upstream: Option<UpstreamClient>,
     /// The rules for calls of tools.
     pub(crate) permissions: Arc<PermissionFile>,
     /// When another process takes over the sessions of a process that died.
     pub(crate) lease: Duration,
+    /// The address of the dashboard, without a slash at the end.
+    pub(crate) dashboard: String,
     /// Only project folders below these are taken, or any for `None`.
     pub(crate) allowed_projects: Option<Vec<PathBuf>>,
 }
@@ -102,11 +109,16 @@ impl Context {
     pub(crate) async fn with(global: &Global, settings: Settings) -> Result<Self, Failure> {
         let ledger = planwright_store::open(&settings.location).await?;
         let sandbox = sandbox::of(&settings);
-        let folders = WorkbookFolders {
-            files: FileTools::new(settings.data.join("users"), FileLimits::default()),
-            templates: Some(settings.data.join("templates")),
-        };
-        let engine = Engine::new(ledger.clone(), settings.policy).with_workbook_folders(folders);
+        let upstream =
+            (!settings.mcp_servers.is_empty()).then(|| UpstreamClient::new(settings.mcp_servers.clone(), &sandbox));
+        let files = FileTools::new(settings.data.join("users"), FileLimits::default());
+        let folders = WorkbookFolders { files: files.clone(), templates: Some(settings.data.join("templates")) };
+        let mut engine = Engine::new(ledger.clone(), settings.policy)
+            .with_workbook_folders(folders)
+            .with_project_files(files.clone());
+        if let Some(path) = settings.plan_export {
+            engine = engine.with_plan_export(path, files);
+        }
         let person = person();
         if let Err(error) = engine.approvals().record_configured(&Actor::system("cli")).await {
             tracing::warn!(event = "approval_policy_not_recorded", %error);
@@ -121,8 +133,10 @@ impl Context {
             data: settings.data,
             model: settings.model,
             sandbox,
+            upstream,
             sandbox_settings: settings.sandbox,
             lease: settings.server.lease,
+            dashboard: dashboard(&settings.server),
             allowed_projects: None,
         })
     }
@@ -132,14 +146,15 @@ impl Context {
         sandbox::warning(&self.sandbox, self.sandbox_settings.level)
     }
 
-    /// An agent on this store with the files in the data folder.
-    pub(crate) fn agent(&self, model: Arc<dyn Model>) -> Agent {
+    /// An agent on this store with the files in the data folder. Without `models`, `model` answers for every specialist.
+    pub(crate) fn agent(&self, model: Arc<dyn Model>, models: Option<ConfiguredModels>) -> Agent {
         // A page that does not fit the model's context would be cut, and the next page would begin too late.
         let page = (model.context_tokens() as usize / 4).clamp(1_024, 32 * 1_024);
         let limits = FileLimits { answer_bytes: page, ..FileLimits::default() };
         let files = self.files_with(limits);
         let mut options = AgentOptions::of_this_process();
         options.lease = self.lease;
+        options.models = models.map(|models| Arc::new(models) as Arc<dyn ModelCatalog>);
         options.commands_are_unconfined = self.sandbox_settings.level == SandboxLevel::Open;
         options.permissions = Arc::clone(&self.permissions) as Arc<dyn RuleSource>;
         let removed = self.sandbox.remove_leftovers();
@@ -148,7 +163,18 @@ impl Context {
         }
         let command_options = sandbox::command_options(&self.sandbox_settings, page);
         let commands = CommandTools::new(self.sandbox.clone(), files.clone(), command_options);
-        Agent::new(self.engine.clone(), model, files, Toolbox::new(commands.tools()), options)
+        let mut toolbox = Toolbox::new(commands.tools());
+        if let Some(upstream) = self.upstream(files.clone(), self.sandbox_settings.output_bytes.min(page)) {
+            toolbox = toolbox.with_upstream(upstream);
+        }
+        Agent::new(self.engine.clone(), model, files, toolbox, options)
+    }
+
+    /// The tools of upstream MCP servers. `None` if no server is configured.
+    pub(crate) fn upstream(&self, files: FileTools, output_bytes: usize) -> Option<UpstreamTools> {
+        let servers = Arc::new(self.upstream.clone()?);
+        let pins: Arc<dyn ToolPins> = self.ledger.clone();
+        Some(UpstreamTools::new(servers, pins, files, output_bytes))
     }
 
     /// The file tools, for what is not done through an agent.
@@ -307,6 +333,12 @@ impl Context {
         let history = self.engine.history().of_plan(&plan.session, &plan.id).await?;
         Ok(history.items.into_iter().next().map(|item| Source { by: item.by, at: item.at, imported }))
     }
+}
+
+/// The address that links to the server begin with.
+fn dashboard(server: &ServerSettings) -> String {
+    let address = server.public_url.clone().unwrap_or_else(|| format!("http://{}", server.listen));
+    address.trim_end_matches('/').to_owned()
 }
 
 /// Refuses a missing or empty file: SQLite takes an empty file for a new database.

@@ -27,6 +27,7 @@ mod context;
 mod failure;
 mod invocation;
 mod logging;
+mod models;
 mod passphrase;
 mod permissions;
 mod processes;

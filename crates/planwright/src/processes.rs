@@ -10,9 +10,8 @@ use planwright_core::presence::{AgentClient, Presence, ProcessId, Terminal, Term
 use self::tree::{Process, ProcessTree};
 
 /// Shells that a person types in.
-const SHELLS: [&str; 14] = [
-    "bash", "zsh", "fish", "sh", "dash", "ash", "ksh", "mksh", "tcsh", "csh", "nu", "pwsh", "xonsh", "elvish",
-];
+const SHELLS: [&str; 14] =
+    ["bash", "zsh", "fish", "sh", "dash", "ash", "ksh", "mksh", "tcsh", "csh", "nu", "pwsh", "xonsh", "elvish"];
 
 /// Programs that give a person another shell.
 const SHELL_STARTERS: [&str; 4] = ["su", "sudo", "doas", "login"];

@@ -8,6 +8,7 @@ pub(crate) mod chat_card;
 pub(crate) mod diff;
 pub(crate) mod file_diff;
 pub(crate) mod history;
+pub(crate) mod inbox;
 pub(crate) mod json;
 pub(crate) mod live;
 pub(crate) mod markdown;

@@ -44,6 +44,24 @@ pub fn is_never_passed(name: &str) -> bool {
 
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// Whether configured variables may be keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secrets {
+    /// For commands, which a model writes.
+    Refused,
+    /// For a program that the person configured, with the keys that the person gave it. Variables of Planwright are refused.
+    OfThePerson,
+}
+
+impl Secrets {
+    fn permit(self, name: &str) -> bool {
+        match self {
+            Self::Refused => !is_never_passed(name),
+            Self::OfThePerson => !name.to_ascii_uppercase().starts_with(OWN_PREFIX),
+        }
+    }
+}
+
 pub(crate) struct Environment<'a> {
     /// The variables of this process.
     pub(crate) own: &'a [(OsString, OsString)],
@@ -51,6 +69,7 @@ pub(crate) struct Environment<'a> {
     pub(crate) passed: &'a [String],
     /// Variables with a value, set last.
     pub(crate) configured: &'a [(String, String)],
+    pub(crate) secrets: Secrets,
     pub(crate) home: &'a Path,
     /// `None` leaves the choice to the command.
     pub(crate) temporary: Option<&'a Path>,
@@ -77,7 +96,7 @@ impl Environment<'_> {
         if let Some(temporary) = self.temporary {
             set(OsStr::new("TMPDIR"), temporary.as_os_str());
         }
-        for (name, value) in self.configured.iter().filter(|(name, _)| is_name(name) && !is_own(name.as_ref())) {
+        for (name, value) in self.configured.iter().filter(|(name, _)| is_name(name) && self.secrets.permit(name)) {
             set(OsStr::new(name), OsStr::new(value));
         }
         variables
@@ -129,6 +148,7 @@ mod tests {
             own: &own,
             passed: &passed,
             configured: &configured,
+            secrets: Secrets::Refused,
             home: Path::new("/home/p"),
             temporary: Some(Path::new("/tmp")),
         };
@@ -152,5 +172,26 @@ mod tests {
             "TMPDIR=/tmp",
         ];
         assert_eq!(lines, expected);
+    }
+    #[test]
+    fn a_configured_program_gets_the_keys_of_the_person_and_none_of_planwright() {
+        let configured = [("BRAVE_API_KEY", "key"), ("PLANWRIGHT_TOKEN", "secret"), ("planwright_data", "x")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let own = [(OsString::from("OPENAI_API_KEY"), OsString::from("sk"))];
+        let environment = Environment {
+            own: &own,
+            passed: &[],
+            configured: &configured,
+            secrets: Secrets::OfThePerson,
+            home: Path::new("/home/p"),
+            temporary: None,
+        };
+        let names: Vec<_> = environment.variables().into_iter().map(|(name, _)| name).collect();
+        assert!(names.contains(&"BRAVE_API_KEY".into()), "{names:?}");
+        let refused = |name: &OsString| {
+            let name = name.to_string_lossy().to_uppercase();
+            name.starts_with("PLANWRIGHT") || name == "OPENAI_API_KEY"
+        };
+        assert!(!names.iter().any(refused), "{names:?}");
     }
 }

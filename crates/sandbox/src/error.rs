@@ -28,6 +28,9 @@ pub enum SandboxError {
     #[error("the command is {bytes} bytes long; the longest allowed is {limit} bytes")]
     TooLong { bytes: usize, limit: usize },
 
+    #[error("there is no program {0:?} in the folders of PATH")]
+    NoProgram(String),
+
     #[error("cannot write the command's output to {path}: {source}")]
     OutputFile { path: PathBuf, source: io::Error },
 

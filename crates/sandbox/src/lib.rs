@@ -2,6 +2,7 @@
 //!
 //! - [`Sandbox::start`] starts a [`ShellCommand`] at a [`SandboxLevel`] and returns a [`RunningCommand`]
 //! - [`RunningCommand`] streams the output, stops the command, and waits for its [`CommandResult`]
+//! - [`Sandbox::start_program`] starts a [`PipedProgram`] without a shell and gives its standard input and output
 //! - [`Support`] says what this kernel can enforce; a level that it cannot enforce is refused in the same words
 //! - `paths` says which folders a command reads, `environment` which variables it gets
 //! - `linux` builds the sandbox from namespaces, Landlock and a seccomp filter; `macos` writes a profile for `sandbox-exec`
@@ -17,6 +18,7 @@ mod environment;
 mod error;
 mod level;
 mod paths;
+mod program;
 mod running;
 mod sandbox;
 mod scratch;
@@ -41,6 +43,7 @@ pub use command::{CommandEnd, CommandLimits, CommandResult, ShellCommand};
 pub use environment::{PASSED_VARIABLES, is_never_passed};
 pub use error::SandboxError;
 pub use level::SandboxLevel;
+pub use program::{PipedProgram, ProgramHandle, ProgramPipes};
 pub use running::{CommandMonitor, CommandStopper, RunningCommand};
 pub use sandbox::{Layers, Sandbox, SandboxOptions};
 pub use support::{Support, SupportItem};

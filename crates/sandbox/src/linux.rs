@@ -15,7 +15,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 
 use crate::command::CommandEnd;
-use crate::sandbox::Request;
+use crate::program::find_program;
+use crate::sandbox::{Executable, Request};
 use crate::support::{Support, SupportItem};
 use crate::{SandboxError, wait};
 use layout::Places;
@@ -36,6 +37,8 @@ const LONGEST_START: Duration = Duration::from_secs(20);
 /// A command with its supervisor.
 #[derive(Debug)]
 pub(crate) struct Started {
+    /// `None` without a pipe for standard input, and once it is taken.
+    pub(crate) stdin: Option<PipeWriter>,
     pub(crate) stdout: PipeReader,
     pub(crate) stderr: PipeReader,
     status: PipeReader,
@@ -53,6 +56,8 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
     let restricted = request.level.is_restricted();
     let null = File::options().read(true).write(true).open("/dev/null").map_err(|error| failed(error.to_string()))?;
     let [(stdout, to_stdout), (stderr, to_stderr), (from_life, life), (status, to_status)] = pipes()?;
+    let input = request.has_input.then(std::io::pipe).transpose().map_err(|error| failed(error.to_string()))?;
+    let (program, arguments) = command_of(request)?;
     let landlock = (restricted && layers.landlock && sys::landlock_abi().is_ok())
         .then(|| landlock::Rules::new(request.view))
         .transpose()
@@ -70,12 +75,14 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
     let launch = Launch {
         no_new_privileges: restricted,
         folder: layout::text(request.folder),
-        arguments: vec![c"sh".to_owned(), c"-c".to_owned(), line(request.line)?],
+        program,
+        arguments,
         environment: request.variables.iter().filter_map(variable).collect(),
         processes: in_namespaces.then_some(request.limits.processes),
         address_space: request.limits.address_space,
         descriptors: Descriptors {
             null: null.as_raw_fd(),
+            stdin: input.as_ref().map_or(null.as_raw_fd(), |(from_stdin, _)| from_stdin.as_raw_fd()),
             stdout: to_stdout.as_raw_fd(),
             stderr: to_stderr.as_raw_fd(),
             life: from_life.as_raw_fd(),
@@ -92,7 +99,9 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
         failed(format!("{tried} failed: {}", std::io::Error::from_raw_os_error(errno)))
     })?;
     drop((to_stdout, to_stderr, from_life, to_status));
-    let mut started = Started { stdout, stderr, status, life: Some(life), supervisor, pid, in_namespaces, ended: None };
+    let stdin = input.map(|(_, stdin)| stdin);
+    let mut started =
+        Started { stdin, stdout, stderr, status, life: Some(life), supervisor, pid, in_namespaces, ended: None };
     started.await_ready(&launch)?;
     Ok(started)
 }
@@ -102,8 +111,20 @@ fn pipes() -> Result<[(PipeReader, PipeWriter); 4], SandboxError> {
     Ok([pipe()?, pipe()?, pipe()?, pipe()?])
 }
 
-fn line(line: &str) -> Result<CString, SandboxError> {
-    CString::new(line).map_err(|_| SandboxError::NulByte)
+/// The file that is executed, and its arguments from the first one, which is the name of the program.
+fn command_of(request: &Request<'_>) -> Result<(CString, Vec<CString>), SandboxError> {
+    match request.executable {
+        Executable::Shell(line) => Ok((c"/bin/sh".to_owned(), vec![c"sh".to_owned(), c"-c".to_owned(), text(line)?])),
+        Executable::Program { name, arguments } => {
+            let path = find_program(name, request.folder, request.variables)?;
+            let arguments = std::iter::once(name).chain(arguments.iter().map(String::as_str)).map(text);
+            Ok((layout::text(&path), arguments.collect::<Result<_, _>>()?))
+        }
+    }
+}
+
+fn text(text: &str) -> Result<CString, SandboxError> {
+    CString::new(text).map_err(|_| SandboxError::NulByte)
 }
 
 fn variable((name, value): &(OsString, OsString)) -> Option<CString> {

@@ -3,19 +3,23 @@
 //! A command is a process group. A process that leaves the group, or the death of this program, leaves it running.
 
 use std::ffi::OsString;
-use std::io::{PipeReader, Read as _, Write as _};
+use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::SandboxError;
 use crate::command::CommandEnd;
-use crate::sandbox::Request;
+use crate::program::find_program;
+use crate::sandbox::{Executable, Request};
 use crate::support::{Support, SupportItem};
 
 #[derive(Debug)]
 pub(crate) struct Started {
+    /// `None` without a pipe for standard input, and once it is taken.
+    pub(crate) stdin: Option<PipeWriter>,
     pub(crate) stdout: PipeReader,
     pub(crate) stderr: PipeReader,
     /// Closed when the shell has ended.
@@ -29,15 +33,25 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
     let (stdout, to_stdout) = std::io::pipe().map_err(failed)?;
     let (stderr, to_stderr) = std::io::pipe().map_err(failed)?;
     let (status, mut to_status) = std::io::pipe().map_err(failed)?;
-    let mut command = shell(request);
+    let input = request.has_input.then(std::io::pipe).transpose().map_err(failed)?;
+    let mut command = executed(request)?;
     command
         .env_clear()
         .envs(request.variables.iter().map(|(name, value)| (name.clone(), private_value(request, name, value))))
         .current_dir(request.folder)
-        .stdin(Stdio::null())
         .stdout(to_stdout)
         .stderr(to_stderr)
         .process_group(0);
+    let stdin = match input {
+        Some((from_stdin, stdin)) => {
+            command.stdin(from_stdin);
+            Some(stdin)
+        }
+        None => {
+            command.stdin(Stdio::null());
+            None
+        }
+    };
     let mut child = command.spawn().map_err(failed)?;
     drop(command);
     let group = i32::try_from(child.id()).unwrap_or(i32::MAX);
@@ -47,7 +61,7 @@ pub(crate) fn start(request: &Request<'_>) -> Result<Started, SandboxError> {
         *shared.lock().unwrap_or_else(PoisonError::into_inner) = child.wait().ok();
         let _ = to_status.write_all(b".");
     });
-    Ok(Started { stdout, stderr, status, ended, group })
+    Ok(Started { stdin, stdout, stderr, status, ended, group })
 }
 
 /// The private folders stand for the home folder and for `/tmp`, which cannot be replaced here.
@@ -59,17 +73,24 @@ fn private_value(request: &Request<'_>, name: &OsString, value: &OsString) -> Os
     }
 }
 
-fn shell(request: &Request<'_>) -> Command {
+fn executed(request: &Request<'_>) -> Result<Command, SandboxError> {
+    let (program, arguments): (PathBuf, Vec<&str>) = match request.executable {
+        Executable::Shell(line) => ("/bin/sh".into(), vec!["-c", line]),
+        Executable::Program { name, arguments } => {
+            let path = find_program(name, request.folder, request.variables)?;
+            (path, arguments.iter().map(String::as_str).collect())
+        }
+    };
     #[cfg(target_os = "macos")]
     if let Some(scratch) = request.scratch {
         let profile = crate::macos::profile(request.view, &scratch.temporary(), &scratch.home());
         let mut command = Command::new("/usr/bin/sandbox-exec");
-        command.arg("-p").arg(profile).args(["/bin/sh", "-c", request.line]);
-        return command;
+        command.arg("-p").arg(profile).arg(program).args(arguments);
+        return Ok(command);
     }
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", request.line]);
-    command
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
 }
 
 impl Started {

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::capture::Capture;
 use crate::command::LONGEST_LINE;
 use crate::driver::Driver;
-use crate::environment::Environment;
+use crate::environment::{Environment, Secrets};
 use crate::paths::{View, ViewRequest};
 use crate::running::RunningCommand;
 use crate::scratch::{self, Scratch};
@@ -47,21 +47,45 @@ impl Default for Layers {
 /// Starts commands. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     options: SandboxOptions,
     support: OnceLock<Support>,
     scratch: Mutex<Option<Arc<Scratch>>>,
+}
+
+/// What the supervisor runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Executable<'a> {
+    /// A line for `/bin/sh`.
+    Shell(&'a str),
+    /// A program as it is named in the settings, without a shell.
+    Program { name: &'a str, arguments: &'a [String] },
+}
+
+/// A command or a program before its view and its environment are known.
+#[derive(Debug)]
+pub(crate) struct StartOptions<'a> {
+    pub(crate) executable: Executable<'a>,
+    pub(crate) workspace: &'a Path,
+    /// Relative to the workspace.
+    pub(crate) cwd: &'a Path,
+    pub(crate) level: SandboxLevel,
+    pub(crate) environment: &'a [(String, String)],
+    pub(crate) secrets: Secrets,
+    pub(crate) limits: &'a CommandLimits,
 }
 
 /// A command as the platform starts it.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have fewer limits and layers"))]
 pub(crate) struct Request<'a> {
-    pub(crate) line: &'a str,
+    pub(crate) executable: Executable<'a>,
+    /// Whether standard input is a pipe. Without one it is empty.
+    pub(crate) has_input: bool,
     pub(crate) level: SandboxLevel,
     pub(crate) layers: Layers,
     pub(crate) view: &'a View,
@@ -114,12 +138,7 @@ impl Sandbox {
         chunks: mpsc::Sender<crate::OutputChunk>,
     ) -> Result<(Driver, Arc<Mutex<Capture>>, std::io::PipeWriter), SandboxError> {
         check_line(&command.line)?;
-        if command.level.is_restricted()
-            && self.shared.options.layers == Layers::default()
-            && let Some(reason) = self.support().refusal(command.level)
-        {
-            return Err(SandboxError::NotEnforceable { level: command.level, reason });
-        }
+        self.check_enforceable(command.level)?;
         let started = self.shared.launch(command)?;
         let output = |source| SandboxError::OutputFile { path: command.output_file.clone(), source };
         let capture = Capture::create(&command.output_file, &command.limits).map_err(output)?;
@@ -127,6 +146,19 @@ impl Sandbox {
         let (wake, waker) = std::io::pipe().map_err(|error| SandboxError::Start(error.to_string()))?;
         let driver = Driver::new(started, Arc::clone(&capture), chunks, wake, command.limits.clone());
         Ok((driver, capture, waker))
+    }
+}
+
+impl Sandbox {
+    /// Refuses a level that this system cannot enforce.
+    pub(crate) fn check_enforceable(&self, level: SandboxLevel) -> Result<(), SandboxError> {
+        if level.is_restricted()
+            && self.shared.options.layers == Layers::default()
+            && let Some(reason) = self.support().refusal(level)
+        {
+            return Err(SandboxError::NotEnforceable { level, reason });
+        }
+        Ok(())
     }
 }
 
@@ -146,12 +178,24 @@ impl Shared {
     }
 
     fn launch(&self, command: &ShellCommand) -> Result<platform::Started, SandboxError> {
+        self.start(&StartOptions {
+            executable: Executable::Shell(&command.line),
+            workspace: &command.workspace,
+            cwd: &command.cwd,
+            level: command.level,
+            environment: &command.environment,
+            secrets: Secrets::Refused,
+            limits: &command.limits,
+        })
+    }
+
+    pub(crate) fn start(&self, command: &StartOptions<'_>) -> Result<platform::Started, SandboxError> {
         let own: Vec<_> = std::env::vars_os().collect();
         let (view, scratch) = match command.level {
             SandboxLevel::ReadOnly | SandboxLevel::Workspace => {
                 let view = View::new(&ViewRequest {
                     level: command.level,
-                    workspace: &command.workspace,
+                    workspace: command.workspace,
                     home: self.options.home.as_deref(),
                     readable: &self.options.readable,
                     hidden: &self.options.hidden,
@@ -159,25 +203,27 @@ impl Shared {
                 })?;
                 (view, Some(self.scratch()?))
             }
-            SandboxLevel::Open => (View::unrestricted(&command.workspace, self.options.home.as_deref())?, None),
+            SandboxLevel::Open => (View::unrestricted(command.workspace, self.options.home.as_deref())?, None),
         };
-        let folder = working_folder(&view.workspace, &command.cwd)?;
+        let folder = working_folder(&view.workspace, command.cwd)?;
         let environment = Environment {
             own: &own,
             passed: &self.options.passed_variables,
-            configured: &command.environment,
+            configured: command.environment,
+            secrets: command.secrets,
             home: &view.home,
             temporary: command.level.is_restricted().then_some(Path::new("/tmp")),
         };
         platform::start(&Request {
-            line: &command.line,
+            executable: command.executable,
+            has_input: matches!(command.executable, Executable::Program { .. }),
             level: command.level,
             layers: self.options.layers,
             view: &view,
             scratch: scratch.as_deref(),
             folder: &folder,
             variables: &environment.variables(),
-            limits: &command.limits,
+            limits: command.limits,
         })
     }
 

@@ -12,6 +12,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::Submission;
 use planwright_engine::version_index::apply_and_index;
 
+use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
 
 /// What is to be written for one submission.
@@ -23,6 +24,8 @@ pub(crate) struct AppliedCommand {
     pub(crate) versions: Vec<Option<u32>>,
     /// The plans whose stored form changes, and what of it.
     pub(crate) plans: BTreeMap<PlanId, PlanRowChanges>,
+    /// What changes of memories, in order.
+    pub(crate) memories: Vec<MemoryRowChange>,
 }
 
 /// Decides and, if the command is not refused, moves `snapshot` and `head` on. A refusal leaves both as they were.
@@ -45,14 +48,16 @@ pub(crate) fn apply_command(
     *head = end;
     let mut versions = Vec::with_capacity(events.len());
     let mut plans = BTreeMap::<_, PlanRowChanges>::new();
+    let mut memories = Vec::new();
     for (event, entry) in events.iter().zip(&entries) {
         let made = apply_and_index(snapshot, event, &submission.context, entry.seq);
         versions.push(made.map(|made| made.version));
+        memories.extend(MemoryRowChange::of(event, snapshot));
         if let (Some(plan), Some(change)) = (event.plan(), event.plan_change()) {
             plans.entry(plan.clone()).or_default().note(change);
         }
     }
-    Ok(AppliedCommand { events, entries, versions, plans })
+    Ok(AppliedCommand { events, entries, versions, plans, memories })
 }
 
 impl AppliedCommand {
@@ -90,6 +95,7 @@ pub(crate) fn needs_active_plan(command: &Command) -> bool {
         | Command::Run(_)
         | Command::Turn(_)
         | Command::Workbook(_)
+        | Command::Memory(_)
         | Command::Import(_) => false,
     }
 }
@@ -104,6 +110,7 @@ pub(crate) fn may_open_session(command: &Command) -> bool {
         | Command::Answer(_)
         | Command::Run(_)
         | Command::Turn(_)
-        | Command::Workbook(_) => false,
+        | Command::Workbook(_)
+        | Command::Memory(_) => false,
     }
 }

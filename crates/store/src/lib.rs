@@ -6,8 +6,10 @@
 //! - `apply_command`: what both do with a command, once the session is loaded
 //! - `changes`: announces which sessions were written to
 //! - `plan_rows`: a plan as it is stored, with the outcomes of its steps in rows of their own
+//! - `memory_rows`: memories as they are stored, and which rows a chain of scopes may see
 //! - `leasing`: which process may write to a session
 //! - `paging`: pages of lists in the order of time
+//! - `pins`: upstream MCP servers, and what people accepted of them
 //! - `overview`, `claims`, `restore`: queries over all sessions, requests that clients send twice, sessions from a backup
 //! - `version_lookup`, `version_backfill`: the entry that made a version, and the versions of older journals
 //! - `write_health`: whether writes succeed
@@ -22,8 +24,10 @@ mod encode;
 mod inspect;
 mod leasing;
 mod location;
+mod memory_rows;
 mod overview;
 mod paging;
+mod pins;
 mod plan_rows;
 mod postgres;
 mod restore;

@@ -23,7 +23,9 @@ mod errors;
 mod health;
 pub(crate) mod inspect;
 mod leases;
+mod memory;
 mod overview;
+mod pins;
 mod pointers;
 mod readers;
 mod restore;
@@ -43,13 +45,15 @@ use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place};
 use planwright_core::plan::Plan;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
@@ -174,6 +178,22 @@ impl Ledger for PostgresLedger {
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
         self.readers.orphans().await
+    }
+
+    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
+        memory::matches(&self.readers, chain, lookups).await
+    }
+
+    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories> {
+        memory::items(&self.readers, chain, places).await
+    }
+
+    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories> {
+        memory::list(&self.readers, chain, before, limit).await
+    }
+
+    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories> {
+        memory::named(&self.readers, chain, piece).await
     }
 
     async fn acquire_lease(

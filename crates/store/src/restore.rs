@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use planwright_core::ids::{PlanId, RequestId};
+use planwright_core::event::MemoryEvent;
+use planwright_core::ids::{MemoryId, PlanId, RequestId};
 use planwright_core::journal::{EntryHash, Head, SealedEntry};
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{LedgerError, LedgerResult};
 use planwright_engine::server_ledger::{JournalEntries, JournalSource};
 use planwright_engine::version_index::apply_and_index;
+
+use crate::memory_rows::MemoryRowChange;
 
 /// What is to be written of a session that comes back, besides its entries.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub(crate) struct RestoredSession {
     pub(crate) last_active: Timestamp,
     /// The last entry about each plan.
     pub(crate) last_about: BTreeMap<PlanId, u64>,
+    /// The memories in the order they were saved in.
+    memory_order: Vec<MemoryId>,
 }
 
 #[derive(Debug)]
@@ -52,6 +57,14 @@ pub(crate) struct JournalReplay<'a> {
     request_before: Option<RequestId>,
     last_active: Option<Timestamp>,
     last_about: BTreeMap<PlanId, u64>,
+    memory_order: Vec<MemoryId>,
+}
+
+impl RestoredSession {
+    /// What is written of its memories, in the order they were saved in. A memory that another session has is left to it.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryRowChange> {
+        self.memory_order.iter().filter_map(|id| self.snapshot.memories.get(id)).flat_map(MemoryRowChange::of_restored)
+    }
 }
 
 impl<'a> JournalReplay<'a> {
@@ -64,6 +77,7 @@ impl<'a> JournalReplay<'a> {
             request_before: None,
             last_active: None,
             last_about: BTreeMap::new(),
+            memory_order: Vec::new(),
         })
     }
 
@@ -75,6 +89,8 @@ impl<'a> JournalReplay<'a> {
         let checked = self.head.check(self.session, &sealed);
         let entry = checked.map_err(|damage| LedgerError::damaged(self.what(), damage))?;
         let made = apply_and_index(&mut self.snapshot, &entry.event, &entry.context(), entry.seq);
+        let added = entry.event.memory_event().and_then(MemoryEvent::added);
+        self.memory_order.extend(added.map(|item| item.id.clone()));
         let plan = entry.event.plan().cloned();
         if let Some(plan) = &plan {
             self.last_about.insert(plan.clone(), entry.seq);
@@ -96,11 +112,11 @@ impl<'a> JournalReplay<'a> {
 
     fn finish(self) -> LedgerResult<RestoredSession> {
         let what = self.what();
-        let Self { session, head, snapshot, last_active, last_about, .. } = self;
+        let Self { session, head, snapshot, last_active, last_about, memory_order, .. } = self;
         match (snapshot.session.clone(), last_active) {
             (Some(opened), Some(last_active)) => {
                 let identity = session.clone();
-                Ok(RestoredSession { identity, session: opened, snapshot, head, last_active, last_about })
+                Ok(RestoredSession { identity, session: opened, snapshot, head, last_active, last_about, memory_order })
             }
             (None, _) | (_, None) => Err(LedgerError::damaged(what, "it does not begin with the opening of a session")),
         }

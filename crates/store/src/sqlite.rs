@@ -6,6 +6,7 @@
 //! - `session_cache`: sessions the writer keeps in memory
 //! - `changes`: changes by other processes
 //! - `leases`, `pointers`, `delete`: leases of sessions, the session chosen on a transport, and deletion
+//! - `memory`: memories and the index they are found by
 //! - `executions`: the outcomes of plans' steps
 //! - `readers`: connections for reading; `queries`, `overview`, `paged`: what is read of one session, over all of them, and page by page
 //! - `approvals`: the records about approvers
@@ -21,8 +22,10 @@ mod executions;
 mod health;
 pub(crate) mod inspect;
 mod leases;
+mod memory;
 mod overview;
 mod paged;
+mod pins;
 mod pointers;
 mod queries;
 mod readers;
@@ -42,6 +45,8 @@ use jiff::Timestamp;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place};
 use planwright_core::plan::Plan;
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
@@ -49,7 +54,8 @@ use planwright_core::refusal::Refusal;
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession,
+    Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
@@ -227,6 +233,26 @@ impl Ledger for SqliteLedger {
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
         self.readers.read(queries::orphans).await
+    }
+
+    async fn memory_matches(&self, chain: &ScopeChain, lookups: &[String]) -> LedgerResult<MemoryMatches> {
+        let (chain, lookups) = (chain.clone(), lookups.to_vec());
+        self.readers.read(move |connection| memory::matches(connection, &chain, &lookups)).await
+    }
+
+    async fn memory_items(&self, chain: &ScopeChain, places: &[Place]) -> LedgerResult<FoundMemories> {
+        let (chain, places) = (chain.clone(), places.to_vec());
+        self.readers.read(move |connection| memory::items(connection, &chain, &places)).await
+    }
+
+    async fn memories(&self, chain: &ScopeChain, before: Option<u64>, limit: u32) -> LedgerResult<FoundMemories> {
+        let chain = chain.clone();
+        self.readers.read(move |connection| memory::list(connection, &chain, before, limit)).await
+    }
+
+    async fn memories_named(&self, chain: &ScopeChain, piece: &str) -> LedgerResult<FoundMemories> {
+        let (chain, piece) = (chain.clone(), piece.to_owned());
+        self.readers.read(move |connection| memory::named(connection, &chain, &piece)).await
     }
 
     async fn acquire_lease(

@@ -8,12 +8,14 @@ mod decisions;
 mod entries;
 mod executions;
 mod inbox;
+mod memory;
 mod messages;
 mod plan_updates;
 mod progress;
 mod reviews;
 pub(crate) mod schemas;
 mod sessions;
+mod upstream;
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
@@ -34,17 +36,20 @@ use self::schemas::{ActorSchema, PlanStatusSchema, PlanStyleSchema, ProgressSche
 
 pub use answers::{AnswerView, OutcomeView, PlanCardView};
 pub use changes::{
-    ChangedPathsView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, UndoView, UndoneView,
+    ChangedPathsView, ChatChangesView, FileDiffView, NotUndoneView, PlanChangesView, StepChangesView, TurnChangesView,
+    UndoView, UndoneView,
 };
 pub use decisions::DecisionView;
 pub use entries::EntryView;
-pub use executions::{CountsView, ExecutionView, StepRunView};
+pub use executions::{CountsView, ExecutionView, PausedForView, PermissionCountsView, StepRunView};
 pub use inbox::{AskView, CallToPermitView, QuestionView, WaitingKind, WaitingStepView, WaitingView};
+pub use memory::{MemoryView, ShareView, SourceView};
 pub use messages::{MessageCallView, MessageRoleView, MessageView};
 pub use plan_updates::PlanUpdateView;
 pub use progress::ProgressView;
 pub use reviews::{AnchorView, CommentView, ReviewRoundView, ReviewView};
 pub use sessions::{ActivePlanView, StoredSessionView};
+pub use upstream::{AcceptanceView, ConnectionView, McpServerView, ToolChangeView};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -257,6 +262,8 @@ pub struct ApprovalView {
     pub skipped: Vec<SkippedView>,
     #[schema(required = true)]
     pub note: Option<String>,
+    /// Whether the execution pauses after each step for a person's look.
+    pub step_by_step: bool,
     /// How the person was recognised: `verified`, `terminal`, `token`, `channel` or `rule`. `null` if it was not
     /// recorded.
     #[schema(required = true)]
@@ -297,6 +304,7 @@ impl From<&Approval> for ApprovalView {
                 })
                 .collect(),
             note: approval.note.clone(),
+            step_by_step: approval.step_by_step,
             presence: approval.by.presence.as_ref().map(Presence::as_str),
             signed_by: approval.signatures.iter().map(|signature| signature.approver.clone()).collect(),
             valid_until: approval.valid_until,

@@ -47,7 +47,7 @@ impl AgentSetup {
 
     pub fn tool(&mut self, tool: &(impl Tool + Clone)) {
         let tool: Arc<dyn Tool> = Arc::new(tool.clone());
-        self.tools = Toolbox::new(self.tools.iter().cloned().chain([tool]));
+        self.tools = std::mem::take(&mut self.tools).with_first(vec![tool]);
     }
 
     /// The file of the store.

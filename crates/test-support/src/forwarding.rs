@@ -34,20 +34,25 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use planwright_core::actor::Actor;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place};
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
-use planwright_core::plan::{Plan, PlanStatus};
+use planwright_core::plan::{Digest, Plan, PlanStatus};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
+use planwright_core::upstream::ServerName;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerResult, Page, PlanSummary, StoredSession, Submission,
 };
 use planwright_engine::server_ledger::{
     Change, Claim, ClaimedRequest, JournalSource, PlanAnywhere, ServerLedger, StoreCounts, StoreFacts, StoredAnswer,
     Unfinished,
 };
+use planwright_engine::upstream::{OfferedTools, PinnedServer, ToolPins};
 use planwright_engine::version_index::VersionIndexEntry;
 use tokio::sync::broadcast;
 
@@ -95,6 +100,10 @@ forwarding_ledger! {
     async fn version_entry(session: &SessionIdentity, plan: &PlanId, version: u32) -> Option<Entry>;
     async fn version_index(session: &SessionIdentity) -> BTreeSet<VersionIndexEntry>;
     async fn stored_plans(session: &SessionIdentity) -> (BTreeMap<PlanId, Plan>, Vec<DamagedRow>);
+    async fn memory_matches(chain: &ScopeChain, lookups: &[String]) -> MemoryMatches;
+    async fn memory_items(chain: &ScopeChain, places: &[Place]) -> FoundMemories;
+    async fn memories(chain: &ScopeChain, before: Option<u64>, limit: u32) -> FoundMemories;
+    async fn memories_named(chain: &ScopeChain, piece: &str) -> FoundMemories;
     async fn orphans() -> Vec<DamagedRow>;
     async fn acquire_lease(session: &SessionIdentity, owner: &str, ttl: Duration) -> Option<Lease>;
     async fn renew_lease(lease: &Lease, ttl: Duration) -> bool;
@@ -149,4 +158,27 @@ forwarding_server_ledger! {
     async fn forget_claim(key: &str) -> ();
     async fn restore(session: &SessionIdentity, journal: Arc<dyn JournalSource>) -> ();
     async fn pointers() -> Vec<(TransportChat, SessionIdentity)>;
+}
+
+#[async_trait]
+impl<L: ForwardingServerLedger> ToolPins for Forwarding<L> {
+    async fn pin_revisions(&self) -> LedgerResult<Vec<(ServerName, u64)>> {
+        self.0.inner_server().pin_revisions().await
+    }
+
+    async fn pinned_server(&self, server: &ServerName) -> LedgerResult<Option<PinnedServer>> {
+        self.0.inner_server().pinned_server(server).await
+    }
+
+    async fn record_offer(&self, server: &ServerName, offered: &OfferedTools) -> LedgerResult<()> {
+        self.0.inner_server().record_offer(server, offered).await
+    }
+
+    async fn accept_offer(&self, server: &ServerName, digest: Digest, by: &Actor, at: Timestamp) -> LedgerResult<bool> {
+        self.0.inner_server().accept_offer(server, digest, by, at).await
+    }
+
+    async fn forget_server(&self, server: &ServerName) -> LedgerResult<()> {
+        self.0.inner_server().forget_server(server).await
+    }
 }

@@ -141,7 +141,8 @@ pub trait Talk {
         Self: Sync,
     {
         async move {
-            let input = Input::ResumePlan { plan: plan.clone(), choice: None, worker: Worker::ThisProcess };
+            let input =
+                Input::ResumePlan { plan: plan.clone(), choice: None, worker: Worker::ThisProcess, after_step: None };
             let outcome = self.submit_and_wait(input, in_session(session, by), watcher).await?;
             Ok(outcome.answer().expect("a plan that is carried out has an outcome"))
         }

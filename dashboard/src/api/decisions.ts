@@ -6,11 +6,11 @@ const path = encodeURIComponent;
 
 /** A person's decision about a plan. Sent again with its key, it is carried out once. */
 export type PlanDecision =
-  | { kind: "approve"; digest: string; skip: number[]; note: string; review: boolean }
+  | { kind: "approve"; digest: string; skip: number[]; note: string; review: boolean; stepByStep?: boolean }
   | { kind: "reject"; reason: string }
   | { kind: "revise"; feedback: string; review: boolean }
   | { kind: "cancel"; reason: string }
-  | { kind: "resume"; choice?: StuckChoice };
+  | { kind: "resume"; choice?: StuckChoice; afterStep?: number };
 
 export type DecidedPlan = Plan & { notCarriedOut?: string };
 
@@ -21,7 +21,7 @@ export function decide(planId: string, decision: PlanDecision, key: string): Pro
   });
 }
 
-function decisionBody(decision: PlanDecision): Record<string, unknown> {
+export function decisionBody(decision: PlanDecision): Record<string, unknown> {
   switch (decision.kind) {
     case "approve":
       return {
@@ -29,6 +29,7 @@ function decisionBody(decision: PlanDecision): Record<string, unknown> {
         ...(decision.skip.length > 0 ? { skip: decision.skip } : {}),
         ...(decision.note.trim() === "" ? {} : { note: decision.note.trim() }),
         ...(decision.review ? { review: true } : {}),
+        ...(decision.stepByStep === true ? { stepByStep: true } : {}),
       };
     case "revise":
       return { feedback: decision.feedback.trim(), ...(decision.review ? { review: true } : {}) };
@@ -36,7 +37,11 @@ function decisionBody(decision: PlanDecision): Record<string, unknown> {
     case "cancel":
       return decision.reason.trim() === "" ? {} : { reason: decision.reason.trim() };
     case "resume":
-      return decision.choice === undefined ? {} : { choice: decision.choice };
+      return {
+        ...(decision.choice === undefined ? {} : { choice: decision.choice }),
+        // A go is for the step that was shown, and not for a later one.
+        ...(decision.afterStep === undefined ? {} : { afterStep: decision.afterStep }),
+      };
   }
 }
 
@@ -88,4 +93,9 @@ export function answerPermission(item: InboxItem, grant: PermissionGrant, words:
 export function answerQuestions(item: InboxItem, answers: string[], key: string): Promise<Answered> {
   const { digest, sessionId, channel } = item;
   return request("POST", `/api/questions/${path(item.id)}`, { body: { digest, sessionId, channel, answers }, idempotencyKey: key });
+}
+
+/** Accepts exactly the tools that were shown. */
+export function acceptTools(server: string, digest: string, key: string): Promise<{ name: string }> {
+  return request("POST", `/api/mcp-servers/${path(server)}/accept`, { body: { digest }, idempotencyKey: key });
 }

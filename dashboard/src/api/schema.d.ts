@@ -60,7 +60,7 @@ export interface paths {
         /**
          * List the decisions that wait for a person
          * @description First what agents ask: permission for a call, and questions; `limit` does not count these. Then plans to approve,
-         *     steps with an unknown result, and paused executions; the one that changed last comes first.
+         *     steps to look at, steps with an unknown result, and paused executions; the one that changed last comes first.
          */
         get: {
             parameters: {
@@ -921,8 +921,9 @@ export interface paths {
         put?: never;
         /**
          * Resume a plan
-         * @description Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. The work
-         *     runs after the answer.
+         * @description Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. If the plan
+         *     is approved step by step, exactly one step is released; `choice: "stop"` ends the execution. The work runs after the
+         *     answer.
          */
         post: {
             parameters: {
@@ -1937,6 +1938,91 @@ export interface paths {
         };
         trace?: never;
     };
+    "/api/sessions/{sessionId}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what a conversation changed in files
+         * @description A unified diff for each file, of the whole conversation and of its turns. What plans changed and what was put back is not
+         *     among them.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: never;
+                path: {
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description What it changed */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "sessionId": "k3yk3y8x",
+                         *       "channel": "web",
+                         *       "files": [
+                         *         {
+                         *           "workspace": null,
+                         *           "path": "notes.md",
+                         *           "diff": "diff --git a/notes.md b/notes.md\nnew file mode 100644\n--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+milk\n",
+                         *           "addedLines": 1,
+                         *           "removedLines": 0,
+                         *           "truncated": false
+                         *         }
+                         *       ],
+                         *       "turns": [
+                         *         {
+                         *           "turnId": "019ca6b1-9d3a-7c41-8a55-0f4b2f6f0c12",
+                         *           "at": "2026-03-01T12:04:00Z",
+                         *           "text": "note that we need milk",
+                         *           "files": [
+                         *             {
+                         *               "workspace": null,
+                         *               "path": "notes.md",
+                         *               "diff": "diff --git a/notes.md b/notes.md\nnew file mode 100644\n--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+milk\n",
+                         *               "addedLines": 1,
+                         *               "removedLines": 0,
+                         *               "truncated": false
+                         *             }
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "uncovered": {
+                         *         "added": [],
+                         *         "changed": [],
+                         *         "removed": [],
+                         *         "complete": true
+                         *       },
+                         *       "undone": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["ChatChangesView"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{sessionId}/journal": {
         parameters: {
             query?: never;
@@ -2205,6 +2291,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{sessionId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo what the last turn changed in files
+         * @description Puts the files back as they were before the last turn of the conversation that changed files outside of any plan. A file
+         *     that something else changed since is left as it is and named.
+         */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description The channel of the session; `web` if it is not said. */
+                    channel?: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+                };
+                header?: {
+                    /** @description A name for this request. Sent again with the same name, it is not carried out again and gets the same answer, for 24 hours. */
+                    "Idempotency-Key"?: string;
+                };
+                path: {
+                    sessionId: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["UndoingTurn"];
+                };
+            };
+            responses: {
+                /** @description What was put back */
+                200: {
+                    headers: {
+                        /** @description The answer is that of an earlier request with the same key */
+                        "idempotent-replayed"?: "true";
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "paths": [
+                         *         "src/main.rs"
+                         *       ],
+                         *       "notUndone": []
+                         *     }
+                         */
+                        "application/json": components["schemas"]["UndoView"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workbook": {
         parameters: {
             query?: never;
@@ -2348,6 +2496,8 @@ export interface components {
             sessionId?: string | null;
             /** @description The positions of the steps not to be done, from 1. */
             skip?: number[] | null;
+            /** @description Pause after each step until a person has looked at it. */
+            stepByStep?: boolean | null;
         };
         ApprovalView: {
             /** Format: date-time */
@@ -2358,6 +2508,8 @@ export interface components {
             given: string;
             note: string | null;
             skipped: components["schemas"]["SkippedView"][];
+            /** @description Whether the execution pauses after each step for a person's look. */
+            stepByStep: boolean;
             steps: string[];
             through: string;
         };
@@ -2484,6 +2636,19 @@ export interface components {
         };
         /** @enum {string} */
         Channel: "web" | "telegram" | "cli" | "mcp" | "acp" | "legacy";
+        /** @description What a conversation changed outside of any plan. */
+        ChatChangesView: {
+            channel: components["schemas"]["Channel"];
+            /** @description What is different now, one diff for each file, by path. Files that were put back are not among them. */
+            files: components["schemas"]["FileDiffView"][];
+            sessionId: string;
+            /** @description The same by turn, in order. */
+            turns: components["schemas"]["TurnChangesView"][];
+            /** @description What commands changed. It is not kept, so it cannot be undone. */
+            uncovered: components["schemas"]["ChangedPathsView"];
+            /** @description What people had put back, in order. */
+            undone: components["schemas"]["UndoneView"][];
+        };
         Command: {
             example: string;
             /** @description Under what help lists it. */
@@ -2624,6 +2789,8 @@ export interface components {
             type: string;
         };
         ExecutionView: {
+            /** @description The step that the person looks at, from 1. `resume` takes it as `afterStep`. */
+            afterStep?: number;
             counts: components["schemas"]["Counts"];
             /** Format: date-time */
             finishedAt: string | null;
@@ -2634,6 +2801,15 @@ export interface components {
              * @description Among the executions of the plan, from 1.
              */
             number: number;
+            /** @description What it waits for. */
+            pausedFor?: components["schemas"]["PausedFor"];
+            /**
+             * Format: date-time
+             * @description Since when it waits for a person.
+             */
+            pausedSince?: string;
+            /** @description How the calls were permitted that were made for it. */
+            permissions: components["schemas"]["PermissionCounts"];
             /** Format: date-time */
             startedAt: string;
             startedBy?: components["schemas"]["Actor"];
@@ -2795,6 +2971,11 @@ export interface components {
         /** @enum {string} */
         Outcome: "done" | "waits_for_person" | "answered" | "plan_ready" | "nothing_planned" | "stopped" | "limit_reached" | "looping" | "no_answer" | "model_failed" | "interrupted";
         /**
+         * @description What a paused execution waits for.
+         * @enum {string}
+         */
+        PausedFor: "step" | "person";
+        /**
          * @example {
          *       "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
          *       "grant": "once"
@@ -2809,6 +2990,15 @@ export interface components {
             sessionId?: string | null;
             /** @description What the person says to the agent about it. */
             words?: string | null;
+        };
+        /** @description How many calls the approved plan covered, a person was asked about, and were refused. */
+        PermissionCounts: {
+            /** Format: int32 */
+            asked: number;
+            /** Format: int32 */
+            covered: number;
+            /** Format: int32 */
+            refused: number;
         };
         /** @description A part of a changed line; together the pieces are the line. */
         Piece: {
@@ -3056,6 +3246,12 @@ export interface components {
          *     }
          */
         Resuming: {
+            /**
+             * Format: int32
+             * @description The step that the person looked at, from 1, of a plan that is approved step by step. It is refused if another step
+             *     has ended since.
+             */
+            afterStep?: number | null;
             channel?: components["schemas"]["Channel"] | null;
             choice?: components["schemas"]["StuckChoice"] | null;
             sessionId?: string | null;
@@ -3243,6 +3439,14 @@ export interface components {
         StuckChoice: "retry" | "skip" | "stop";
         /** @enum {string} */
         ToolStatus: "done" | "planned" | "settled" | "refused" | "failed" | "timed_out" | "uncertain";
+        TurnChangesView: {
+            /** Format: date-time */
+            at: string;
+            files: components["schemas"]["FileDiffView"][];
+            /** @description What the person said. */
+            text: string;
+            turnId: string;
+        };
         /**
          * @description It may be empty.
          * @example {
@@ -3257,6 +3461,10 @@ export interface components {
              * @description Only what this step changed, from 1.
              */
             step?: number | null;
+        };
+        /** @description It may be empty. */
+        UndoingTurn: {
+            channel?: components["schemas"]["Channel"] | null;
         };
         UndoneView: {
             /** Format: date-time */
@@ -3274,7 +3482,8 @@ export interface components {
             notUndone: components["schemas"]["NotUndoneView"][];
             /** @description The files that are as they were before. */
             paths: string[];
-            planId: string;
+            /** @description The plan that made the changes; absent if a turn of the conversation made them outside of any plan. */
+            planId?: string;
         };
         VersionView: {
             /** Format: date-time */
@@ -3286,13 +3495,15 @@ export interface components {
             version: number;
         };
         /** @enum {string} */
-        WaitingKind: "plan" | "permission" | "question" | "uncertain" | "run";
+        WaitingKind: "plan" | "permission" | "question" | "step" | "uncertain" | "run";
         WaitingStepView: {
             description: string;
             /** @description What is known about it. */
             note: string | null;
             /** @description From 1. */
             position: number;
+            /** @description How it ended. */
+            status?: components["schemas"]["StepStatus"];
         };
         WaitingView: {
             /** @description Whether the session works on the plan. */
@@ -3304,7 +3515,7 @@ export interface components {
             choices: string[];
             /** @description What an approval or an answer has to name. */
             digest: string;
-            /** @description The id of the plan, or of what the agent asks. */
+            /** @description The id of the plan, or of what the agent asks. For a step to look at, the position of the step follows a colon. */
             id: string;
             kind: components["schemas"]["WaitingKind"];
             /** Format: int32 */
@@ -3317,7 +3528,7 @@ export interface components {
             /** Format: date-time */
             since: string;
             status?: components["schemas"]["PlanStatus"];
-            /** @description The step whose result is unknown. */
+            /** @description The step whose result is unknown, or that a person looks at. */
             step?: components["schemas"]["WaitingStepView"];
             title: string;
         };

@@ -66,7 +66,7 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
         <div className="run-column">
           {isLatest && state === "PAUSED" && (
             <Banner tone="waiting" icon="pause">
-              {t("plan.paused", { done: counts.done, total: counts.total, step: next })}
+              {execution.pausedFor === "step" ? t("step.lookAt", { step: execution.afterStep ?? 0 }) : t("plan.paused", { done: counts.done, total: counts.total, step: next })}
             </Banner>
           )}
           {isLatest && state === "UNCERTAIN" && (
@@ -75,6 +75,7 @@ function Run({ plan, execution, executions }: { plan: Plan; execution: Execution
             </Banner>
           )}
           <Progress counts={counts} />
+          <p className="secondary">{t("run.permissions", { ...execution.permissions })}</p>
           <ol className="run-steps" aria-live="polite">
             {(execution.steps ?? []).map((run) => (
               <RunStep key={run.step} run={run} step={plan.steps.find((step) => step.id === run.step)} />

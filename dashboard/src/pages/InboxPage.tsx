@@ -17,7 +17,8 @@ import { Button, Empty, Failure, Loading, Time } from "../ui/basics";
 import { Visible } from "../ui/hidden";
 import { PlanBadge, planState, StateDot, type PlanState } from "../ui/status";
 import { AskDetail } from "./AskDetail";
-import { byUrgency, inboxAsk, inboxItemKey, inboxTitle, isAsk } from "./inboxItems";
+import { ToolChangeDetail } from "./ToolChangeDetail";
+import { byUrgency, inboxAsk, inboxItemKey, inboxPlan, inboxTitle, isAboutPlan } from "./inboxItems";
 
 /** Everything that waits for a person, over all sessions. */
 export function InboxPage(): ReactNode {
@@ -43,7 +44,7 @@ export function InboxPage(): ReactNode {
   const choose = (item: InboxItem | undefined) => {
     if (!item) return;
     // Beside the list where there is room for both. What an agent asks has no page of its own.
-    const beside = isAsk(item) || window.matchMedia("(min-width: 1100px)").matches;
+    const beside = !isAboutPlan(item) || window.matchMedia("(min-width: 1100px)").matches;
     if (beside || item.planId === undefined) void navigate({ search: { item: item.id }, replace: true });
     else void navigate({ to: "/p/$plan", params: { plan: item.planId } });
   };
@@ -89,8 +90,8 @@ export function InboxPage(): ReactNode {
           </ul>
         </div>
         {open && (
-          <section className="inbox-detail" data-ask={isAsk(open) || undefined} aria-label={inboxTitle(open)}>
-            {isAsk(open) ? <AskDetail key={open.id} item={open} /> : <Detail key={open.id} planId={open.id} />}
+          <section className="inbox-detail" data-ask={!isAboutPlan(open) || undefined} aria-label={inboxTitle(open)}>
+            <ItemDetail item={open} />
           </section>
         )}
       </div>
@@ -122,7 +123,13 @@ function Recent(): ReactNode {
   );
 }
 
-const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", run: "PAUSED" };
+const STATES: Record<InboxItem["kind"], PlanState> = { plan: "READY", permission: "UNCERTAIN", question: "UNCERTAIN", uncertain: "UNCERTAIN", step: "PAUSED", run: "PAUSED", tool_change: "UNCERTAIN" };
+
+function ItemDetail({ item }: { item: InboxItem }): ReactNode {
+  if (item.toolChange) return <ToolChangeDetail key={item.digest} item={item} change={item.toolChange} />;
+  if (isAboutPlan(item)) return <Detail key={item.id} planId={inboxPlan(item)} />;
+  return <AskDetail key={item.id} item={item} />;
+}
 
 function Detail({ planId }: { planId: string }): ReactNode {
   const plan = useQuery(planQuery(planId));

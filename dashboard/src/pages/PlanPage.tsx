@@ -237,7 +237,7 @@ function PlanBanners({
       )}
       {state === "PAUSED" && (
         <Banner tone="waiting" icon="pause" actions={run}>
-          {t("plan.paused", progress)}
+          {plan.execution?.pausedFor === "step" ? t("step.lookAt", { step: plan.execution.afterStep ?? 0 }) : t("plan.paused", progress)}
         </Banner>
       )}
       {state === "LEFT_TO_AGENT" && (

@@ -18,8 +18,18 @@ export function isAsk(item: InboxItem): boolean {
   return item.kind === "permission" || item.kind === "question";
 }
 
+/** Whether the item is about a plan, which has a page of its own. */
+export function isAboutPlan(item: InboxItem): boolean {
+  return !isAsk(item) && item.kind !== "tool_change";
+}
+
+/** The plan that is decided about. The id of a step to look at ends in the position of the step. */
+export function inboxPlan(item: InboxItem): string {
+  return item.planId ?? item.id;
+}
+
 /** What stops work comes before what has not begun; within that the oldest comes first. */
-const URGENCY: Record<InboxItem["kind"], number> = { permission: 0, question: 0, uncertain: 1, run: 2, plan: 3 };
+const URGENCY: Record<InboxItem["kind"], number> = { permission: 0, question: 0, uncertain: 1, step: 1, run: 2, plan: 3, tool_change: 4 };
 
 function urgency(item: InboxItem): number {
   return (URGENCY as Partial<Record<string, number>>)[item.kind] ?? 0;

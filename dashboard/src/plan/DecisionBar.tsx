@@ -38,6 +38,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
   const navigate = useNavigate();
   const [asking, setAsking] = useState<Asking>();
   const [note, setNote] = useState<string>();
+  const [stepByStep, setStepByStep] = useState(false);
   const approveButton = useRef<HTMLButtonElement>(null);
 
   const decision = useDecision(plan, (decided: DecidedPlan, made) => {
@@ -66,6 +67,7 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
       skip: out.filter((one) => one.because === undefined).map((one) => one.position),
       note: note ?? "",
       review: comments > 0,
+      stepByStep,
     });
 
   useKeys(
@@ -113,6 +115,22 @@ export function DecisionBar({ plan, shown, unticked, comments = 0, areCommentsSa
             <Button ref={approveButton} look="primary" off={off} busy={busy} onClick={approve} aria-describedby="covers" aria-keyshortcuts="a">
               {sending("approve") ? t("approve.sending") : isStale ? t("approve.plain", { version: shown.version }) : approveLabel(plan, shown.version, out.length, comments)}
             </Button>
+          )}
+          {has("approve") && plan.steps.length > 1 && (
+            <label className="decision-pace">
+              <input type="checkbox" checked={stepByStep} onChange={(event) => setStepByStep(event.target.checked)} />
+              <span>{t("approve.stepByStep")}</span>
+            </label>
+          )}
+          {has("next") && (
+            <>
+              <Button look="primary" icon="run" busy={busy} onClick={() => decision.send({ kind: "resume", afterStep: plan.execution?.afterStep })}>
+                {t("step.next", { step: plan.progress?.next?.step ?? 1 })}
+              </Button>
+              <Button busy={busy} onClick={() => decision.send({ kind: "resume", choice: "stop" })}>
+                {t("step.stop")}
+              </Button>
+            </>
           )}
           {has("start") && (
             <Button look="primary" icon="run" busy={busy} onClick={() => decision.send({ kind: "resume" })}>
@@ -177,7 +195,9 @@ function Covers({ plan, shown, out, compact }: { plan: Plan; shown: { version: n
           )}
         </>
       ) : (
-        <span>{t(`covers.state.${state}`, { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? plan.steps.length })}</span>
+        <span>
+          {plan.execution?.pausedFor === "step" && state === "PAUSED" ? t("step.lookAt", { step: plan.execution.afterStep ?? 0 }) : t(`covers.state.${state}`, { done: plan.progress?.done ?? 0, total: plan.progress?.total ?? plan.steps.length })}
+        </span>
       )}
     </div>
   );

@@ -23,6 +23,13 @@ test.each([
 test("a paused execution is resumed, an unknown result is decided", () => {
   expect(planButtons(plan("EXECUTING", { activity: "paused" }))).toContain("resume");
   const counts = { total: 2, done: 1, failed: 0, skipped: 0, uncertain: 1, inProgress: 0, notBegun: 0 };
-  const uncertain = plan("EXECUTING", { activity: "paused", execution: { id: "e", number: 1, startedAt: "", finishedAt: null, tookMs: null, counts } });
+  const uncertain = plan("EXECUTING", { activity: "paused", execution: { id: "e", number: 1, startedAt: "", finishedAt: null, tookMs: null, counts, permissions: { covered: 0, asked: 0, refused: 0 } } });
   expect(planButtons(uncertain)).toEqual(["retry", "skip", "stopStep", "cancel"]);
+});
+
+test("after a step to look at, the person goes on, changes the rest or stops", () => {
+  const counts = { total: 2, done: 1, failed: 0, skipped: 0, uncertain: 0, inProgress: 0, notBegun: 1 };
+  const permissions = { covered: 0, asked: 0, refused: 0 };
+  const execution = { id: "e", number: 1, startedAt: "", finishedAt: null, tookMs: null, counts, permissions, pausedFor: "step" as const, afterStep: 1 };
+  expect(planButtons(plan("EXECUTING", { activity: "paused", execution }))).toEqual(["next", "revise", "cancel"]);
 });

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import { inboxQuery, sessionsQuery } from "../api/queries";
-import { byUrgency, inboxTitle, isAsk } from "../pages/inboxItems";
+import { byUrgency, inboxPlan, inboxTitle, isAboutPlan } from "../pages/inboxItems";
 import { sessionIdOf } from "../session/id";
 import { t } from "../texts/t";
 import { visible } from "../ui/hidden";
@@ -43,7 +43,7 @@ function Choices({ onClose, onHelp }: { onClose: () => void; onHelp: () => void 
       label: visible(item.title),
       about: inboxTitle(item),
       icon: "inbox" as const,
-      act: () => void (isAsk(item) ? navigate({ to: "/", search: { item: item.id } }) : navigate({ to: "/p/$plan", params: { plan: item.id } })),
+      act: () => void (isAboutPlan(item) ? navigate({ to: "/p/$plan", params: { plan: inboxPlan(item) } }) : navigate({ to: "/", search: { item: item.id } })),
     }));
     const acts: Choice[] = [
       { id: "a-new", label: t("sessions.new"), icon: "plus", act: () => begin.mutate() },

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import type { InboxItem } from "../api/types";
 import { t } from "../texts/t";
 import { visible } from "../ui/hidden";
-import { inboxItemKey, inboxTitle, isAsk } from "../pages/inboxItems";
+import { inboxItemKey, inboxPlan, inboxTitle, isAboutPlan } from "../pages/inboxItems";
 
 /** The page's title counts what waits, and the browser says so where the person allowed it. */
 export function useInboxNotifications(items: readonly InboxItem[] | undefined): void {
@@ -28,7 +28,7 @@ export function useInboxNotifications(items: readonly InboxItem[] | undefined): 
       const notification = new Notification(inboxTitle(item), { body: visible(item.title), tag: inboxItemKey(item), icon: "/icon-192.png" });
       notification.onclick = () => {
         window.focus();
-        void (isAsk(item) ? navigate({ to: "/", search: { item: item.id } }) : navigate({ to: "/p/$plan", params: { plan: item.id } }));
+        void (isAboutPlan(item) ? navigate({ to: "/p/$plan", params: { plan: inboxPlan(item) } }) : navigate({ to: "/", search: { item: item.id } }));
       };
     }
   }, [items, navigate]);

@@ -10,6 +10,8 @@ use crate::visible::quoted;
 pub struct SpecialistOptions {
     /// Names of tools, or beginnings of names that end in `*`. The tool for its report is always there.
     pub tools: Option<Vec<String>>,
+    /// The model that answers, such as `openai:NAME`; the one of the configuration if absent.
+    pub model: Option<String>,
     /// The name of the sandbox level of its commands.
     pub sandbox: Option<String>,
     pub model_calls: Option<u32>,
@@ -27,6 +29,14 @@ impl SpecialistOptions {
             None => listed == name,
         };
         self.tools.as_ref().is_none_or(|tools| tools.iter().any(matches))
+    }
+
+    pub fn check_tool_names(&self) -> Result<(), String> {
+        let is_name = |tool: &String| !tool.trim_end_matches('*').is_empty() && !tool.contains(char::is_whitespace);
+        match self.tools.iter().flatten().find(|tool| !is_name(tool)) {
+            Some(wrong) => Err(format!("{} is not the name of a tool", quoted(wrong))),
+            None => Ok(()),
+        }
     }
 
     /// The refusal of a tool that is not among those of the specialist.

@@ -40,13 +40,26 @@ pub struct RecordSignature {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ApprovalEvent {
     /// The policy in force from now on.
-    PolicySet { policy: ApprovalPolicy },
-    ApproverAdded { approver: Approver },
-    ApproverRemoved { name: String },
+    PolicySet {
+        policy: ApprovalPolicy,
+    },
+    ApproverAdded {
+        approver: Approver,
+    },
+    ApproverRemoved {
+        name: String,
+    },
     /// The same key, sealed with another passphrase.
-    PassphraseChanged { name: String, sealed: SealedKey },
-    PassphraseFailed { name: String },
-    PassphraseAccepted { name: String },
+    PassphraseChanged {
+        name: String,
+        sealed: SealedKey,
+    },
+    PassphraseFailed {
+        name: String,
+    },
+    PassphraseAccepted {
+        name: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +70,9 @@ pub enum RecordDamage {
     Changed { seq: u64 },
     #[error("record {seq} of the approvers cannot be read: {reason}")]
     Unreadable { seq: u64, reason: String },
-    #[error("record {seq} of the approvers changes the enrolment or weakens the policy, and no enrolled approver signed it")]
+    #[error(
+        "record {seq} of the approvers changes the enrolment or weakens the policy, and no enrolled approver signed it"
+    )]
     Unsigned { seq: u64 },
     #[error("record {seq} of the approvers cannot be written: {reason}")]
     Unwritable { seq: u64, reason: String },

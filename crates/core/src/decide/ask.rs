@@ -7,6 +7,7 @@ use crate::decide::Decider;
 use crate::event::{Event, TurnEvent};
 use crate::ids::{AskId, ExecutionId, TurnId};
 use crate::plan::PlanStatus;
+use crate::plan::execution::PermissionCounts;
 use crate::plan::risk::tool_risks;
 use crate::policy::filled;
 use crate::refusal::{Refusal, RefusalCode};
@@ -26,11 +27,13 @@ impl Decider<'_> {
         self.check_subject(subject)?;
         let ask = AskId::from(&self.context.request);
         let digest = subject.digest(turn, call);
+        let asks_permission = matches!(subject, AskSubject::Permission(_));
         let event = match subject.clone() {
             AskSubject::Permission(asked) => TurnEvent::PermissionAsked { ask, call, digest, asked },
             AskSubject::Questions { questions } => TurnEvent::QuestionsAsked { ask, call, digest, questions },
         };
-        Ok(vec![Event::of_turn(turn, event)])
+        let counted = asks_permission.then(|| self.counted(open, PermissionCounts::ASKED)).flatten();
+        Ok(std::iter::once(Event::of_turn(turn, event)).chain(counted).collect())
     }
 
     fn check_subject(&self, subject: &AskSubject) -> Result<(), Refusal> {

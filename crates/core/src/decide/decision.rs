@@ -80,8 +80,8 @@ impl Decider<'_> {
             return Err(Refusal::invalid("A signature goes with an approval."));
         }
         match decision {
-            Decision::Approve { digest, selection, note, then, .. } => {
-                let mut events = self.approve(plan, digest, selection, note.as_deref(), additions)?;
+            Decision::Approve { digest, selection, note, step_by_step, then, .. } => {
+                let mut events = self.approve(plan, digest, selection, note.as_deref(), additions, *step_by_step)?;
                 match then {
                     AfterApproval::Wait => {}
                     AfterApproval::CarryOut => self.begin_approved(plan, &mut events)?,
@@ -106,9 +106,9 @@ impl Decider<'_> {
                     PlanEvent::Cancelled { reason: self.remark("reason", reason.as_deref())? },
                 )])
             }
-            Decision::Resume { .. } => {
+            Decision::Resume { after_step, .. } => {
                 self.approval_check(&plan.risks()).check_separate()?;
-                self.resume(plan)
+                self.resume(plan, *after_step)
             }
             Decision::Settle { step, choice, .. } => {
                 match choice {
@@ -145,6 +145,7 @@ impl Decider<'_> {
         selection: &Selection,
         note: Option<&str>,
         additions: Additions<'_>,
+        step_by_step: bool,
     ) -> Result<Vec<Event>, Refusal> {
         plan.permits(Action::Approve)?;
         if plan.digest() != *digest {
@@ -173,6 +174,7 @@ impl Decider<'_> {
             approved: selected.approved,
             skipped: selected.skipped,
             note: with_comments(self.remark("note", note)?, additions.comments),
+            step_by_step,
             required: Some(required),
             valid_until: valid_for.and_then(|time| self.context.at.checked_add(time).ok()),
             signatures: Vec::new(),

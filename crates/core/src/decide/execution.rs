@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::command::{EndedStep, Outcome, ProgressReport, RunCommand};
 use crate::decide::Decider;
 use crate::decide::resume::skipped;
+use crate::decide::step_pause::{check_released, is_step_by_step, look_first};
 use crate::event::{Event, PlanEvent, SessionEvent};
 use crate::gate::PlanTool;
 use crate::ids::{ExecutionId, PlanId, StepId};
-use crate::plan::execution::{Execution, StepRun, StepStatus};
+use crate::plan::execution::{Execution, PermissionCounts, StepPause, StepRun, StepStatus};
 use crate::plan::lifecycle::{Action, Rule};
 use crate::plan::{Plan, PlanStatus};
 use crate::refusal::Refusal;
@@ -27,7 +28,7 @@ impl Decider<'_> {
             RunCommand::Finish { plan, execution } => self.finish(plan, execution),
             RunCommand::Pause { plan, execution } => {
                 let (plan, running) = self.running(plan, execution)?;
-                Ok(if running.paused_since().is_some() { Vec::new() } else { vec![paused(plan, running, 0)] })
+                Ok(if running.paused_since().is_some() { Vec::new() } else { vec![paused(plan, running, 0, None)] })
             }
             RunCommand::Report(report) => self.report(report),
             RunCommand::ReportOnStep { plan, execution, step, report } => {
@@ -97,6 +98,7 @@ impl Decider<'_> {
     fn begin_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> Result<Event, Refusal> {
         let status = ahead.status(plan, step)?;
         check_needs_done(plan, ahead, step)?;
+        ahead.check_released(plan, step)?;
         match status {
             StepStatus::Pending => Ok(Event::of_plan(
                 &plan.id,
@@ -111,7 +113,7 @@ impl Decider<'_> {
     }
 
     fn end_step(&self, plan: &Plan, ahead: &PendingChanges<'_>, ended: &EndedStep) -> Result<Event, Refusal> {
-        let EndedStep { step, outcome, changes: _ } = ended;
+        let EndedStep { step, outcome, changes: _, permissions } = ended;
         let status = ahead.status(plan, step)?;
         // What was done is written down, however much it is altogether: it must not be done again for want of room.
         self.check_texts(outcome)?;
@@ -120,7 +122,15 @@ impl Decider<'_> {
             StepStatus::Pending => matches!(outcome.status, StepStatus::Skipped | StepStatus::Failed),
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped | StepStatus::Uncertain => false,
         };
-        if fits { Ok(step_ended(plan, ahead.running, step, outcome.clone())) } else { Err(already(step, status)) }
+        if !fits {
+            return Err(already(step, status));
+        }
+        if status == StepStatus::Pending {
+            ahead.check_released(plan, step)?;
+        }
+        let (execution, step) = (ahead.running.id.clone(), step.clone());
+        let (outcome, permissions) = (outcome.clone(), *permissions);
+        Ok(Event::of_plan(&plan.id, PlanEvent::StepEnded { execution, step, outcome, permissions }))
     }
 
     fn finish(&self, plan: &PlanId, execution: &ExecutionId) -> Result<Vec<Event>, Refusal> {
@@ -187,6 +197,11 @@ impl Decider<'_> {
                 "The result of step {} is unknown; a person decides how to continue.",
                 index + 1
             )));
+        }
+        let corrects = execution.steps[index].status.is_settled() && report.outcome.status.is_settled();
+        if !corrects {
+            let others = (1..).zip(&execution.steps).filter(|(position, _)| *position != index + 1);
+            check_released(plan, &execution, others.map(|(position, run)| (position, run.status)))?;
         }
         events.push(match report.outcome.status {
             StepStatus::InProgress => Event::of_plan(
@@ -258,6 +273,18 @@ impl<'a> PendingChanges<'a> {
         let found = self.moved.get(step).copied().or_else(|| Some(self.running.run(step)?.status));
         found.ok_or_else(|| Refusal::not_found(format!("Plan {} has no step {step}.", plan.number)))
     }
+
+    /// Refuses a step that begins before a person has looked at the one that ended.
+    fn check_released(&self, plan: &Plan, step: &StepId) -> Result<(), Refusal> {
+        let position = |step: &StepId| self.running.steps.iter().position(|run| run.step == *step).unwrap_or(0) + 1;
+        let ended = self.moved.iter().find(|(_, status)| status.is_settled());
+        if let Some((ended, _)) = ended.filter(|_| is_step_by_step(plan)) {
+            return Err(look_first(plan, position(ended)));
+        }
+        let others = (1..).zip(&self.running.steps).filter(|(_, run)| run.step != *step);
+        let now = |run: &StepRun| self.moved.get(&run.step).copied().unwrap_or(run.status);
+        check_released(plan, self.running, others.map(|(position, run)| (position, now(run))))
+    }
 }
 
 /// A step builds on the outcome of those it needs.
@@ -269,8 +296,8 @@ fn check_needs_done(plan: &Plan, ahead: &PendingChanges<'_>, step: &StepId) -> R
     }
 }
 
-pub(super) fn paused(plan: &Plan, execution: &Execution, idle_turns: u32) -> Event {
-    Event::of_plan(&plan.id, PlanEvent::ExecutionPaused { execution: execution.id.clone(), idle_turns })
+pub(super) fn paused(plan: &Plan, execution: &Execution, idle_turns: u32, after_step: Option<StepPause>) -> Event {
+    Event::of_plan(&plan.id, PlanEvent::ExecutionPaused { execution: execution.id.clone(), idle_turns, after_step })
 }
 
 pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
@@ -281,7 +308,23 @@ pub(super) fn finished(plan: &Plan, execution: &Execution) -> Event {
 }
 
 pub(super) fn step_ended(plan: &Plan, execution: &Execution, step: &StepId, outcome: Outcome) -> Event {
-    Event::of_plan(&plan.id, PlanEvent::StepEnded { execution: execution.id.clone(), step: step.clone(), outcome })
+    let (execution, step, permissions) = (execution.id.clone(), step.clone(), PermissionCounts::default());
+    Event::of_plan(&plan.id, PlanEvent::StepEnded { execution, step, outcome, permissions })
+}
+
+/// Counts how a call was permitted that was made for a plan. A call that is made before any step of a document is in
+/// progress counts for the first open step, else for the last one.
+pub(super) fn permissions_counted(
+    plan: &Plan,
+    execution: &Execution,
+    step: Option<&StepId>,
+    permissions: PermissionCounts,
+) -> Option<Event> {
+    let open = || execution.steps.iter().find(|run| !run.status.is_settled());
+    let any = || in_progress(execution).or_else(open).or(execution.steps.last()).map(|run| &run.step);
+    let step = step.or_else(any).filter(|_| !permissions.is_zero())?.clone();
+    let execution = execution.id.clone();
+    Some(Event::of_plan(&plan.id, PlanEvent::PermissionsCounted { execution, step, permissions }))
 }
 
 /// What a call did to files, if it did anything.

@@ -26,7 +26,11 @@ impl Decider<'_> {
         self.activate_document(plan, events)
     }
 
-    pub(super) fn resume(&self, plan: &Plan) -> Result<Vec<Event>, Refusal> {
+    /// `after_step` is the step that the person looked at before they said so.
+    pub(super) fn resume(&self, plan: &Plan, after_step: Option<usize>) -> Result<Vec<Event>, Refusal> {
+        if let Some(seen) = after_step {
+            check_looked_at(plan, seen)?;
+        }
         let active = self.snapshot.active().is_some_and(|active| active.id == plan.id);
         // A document that was parked while it was carried out continues where it stopped.
         let parked = plan.style() == PlanStyle::Document && plan.status == PlanStatus::Executing && !active;
@@ -95,6 +99,23 @@ impl Decider<'_> {
         let mut events = self.started(plan, execution);
         self.activate_document(plan, &mut events)?;
         Ok(events)
+    }
+}
+
+/// A person releases the next step only after a look at the one that ended last.
+fn check_looked_at(plan: &Plan, seen: usize) -> Result<(), Refusal> {
+    let waiting = plan.execution.as_ref().filter(|_| plan.status == PlanStatus::Executing);
+    let now = waiting.and_then(Execution::step_pause).map(|pause| pause.step);
+    match now {
+        Some(now) if now == seen => Ok(()),
+        Some(now) => Err(Refusal::stale(format!(
+            "Plan {} waits after step {now} now, not after step {seen}. Look at step {now} before you continue.",
+            plan.number
+        ))),
+        None => Err(Refusal::stale(format!(
+            "Plan {} does not wait after step {seen} any more. It is {}.",
+            plan.number, plan.status
+        ))),
     }
 }
 

@@ -164,7 +164,14 @@ impl Decider<'_> {
             }
         }
         self.snapshot.opened()?;
-        self.snapshot.named(&undo.plan)?;
+        match &undo.plan {
+            Some(plan) => drop(self.snapshot.named(plan)?),
+            // An open turn would go on with files that it does not expect.
+            None if self.snapshot.opened()?.turn.is_some() => {
+                return Err(Refusal::wrong_status("The agent is at work; stop it before changes are undone."));
+            }
+            None => {}
+        }
         Ok(vec![Event::Session(SessionEvent::ChangesUndone { undo: undo.clone() })])
     }
 

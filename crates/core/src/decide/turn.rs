@@ -3,10 +3,11 @@
 use crate::ask::Ask;
 use crate::command::{Outcome, TurnCommand};
 use crate::decide::Decider;
-use crate::decide::execution::{files_changed, in_progress, step_ended};
+use crate::decide::execution::{files_changed, in_progress, permissions_counted, step_ended};
+use crate::decide::step_pause::look_first;
 use crate::event::{Event, SessionEvent, TurnEvent};
 use crate::ids::TurnId;
-use crate::plan::execution::{Execution, StepStatus};
+use crate::plan::execution::{Execution, PermissionCounts, StepStatus};
 use crate::plan::{Plan, PlanStatus, PlanStyle};
 use crate::policy::filled;
 use crate::refusal::Refusal;
@@ -67,6 +68,7 @@ impl Decider<'_> {
             (Purpose::Document { plan }, None) => {
                 self.check_executing(plan)?;
                 self.check_brake(plan)?;
+                self.check_looked_at(plan)?;
             }
             (Purpose::Step { plan, execution, step, agent }, None) => {
                 self.policy.agents.assignable(agent)?;
@@ -109,6 +111,15 @@ impl Decider<'_> {
         )))
     }
 
+    /// No turn begins for a document while a person looks at the step that ended.
+    fn check_looked_at(&self, plan: &crate::ids::PlanId) -> Result<(), Refusal> {
+        let plan = self.snapshot.named(plan)?;
+        match plan.execution.as_ref().and_then(Execution::step_pause) {
+            Some(pause) => Err(look_first(plan, pause.step)),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn open_turn(&self, turn: &TurnId) -> Result<&OpenTurn, Refusal> {
         let open = self.snapshot.opened()?.turn.as_ref().and_then(|open| open.named(turn));
         open.ok_or_else(|| Refusal::wrong_status("This turn has ended."))
@@ -134,6 +145,7 @@ impl Decider<'_> {
             open.take_in(input);
             events.push(Event::of_turn(turn, input.clone().into()));
             events.extend(self.files_changed_by(&open, input));
+            events.extend(self.permissions_of(&open, input));
             events.extend(self.doubted(&open, input));
         }
         if let Some(ending) = ending {
@@ -147,6 +159,23 @@ impl Decider<'_> {
     fn files_changed_by(&self, open: &OpenTurn, input: &TurnInput) -> Option<Event> {
         let TurnInput::ToolEnded { call, changes, .. } = input else { return None };
         files_changed(|| self.change_origin(open, *call), changes)
+    }
+
+    fn permissions_of(&self, open: &OpenTurn, input: &TurnInput) -> Option<Event> {
+        let TurnInput::ToolEnded { permissions, .. } = input else { return None };
+        self.counted(open, *permissions)
+    }
+
+    /// Counts a call of the turn with the step of the plan that the turn carries out. An approved plan covers nothing
+    /// in other turns, so their calls are not counted.
+    pub(super) fn counted(&self, open: &OpenTurn, permissions: PermissionCounts) -> Option<Event> {
+        let (plan, step) = match &open.purpose {
+            Purpose::Step { plan, step, .. } => (plan, Some(step)),
+            Purpose::Document { plan } => (plan, None),
+            Purpose::Answer | Purpose::Question { .. } => return None,
+        };
+        let plan = self.snapshot.plan(plan).filter(|plan| plan.status == PlanStatus::Executing)?;
+        permissions_counted(plan, plan.execution.as_ref()?, step, permissions)
     }
 
     /// The call of a turn, and the plan and the step that the turn carries out.

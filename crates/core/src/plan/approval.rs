@@ -26,6 +26,9 @@ pub struct Approval {
     pub approved: Vec<StepId>,
     pub skipped: Vec<SkippedStep>,
     pub note: Option<String>,
+    /// Whether the execution pauses after each step until a person has looked at it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub step_by_step: bool,
     /// What the policy in force asked for. Absent in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<Require>,
@@ -60,6 +63,7 @@ pub struct SignedApproval<'a> {
     pub digest: &'a Digest,
     pub approved: &'a [StepId],
     pub note: Option<&'a str>,
+    pub step_by_step: bool,
     pub approver: &'a str,
     pub seq: u64,
     pub valid_until: Option<Timestamp>,
@@ -75,6 +79,7 @@ impl SignedApproval<'_> {
             "digest": self.digest,
             "approved": self.approved,
             "note": self.note,
+            "stepByStep": self.step_by_step,
             "approver": self.approver,
             "seq": self.seq,
             "validUntil": self.valid_until,

@@ -3,7 +3,7 @@
 use crate::ids::{ExecutionId, PlanId, StepId};
 use crate::plan::approval::Approval;
 use crate::plan::content::{AgentStep, MetadataChange, RecordedCall};
-use crate::plan::execution::{Execution, Outcome};
+use crate::plan::execution::{Execution, Outcome, PermissionCounts, StepPause};
 use crate::plan::lifecycle::PlanStatus;
 use crate::wire::events;
 
@@ -29,8 +29,14 @@ events! {
 
         "execution_started" ExecutionStarted { execution: Execution },
         /// No process works on it any more; it waits for a person. `idle_turns` counts the turns in a row that the
-        /// system began for it, none of which recorded any progress.
-        "execution_paused" ExecutionPaused { execution: ExecutionId, idle_turns: u32 },
+        /// system began for it, none of which recorded any progress. `after_step` is the step that the person looks at
+        /// before the next one begins.
+        "execution_paused" ExecutionPaused {
+            execution: ExecutionId,
+            idle_turns: u32,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            after_step: Option<StepPause>,
+        },
         /// A person asked for a paused execution to continue.
         "execution_resumed" ExecutionResumed { execution: ExecutionId },
         "step_begun" StepBegun {
@@ -39,7 +45,20 @@ events! {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             note: Option<String>,
         },
-        "step_ended" StepEnded { execution: ExecutionId, step: StepId, outcome: Outcome },
+        "step_ended" StepEnded {
+            execution: ExecutionId,
+            step: StepId,
+            outcome: Outcome,
+            /// How the call of a recorded step was permitted.
+            #[serde(default, skip_serializing_if = "PermissionCounts::is_zero")]
+            permissions: PermissionCounts,
+        },
+        /// How a call that a turn made for this step was permitted.
+        "permissions_counted" PermissionsCounted {
+            execution: ExecutionId,
+            step: StepId,
+            permissions: PermissionCounts,
+        },
         "execution_finished" ExecutionFinished { execution: ExecutionId, status: PlanStatus },
     }
 }
@@ -75,7 +94,9 @@ impl PlanEvent {
             | Self::ExecutionFinished { .. } => PlanChange::Plan,
             Self::ExecutionStarted { .. } => PlanChange::Everything,
             Self::ExecutionPaused { .. } | Self::ExecutionResumed { .. } => PlanChange::Pause,
-            Self::StepBegun { step, .. } | Self::StepEnded { step, .. } => PlanChange::Run(step),
+            Self::StepBegun { step, .. } | Self::StepEnded { step, .. } | Self::PermissionsCounted { step, .. } => {
+                PlanChange::Run(step)
+            }
         }
     }
 }

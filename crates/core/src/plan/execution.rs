@@ -69,9 +69,22 @@ pub enum Pause {
         at: Timestamp,
         /// How many turns in a row the system began for it, none of which recorded any progress.
         idle_turns: u32,
+        /// The step that a person looks at before the next one begins.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after_step: Option<StepPause>,
     },
     /// A person asked for it to continue, and no step has begun since.
     Resumed { at: Timestamp },
+}
+
+/// The pause after a step of a plan that is approved step by step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepPause {
+    /// 1-based index of the step that ended.
+    pub step: usize,
+    /// Whether the agent of another program carries the plan out and reported the step.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub external: bool,
 }
 
 /// How a step went, as one execution and the next one share it.
@@ -91,6 +104,50 @@ pub struct Run {
     /// What came of it before, the latest last; of many only the latest are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
+    /// How the calls that were made for it in this execution were permitted.
+    #[serde(default, skip_serializing_if = "PermissionCounts::is_zero")]
+    pub permissions: PermissionCounts,
+}
+
+/// How many calls the approved plan covered, how many a person was asked about, and how many were refused. A call that
+/// a person was asked about and refused counts twice: as asked and as refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionCounts {
+    /// Calls that were allowed because the approved plan covers them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub covered: u32,
+    /// Calls that waited for a person's answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub asked: u32,
+    /// Calls that a rule denied or a person did not permit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u32,
+}
+
+impl PermissionCounts {
+    pub const COVERED: Self = Self { covered: 1, asked: 0, refused: 0 };
+    pub const ASKED: Self = Self { covered: 0, asked: 1, refused: 0 };
+    pub const REFUSED: Self = Self { covered: 0, asked: 0, refused: 1 };
+
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl std::ops::Add for PermissionCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            covered: self.covered.saturating_add(other.covered),
+            asked: self.asked.saturating_add(other.asked),
+            refused: self.refused.saturating_add(other.refused),
+        }
+    }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The result of a step.
@@ -137,6 +194,7 @@ impl StepRun {
             started_at: None,
             finished_at: None,
             attempts: Vec::new(),
+            permissions: PermissionCounts::default(),
         }
         .into()
     }
@@ -188,7 +246,10 @@ impl Execution {
             .into_iter()
             .map(|step| {
                 let before = runs.get(&step.id);
-                if let Some(kept) = before.and_then(|run| run.kept(plan.style())) {
+                if let Some(mut kept) = before.and_then(|run| run.kept(plan.style())) {
+                    if !kept.permissions.is_zero() {
+                        kept.permissions = PermissionCounts::default();
+                    }
                     return kept;
                 }
                 let skipped = left_out.and_then(|skipped| skipped.iter().find(|left| left.step == step.id));
@@ -227,6 +288,19 @@ impl Execution {
             Some(Pause::Paused { at, .. }) => Some(at),
             Some(Pause::Resumed { .. }) | None => None,
         }
+    }
+
+    /// The step that a person looks at before the next one begins, if it waits for that.
+    pub fn step_pause(&self) -> Option<StepPause> {
+        match self.pause {
+            Some(Pause::Paused { after_step, .. }) => after_step,
+            Some(Pause::Resumed { .. }) | None => None,
+        }
+    }
+
+    /// How the calls of all its steps were permitted.
+    pub fn permissions(&self) -> PermissionCounts {
+        self.steps.iter().fold(PermissionCounts::default(), |sum, run| sum + run.permissions)
     }
 
     /// How many turns in a row the system began for it without any recorded progress.

@@ -108,7 +108,8 @@ impl PlanStatus {
             | PlanEvent::ExecutionPaused { .. }
             | PlanEvent::ExecutionResumed { .. }
             | PlanEvent::StepBegun { .. }
-            | PlanEvent::StepEnded { .. } => return self,
+            | PlanEvent::StepEnded { .. }
+            | PlanEvent::PermissionsCounted { .. } => return self,
         };
         match self.rule(action) {
             Rule::Becomes(status) => status,

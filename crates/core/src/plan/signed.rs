@@ -54,6 +54,7 @@ impl Plan {
             digest: &approval.digest,
             approved: &approval.approved,
             note: approval.note.as_deref(),
+            step_by_step: approval.step_by_step,
             approver: name,
             seq: signature.seq,
             valid_until: signature.valid_until,

@@ -86,6 +86,9 @@ fn decided(plan: &Plan) -> String {
                 let skipped: Vec<_> = approval.skipped.iter().map(|skipped| skipped.position.to_string()).collect();
                 words.push_str(&format!(", without step {}", skipped.join(", ")));
             }
+            if approval.step_by_step {
+                words.push_str(", step by step: the person looks after each step");
+            }
             if let Some(note) = &approval.note {
                 words.push_str(&format!(", with the note {}", title(note)));
             }
@@ -134,6 +137,10 @@ fn next(plan: &Plan) -> String {
         (PlanStatus::Collecting, PlanStyle::Build) => "complete the draft, then `plan_submit`".to_owned(),
         (PlanStatus::Ready, _) => "the person decides; change it only if they ask".to_owned(),
         (PlanStatus::Approved, PlanStyle::Document) => "begin with its first open step".to_owned(),
+        (PlanStatus::Executing, _) if step_pause(plan).is_some() => format!(
+            "the person looks at step {} first; do nothing of the plan until they have released the next step",
+            step_pause(plan).unwrap_or_default()
+        ),
         (PlanStatus::Executing, PlanStyle::Document) => step.map_or_else(
             || "every step has its outcome; tell the person how it went".to_owned(),
             |next| format!("step {}, {}", next.step, title(&next.description)),
@@ -148,6 +155,11 @@ fn next(plan: &Plan) -> String {
             "nothing, this plan is over; do not take it up again".to_owned()
         }
     }
+}
+
+/// The step that the person looks at before the next one begins.
+fn step_pause(plan: &Plan) -> Option<usize> {
+    Some(plan.execution.as_ref()?.step_pause()?.step)
 }
 
 /// Foreign words in one line of ours.

@@ -77,7 +77,7 @@ impl SessionEvent {
             | Self::WorkspaceChosen { .. }
             | Self::ClientSeen { .. } => None,
             Self::FilesChanged { origin, .. } => origin.plan.as_ref(),
-            Self::ChangesUndone { undo } => Some(&undo.plan),
+            Self::ChangesUndone { undo } => undo.plan.as_ref(),
             Self::PlanModeEnabled { plan, .. } | Self::ReviewDrafted { plan, .. } | Self::ReviewSent { plan, .. } => {
                 Some(plan)
             }

@@ -11,6 +11,7 @@ use crate::plan::PlanStyle;
 use crate::plan::approval::Selection;
 use crate::plan::reference::PlanReference;
 use crate::session::ConversationKey;
+use crate::upstream::ServerName;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlashCommand {
@@ -41,14 +42,25 @@ pub enum SlashCommand {
         words: Option<String>,
     },
     Status,
-    Memory(String),
-    Tools,
+    Memory(MemorySubcommand),
+    Tools(ToolsCommand),
     Help {
         topic: Option<String>,
     },
     Project(ProjectCommand),
     Changes(ChangeSelection),
     Undo(ChangeSelection),
+}
+
+/// The tools of the agent, and those of MCP servers that wait for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolsCommand {
+    List,
+    /// Without a code it shows what is to be accepted.
+    Accept {
+        server: ServerName,
+        code: Option<String>,
+    },
 }
 
 /// The folder that the file tools work in.
@@ -60,12 +72,31 @@ pub enum ProjectCommand {
     At(String),
 }
 
-/// Which changes of files. Without a plan, the active one or else the last one is meant.
+/// Which changes of files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangeSelection {
-    pub plan: Option<PlanReference>,
-    /// From 1.
-    pub step: Option<usize>,
+pub enum ChangeSelection {
+    /// Those of the active plan, else those that were made last: by the conversation or by a plan.
+    #[default]
+    Latest,
+    /// Those of a plan, or of one of its steps. Without a plan, the active one or else the last one is meant.
+    Plan {
+        plan: Option<PlanReference>,
+        /// From 1.
+        step: Option<usize>,
+    },
+    /// Those that the conversation made outside of any plan.
+    Chat,
+}
+
+/// What is done with the memory. An item is named by its id or by the end of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MemorySubcommand {
+    List,
+    Search { words: String },
+    Save { content: String },
+    Forget { memory: String },
+    Promote { memory: String },
+    Undo,
 }
 
 /// Where no plan is named, the active one is meant.
@@ -83,6 +114,8 @@ pub enum PlanCommand {
     Approve {
         plan: Option<PlanReference>,
         selection: Selection,
+        /// Whether the execution pauses after each step.
+        step_by_step: bool,
         note: Option<String>,
     },
     Reject {
@@ -155,7 +188,7 @@ impl SlashCommand {
             Self::Deny { .. } => "deny",
             Self::Status => "status",
             Self::Memory(_) => "memory",
-            Self::Tools => "tools",
+            Self::Tools(_) => "tools",
             Self::Help { .. } => "help",
             Self::Project(_) => "project",
             Self::Changes(_) => "changes",
@@ -195,7 +228,15 @@ impl fmt::Display for SlashCommand {
             Self::Auto(AutoCommand::On { goal }) => f.write_str(" on").and_then(|()| write_after(f, goal)),
             Self::Auto(AutoCommand::Off { run }) => f.write_str(" off").and_then(|()| write_after(f, run)),
             Self::Auto(AutoCommand::Status) => f.write_str(" status"),
-            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) | Self::Memory(text) => write!(f, " {text}"),
+            Self::Goal(text) | Self::Task(text) | Self::Schedule(text) => write!(f, " {text}"),
+            Self::Memory(command) => match command {
+                MemorySubcommand::List => f.write_str(" list"),
+                MemorySubcommand::Search { words } => write!(f, " search {words}"),
+                MemorySubcommand::Save { content } => write!(f, " save {content}"),
+                MemorySubcommand::Forget { memory } => write!(f, " forget {memory}"),
+                MemorySubcommand::Promote { memory } => write!(f, " promote {memory}"),
+                MemorySubcommand::Undo => f.write_str(" undo"),
+            },
             Self::Switch { key } => write!(f, " {key}"),
             Self::Help { topic } => write_after(f, topic),
             Self::Project(ProjectCommand::Show) => Ok(()),
@@ -209,7 +250,10 @@ impl fmt::Display for SlashCommand {
             }
             Self::Deny { words } => write_after(f, words),
             Self::Plans | Self::Goals | Self::Tasks | Self::Diary | Self::New | Self::Sessions => Ok(()),
-            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools => Ok(()),
+            Self::Reset | Self::Compact | Self::Stop | Self::Status | Self::Tools(ToolsCommand::List) => Ok(()),
+            Self::Tools(ToolsCommand::Accept { server, code }) => {
+                write!(f, " accept {server}").and_then(|()| write_after(f, code))
+            }
         }
     }
 }
@@ -226,9 +270,10 @@ impl PlanCommand {
             }
             Self::Diff(Comparison::Versions { plan }) => write_after(f, plan),
             Self::Diff(Comparison::Plans { first, second }) => write!(f, " {first} {second}"),
-            Self::Approve { plan, selection, note } => {
+            Self::Approve { plan, selection, step_by_step, note } => {
                 write_after(f, plan)?;
                 write_selection(f, selection)?;
+                write_after(f, &step_by_step.then_some("step by step"))?;
                 write_note(f, note.as_deref())
             }
             Self::Cancel { plan, reason } => write_after(f, plan).and_then(|()| write_note(f, reason.as_deref())),
@@ -250,8 +295,14 @@ fn write_after(f: &mut fmt::Formatter<'_>, argument: &Option<impl fmt::Display>)
 }
 
 fn write_selected_changes(f: &mut fmt::Formatter<'_>, selection: &ChangeSelection) -> fmt::Result {
-    write_after(f, &selection.plan)?;
-    selection.step.iter().try_for_each(|step| write!(f, " step {step}"))
+    match selection {
+        ChangeSelection::Latest => Ok(()),
+        ChangeSelection::Plan { plan, step } => {
+            write_after(f, plan)?;
+            step.iter().try_for_each(|step| write!(f, " step {step}"))
+        }
+        ChangeSelection::Chat => f.write_str(" chat"),
+    }
 }
 
 fn write_note(f: &mut fmt::Formatter<'_>, note: Option<&str>) -> fmt::Result {

@@ -6,7 +6,7 @@ use super::arguments::{
 };
 use super::command::{Comparison, OnOff, PlanCommand, SlashCommand};
 use super::mistake::Mistake;
-use super::selection::selection;
+use super::selection::{selection, without_step_by_step};
 use super::suggest::{is_abbreviation, is_misspelling, nearest};
 use super::table::{self, CommandSpec, offered};
 use crate::command::StuckChoice;
@@ -82,8 +82,9 @@ pub(super) fn approve(rest: &str) -> Read {
         Ok(plan) => (Some(plan), after),
         Err(_) => (None, arguments),
     };
+    let (steps, step_by_step) = without_step_by_step(steps);
     let (selection, note) = (selection(steps)?, note.and_then(some_text));
-    Ok(SlashCommand::Plan(PlanCommand::Approve { plan, selection, note }))
+    Ok(SlashCommand::Plan(PlanCommand::Approve { plan, selection, step_by_step, note }))
 }
 
 pub(super) fn reject(rest: &str) -> Read {

@@ -2,10 +2,11 @@
 
 use super::arguments::{Problem, Read, at_most_one_word, first_word, needed_text, nothing, some_text, split_at_mark};
 use super::command::PlanCommand::{Done, Off, Status};
-use super::command::{AutoCommand, SlashCommand};
+use super::command::{AutoCommand, MemorySubcommand, SlashCommand, ToolsCommand};
 use super::mistake::Mistake;
 use super::{plan, workspace};
 use crate::ask::Grant;
+use crate::refusal::Refusal;
 use crate::session::ConversationKey;
 use crate::visible::quoted;
 
@@ -63,7 +64,7 @@ impl Feature {
             Self::Tasks => false,
             Self::Schedules => false,
             Self::Diary => false,
-            Self::Memory => false,
+            Self::Memory => true,
             Self::Workbook => true,
         }
     }
@@ -165,8 +166,10 @@ static TABLE: [CommandSpec; 37] = {
         row(Plans, Deciding, "plans", "", |rest| nothing(rest, SlashCommand::Plans))
             .says("every plan of this session", "/plans"),
         row(Plans, Deciding, "plan show", "[plan]", plan::show).says("a plan as it would be approved", "/plan show 3"),
-        row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [-- note]", plan::approve)
-            .says("say yes, to all steps or some", "/plan approve 3 skip 2 -- looks fine"),
+        row(Plans, Deciding, "plan approve", "[plan] [only 1,3|skip 2] [step by step] [-- note]", plan::approve).says(
+            "say yes, to all steps or some; `step by step` pauses after each for a look",
+            "/plan approve 3 skip 2 step by step -- looks fine",
+        ),
         row(Plans, Deciding, "plan reject", "[#plan] [reason]", plan::reject)
             .says("say no; the plan ends", "/plan reject #3 too risky"),
         row(Plans, Deciding, "plan revise", "[#plan] <what to change>", plan::revise)
@@ -174,16 +177,16 @@ static TABLE: [CommandSpec; 37] = {
         row(Plans, Deciding, "plan cancel", "[plan] [-- reason]", plan::cancel)
             .says("end a plan, and its run with it", "/plan cancel 3 -- no longer needed"),
         row(Plans, Deciding, "plan resume", "[plan] [retry|skip|stop]", plan::resume).says(
-            "carry on with an approved plan, and say what becomes of the step it stopped at",
+            "carry on: with an approved plan, after a look at a step, or past one it stopped at",
             "/plan resume 3 skip",
         ),
         row(Plans, Deciding, "plan diff", "[plan] [other plan]", plan::diff)
             .says("what changed in a plan, or from one plan to another", "/plan diff 2 3"),
         row(Plans, Deciding, "plan export", "[plan]", plan::export).says("a plan as Markdown", "/plan export 3"),
-        row(Plans, Deciding, "changes", "[plan] [step 2]", workspace::changes)
-            .says("what a plan changed in files, as a diff", "/changes 3 step 2"),
-        row(Plans, Deciding, "undo", "[plan] [step 2]", workspace::undo)
-            .says("put the files back as they were before a plan or a step", "/undo 3"),
+        row(Plans, Deciding, "changes", "[plan] [step 2] or chat", workspace::changes)
+            .says("what a plan changed in files, or the chat outside of any plan, as a diff", "/changes 3 step 2"),
+        row(Plans, Deciding, "undo", "[plan] [step 2] or chat", workspace::undo)
+            .says("put files back as before a plan, a step, or the chat's last turn that changed some", "/undo 3"),
         row(Conversation, Talking, "project", "[folder]", workspace::project).says(
             "work in this folder from now on; `off` goes back to the session's own folder",
             "/project /home/me/shop",
@@ -221,12 +224,12 @@ static TABLE: [CommandSpec; 37] = {
             .says("what was done and when", "/diary"),
         row(Conversation, LookingAround, "status", "", |rest| nothing(rest, SlashCommand::Status))
             .says("this session at a glance", "/status"),
-        row(Memory, LookingAround, "memory", "<words>", |rest| {
-            needed_text(rest, "what to look for").map(SlashCommand::Memory)
-        })
-        .says("what is remembered about something", "/memory invoices"),
-        row(Conversation, LookingAround, "tools", "", |rest| nothing(rest, SlashCommand::Tools))
-            .says("the tools the agent has now", "/tools"),
+        row(Memory, LookingAround, "memory", "[list|search|save|forget|promote|undo] [words]", memory)
+            .says("what is remembered here; save, forget, or let every session read it", "/memory search invoices"),
+        row(Conversation, LookingAround, "tools", "[accept <server> [code]]", tools).says(
+            "the tools the agent has now; or accept those of an MCP server, which you see without the code",
+            "/tools accept github 3f2a91c0",
+        ),
         row(Conversation, LookingAround, "help", "[command]", |rest| Ok(SlashCommand::Help { topic: some_text(rest) }))
             .says("the commands, or one of them with an example", "/help plan"),
     ]
@@ -260,6 +263,46 @@ fn allow(rest: &str) -> Read {
         },
     };
     Ok(SlashCommand::Allow { code: Some(code), grant, words })
+}
+
+fn tools(rest: &str) -> Read {
+    let (word, more) = first_word(rest);
+    match word.to_lowercase().as_str() {
+        "" => return Ok(SlashCommand::Tools(ToolsCommand::List)),
+        "accept" => {}
+        _ => return Err(format!("Only `accept` can follow, and {} did.", quoted(word)).into()),
+    }
+    let named = needed_text(more, "which MCP server; `/tools` lists them")?;
+    let (server, code) = first_word(&named);
+    let server = server.parse().map_err(|refusal: Refusal| refusal.message)?;
+    let code = at_most_one_word(code)?.map(|code| code.to_lowercase());
+    let is_code = |code: &str| code.len() >= SHORTEST_CODE && code.chars().all(|letter| letter.is_ascii_hexdigit());
+    if let Some(code) = code.as_deref().filter(|code| !is_code(code)) {
+        let message = format!("{} is not the code of what there is to accept.", quoted(code));
+        return Err(message.into());
+    }
+    Ok(SlashCommand::Tools(ToolsCommand::Accept { server, code }))
+}
+
+fn memory(rest: &str) -> Read {
+    let (word, more) = first_word(rest);
+    let named = |more: &str| -> Result<String, Problem> {
+        at_most_one_word(more)?
+            .ok_or_else(|| Problem::from("Say which memory; `/memory list` shows their ids.".to_owned()))
+    };
+    let command = match word.to_lowercase().as_str() {
+        "" | "list" => return nothing(more, SlashCommand::Memory(MemorySubcommand::List)),
+        "undo" => return nothing(more, SlashCommand::Memory(MemorySubcommand::Undo)),
+        "search" => MemorySubcommand::Search { words: needed_text(more, "what to look for")? },
+        "save" => MemorySubcommand::Save { content: needed_text(more, "what to remember")? },
+        "forget" => MemorySubcommand::Forget { memory: named(more)? },
+        "promote" => MemorySubcommand::Promote { memory: named(more)? },
+        _ => {
+            let known = "`list`, `search`, `save`, `forget`, `promote` and `undo`";
+            return Err(format!("{} is none of {known}.", quoted(word)).into());
+        }
+    };
+    Ok(SlashCommand::Memory(command))
 }
 
 fn auto(rest: &str) -> Read {

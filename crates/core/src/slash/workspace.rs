@@ -2,9 +2,11 @@
 
 use super::arguments::{Read, first_word, optional_reference, some_text};
 use super::command::{ChangeSelection, ProjectCommand, SlashCommand};
+use crate::plan::reference::PlanReference;
 use crate::visible::quoted;
 
 const STEP: &str = "step";
+const CHAT: &str = "chat";
 
 /// The rest of the line is the path, spaces included.
 pub(super) fn project(rest: &str) -> Read {
@@ -23,23 +25,34 @@ pub(super) fn undo(rest: &str) -> Read {
     Ok(SlashCommand::Undo(selection(rest)?))
 }
 
-/// `3`, `3.2`, `3 step 2` or `step 2`.
+/// `3`, `3.2`, `3 step 2`, `step 2` or `chat`.
 fn selection(rest: &str) -> Result<ChangeSelection, String> {
     let rest = rest.trim();
+    if rest.is_empty() {
+        return Ok(ChangeSelection::Latest);
+    }
+    if rest.eq_ignore_ascii_case(CHAT) {
+        return Ok(ChangeSelection::Chat);
+    }
+    let (plan, step) = plan_and_step(rest)?;
+    Ok(ChangeSelection::Plan { plan, step })
+}
+
+fn plan_and_step(rest: &str) -> Result<(Option<PlanReference>, Option<usize>), String> {
     if let Some((plan, step)) = rest.rsplit_once('.')
         && !plan.contains(char::is_whitespace)
     {
-        return Ok(ChangeSelection { plan: optional_reference(plan)?, step: Some(position(step)?) });
+        return Ok((optional_reference(plan)?, Some(position(step)?)));
     }
     let (first, more) = first_word(rest);
     if first.eq_ignore_ascii_case(STEP) {
-        return Ok(ChangeSelection { plan: None, step: Some(position(more)?) });
+        return Ok((None, Some(position(more)?)));
     }
     let (word, number) = first_word(more);
     if word.eq_ignore_ascii_case(STEP) {
-        return Ok(ChangeSelection { plan: optional_reference(first)?, step: Some(position(number)?) });
+        return Ok((optional_reference(first)?, Some(position(number)?)));
     }
-    Ok(ChangeSelection { plan: optional_reference(rest)?, step: None })
+    Ok((optional_reference(rest)?, None))
 }
 
 fn position(word: &str) -> Result<usize, String> {

@@ -4,6 +4,7 @@ use crate::ask::{CallToPermit, Grant, Question};
 use crate::ids::{AskId, ExecutionId};
 use crate::model::ModelReply;
 use crate::plan::Digest;
+use crate::plan::execution::PermissionCounts;
 use crate::turn::{Purpose, ToolOutcome, TurnEnding, TurnInput};
 use crate::wire::events;
 use crate::workspace::CallChanges;
@@ -48,13 +49,14 @@ events! {
 }
 
 impl TurnEvent {
-    /// The input that it gives to the turn's state machine, which does not know of files.
+    /// The input that it gives to the turn's state machine, which does not know of files and permissions.
     pub fn input(&self) -> Option<TurnInput> {
         match self {
             Self::ModelReplied { reply, tokens } => Some(TurnInput::Replied { reply: reply.clone(), tokens: *tokens }),
             Self::ToolEnded { call, outcome, tokens } => {
                 let (outcome, changes) = (outcome.clone(), CallChanges::default());
-                Some(TurnInput::ToolEnded { call: *call, outcome, tokens: *tokens, changes })
+                let permissions = PermissionCounts::default();
+                Some(TurnInput::ToolEnded { call: *call, outcome, tokens: *tokens, changes, permissions })
             }
             Self::Begun { .. }
             | Self::Resumed
@@ -71,7 +73,9 @@ impl From<TurnInput> for TurnEvent {
     fn from(input: TurnInput) -> Self {
         match input {
             TurnInput::Replied { reply, tokens } => Self::ModelReplied { reply, tokens },
-            TurnInput::ToolEnded { call, outcome, tokens, changes: _ } => Self::ToolEnded { call, outcome, tokens },
+            TurnInput::ToolEnded { call, outcome, tokens, changes: _, permissions: _ } => {
+                Self::ToolEnded { call, outcome, tokens }
+            }
         }
     }
 }

@@ -135,6 +135,7 @@ fn an_approval_says_who_when_through_what_and_for_what() {
             digest,
             selection: Selection::All,
             note,
+            step_by_step: false,
             then: AfterApproval::Wait,
         }))
         .unwrap();
@@ -226,6 +227,7 @@ fn reasons_and_notes_are_trimmed_and_have_a_largest_size() {
             digest,
             selection: Selection::All,
             note: Some(long()),
+            step_by_step: false,
             then: AfterApproval::Wait,
         },
     ] {
@@ -344,7 +346,14 @@ mod carrying_out {
     fn approve_and_begin(world: &mut World, plan: &planwright_core::ids::PlanId, selection: Selection) -> Decided {
         let digest = world.plan(plan).digest();
         let (plan, then) = (plan.clone(), AfterApproval::CarryOut);
-        world.person(Command::Decide(Decision::Approve { plan, digest, selection, note: None, then }))
+        world.person(Command::Decide(Decision::Approve {
+            plan,
+            digest,
+            selection,
+            note: None,
+            step_by_step: false,
+            then,
+        }))
     }
 
     #[test]
@@ -410,7 +419,7 @@ mod carrying_out {
         world.agent(set("two")).unwrap();
         let before = world.snapshot.clone();
         let (selection, then) = (Selection::All, AfterApproval::CarryOut);
-        let stale = Decision::Approve { plan: plan.clone(), digest, selection, note: None, then };
+        let stale = Decision::Approve { plan: plan.clone(), digest, selection, note: None, step_by_step: false, then };
         refused(world.person(Command::Decide(stale)), RefusalCode::StaleApproval, "has changed");
         refused(approve_and_begin(&mut world, &plan, only(&[1])), RefusalCode::InvalidArgument, "as a whole");
         assert_eq!(world.snapshot, before);
@@ -424,7 +433,8 @@ mod carrying_out {
         let mut world = collected(1);
         let (plan, digest) = (world.active().id.clone(), world.active().digest());
         let (selection, then) = (Selection::All, AfterApproval::CarryOut);
-        let approve = Command::Decide(Decision::Approve { plan, digest, selection, note: None, then });
+        let approve =
+            Command::Decide(Decision::Approve { plan, digest, selection, note: None, step_by_step: false, then });
         let mut off = world.clone();
         off.policy.standing_approval = StandingApproval::Off;
         refused(off.send(policy_actor(), approve.clone()), RefusalCode::PolicyDenied, "Only a person decides");

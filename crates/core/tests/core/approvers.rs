@@ -46,6 +46,7 @@ fn signature(plan: &Plan, by: &str, n: u8, valid_until: Option<Timestamp>) -> Ap
         digest: &digest,
         approved: &approved,
         note: None,
+        step_by_step: false,
         approver: by,
         seq: 3,
         valid_until,
@@ -149,7 +150,11 @@ fn an_approval_ends() {
     let plan = world.statuses().len();
     assert!(plan > 0);
     let approved = world.snapshot.plans.values().find(|plan| plan.status == PlanStatus::Approved).unwrap().id.clone();
-    refused(world.person(Command::Decide(Decision::Resume { plan: approved })), RefusalCode::PolicyDenied, "expired");
+    refused(
+        world.person(Command::Decide(Decision::Resume { plan: approved, after_step: None })),
+        RefusalCode::PolicyDenied,
+        "expired",
+    );
 }
 
 struct Records {

@@ -2,6 +2,8 @@
 
 mod advance;
 mod pauses;
+mod step_by_step;
+mod step_model;
 mod stuck_steps;
 
 use planwright_core::actor::Actor;

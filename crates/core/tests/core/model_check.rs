@@ -123,6 +123,7 @@ impl Intent {
                 digest,
                 selection: Selection::All,
                 note: None,
+                step_by_step: false,
                 then: AfterApproval::Wait,
             }),
             Self::Cancel(plan) => Command::Decide(Decision::Cancel { plan, reason: None }),

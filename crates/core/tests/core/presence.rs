@@ -37,7 +37,12 @@ fn window() -> TerminalEvidence {
     }
 }
 
-fn checked(channel: Channel, clients: &[AgentClient], presence: Option<Presence>, require: Require) -> Result<(), String> {
+fn checked(
+    channel: Channel,
+    clients: &[AgentClient],
+    presence: Option<Presence>,
+    require: Require,
+) -> Result<(), String> {
     let policy = ApprovalPolicy::requiring(require);
     let risks = BTreeSet::from([Risk::ChangesFiles]);
     let (sandbox, presence) = (AgentSandbox::Restricted, presence.as_ref());
@@ -65,9 +70,8 @@ fn each_presence_under_each_policy() {
         (Some(Presence::terminal(None)), false, false, false),
         (None, false, false, false),
     ] {
-        let is_enough = |channel, clients: &[AgentClient], require| {
-            checked(channel, clients, presence.clone(), require).is_ok()
-        };
+        let is_enough =
+            |channel, clients: &[AgentClient], require| checked(channel, clients, presence.clone(), require).is_ok();
         assert!(is_enough(Channel::Mcp, &[client()], Require::Any), "{presence:?}");
         for channel in [Channel::Web, Channel::Telegram, Channel::Cli] {
             assert_eq!(is_enough(channel, &[], Require::Separate), own, "{presence:?} in {channel}");
@@ -85,7 +89,9 @@ fn the_token_is_not_enough_where_the_agent_can_read_it() {
     let (presence, risks) = (Presence::Token, BTreeSet::new());
     let check = |sandbox, clients: &[AgentClient]| {
         let presence = Some(&presence);
-        ApprovalCheck { policy: &policy, sandbox, channel: Channel::Web, clients, risks: &risks, presence }.check().is_ok()
+        ApprovalCheck { policy: &policy, sandbox, channel: Channel::Web, clients, risks: &risks, presence }
+            .check()
+            .is_ok()
     };
     assert!(check(AgentSandbox::Restricted, &[]));
     assert!(!check(AgentSandbox::Open, &[]));

@@ -229,6 +229,7 @@ fn an_approval_says_what_was_left_out_and_noted() {
         digest: plan.digest(),
         selection: Selection::Skip([2].into()),
         note: Some("be\ncareful".to_owned()),
+        step_by_step: false,
         then: AfterApproval::Wait,
     });
     world.person(command).unwrap();
@@ -347,6 +348,7 @@ fn other_peoples_words_stay_in_quotation_marks_on_one_line() {
             digest,
             selection: Selection::All,
             note: Some(note.to_owned()),
+            step_by_step: false,
             then: AfterApproval::Wait,
         };
         world.send(Actor::person(by, "telegram"), Command::Decide(approve)).unwrap();

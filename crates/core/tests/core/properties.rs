@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use planwright_core::event::{Event, PlanChange};
 use planwright_core::ids::{PlanId, StepId};
 use planwright_core::plan::diff::{DiffLine, Version, diff};
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanContent, PlanStatus, PlanStyle, markdown};
 use planwright_core::prompt::plan_block;
 use planwright_core::snapshot::{CommandContext, Snapshot};
@@ -118,6 +119,11 @@ fn check_plan(plan: &Plan) -> Result<(), TestCaseError> {
     let running = plan.execution.as_ref().is_some_and(|execution| execution.finished_at.is_none());
     prop_assert_eq!(running, plan.status == Executing, "an execution is open exactly while the plan is EXECUTING");
     prop_assert_eq!(plan.superseded_by.is_some(), plan.status == Superseded);
+    if let (Some(execution), true) = (&plan.execution, plan.approval.as_ref().is_some_and(|it| it.step_by_step)) {
+        let under_way = execution.steps.iter().filter(|run| run.status == StepStatus::InProgress).count();
+        let most = usize::from(execution.step_pause().is_none());
+        prop_assert!(under_way <= most, "a step is under way that no person released");
+    }
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use planwright_core::ids::{RequestId, TurnId};
 use planwright_core::journal::Entry;
 use planwright_core::model::{ModelMessage, ModelReply, ToolCall, Usage};
 use planwright_core::plan::PlanStyle;
+use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::policy::Policy;
 use planwright_core::refusal::Refusal;
 use planwright_core::session::Session;
@@ -106,7 +107,13 @@ pub(crate) fn answers(text: &str) -> TurnInput {
 
 pub(crate) fn came_to(number: u32, status: ToolStatus, text: &str) -> TurnInput {
     let outcome = ToolOutcome { status, text: text.to_owned() };
-    TurnInput::ToolEnded { call: number, outcome, tokens: Measure::Bytes.count(text), changes: CallChanges::default() }
+    TurnInput::ToolEnded {
+        call: number,
+        outcome,
+        tokens: Measure::Bytes.count(text),
+        changes: CallChanges::default(),
+        permissions: PermissionCounts::default(),
+    }
 }
 
 pub(crate) fn done_with(number: u32) -> TurnInput {
@@ -251,7 +258,13 @@ impl Talk {
                 let outcome = ToolOutcome { status: *status, text: text.clone() };
                 tell(
                     &turn,
-                    &[TurnInput::ToolEnded { call, outcome, tokens: count(text), changes: CallChanges::default() }],
+                    &[TurnInput::ToolEnded {
+                        call,
+                        outcome,
+                        tokens: count(text),
+                        changes: CallChanges::default(),
+                        permissions: PermissionCounts::default(),
+                    }],
                 )
             }
             Move::End(end, text) => {

@@ -8,7 +8,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::ConversationKey;
-use planwright_core::slash::{Comparison, Feature, Input, Mistake, PlanCommand, SlashCommand};
+use planwright_core::slash::{Comparison, Feature, Input, Mistake, PlanCommand, SlashCommand, ToolsCommand};
 use planwright_core::slash::{completions, help, offered, parse};
 use proptest::prelude::*;
 
@@ -70,7 +70,8 @@ fn messages() {
 #[test]
 fn plan_commands() {
     use PlanCommand::*;
-    let approve = |plan, selection, note| Approve { plan, selection, note };
+    let approve = |plan, selection, note| Approve { plan, selection, step_by_step: false, note };
+    let by_step = |plan, selection, note| Approve { plan, selection, step_by_step: true, note };
     let about = |text: &str| About(text.to_owned());
     for (text, expected) in [
         ("/plan", Status),
@@ -112,6 +113,12 @@ fn plan_commands() {
             approve(None, Selection::All, some("only if 2 -- and 3 --\nhold")),
         ),
         ("/plan approve 3 — fine", approve(number(3), Selection::All, some("fine"))),
+        ("/plan approve step by step", by_step(None, Selection::All, None)),
+        ("/plan approve 3 Step  by\tSTEP", by_step(number(3), Selection::All, None)),
+        ("/plan approve 3 --step-by-step", by_step(number(3), Selection::All, None)),
+        ("/plan approve 3 only 1,3 step by step -- fine", by_step(number(3), only(&[1, 3]), some("fine"))),
+        ("/plan approve skip 2 step by step", by_step(None, skip(&[2]), None)),
+        ("/plan approve -- step by step", approve(None, Selection::All, some("step by step"))),
         ("/plan reject", Reject { plan: None, reason: None }),
         ("/plan reject 3", Reject { plan: number(3), reason: None }),
         ("/plan reject #3 too risky", Reject { plan: number(3), reason: some("too risky") }),
@@ -182,7 +189,7 @@ fn other_commands() {
         ("/Compact", Compact),
         (" /stop \n", Stop),
         ("/status@bot", Status),
-        ("/tools", Tools),
+        ("/tools", Tools(ToolsCommand::List)),
         ("/help", Help { topic: None }),
         ("/help plan", Help { topic: some("plan") }),
         ("/help  /plan approve ", Help { topic: some("/plan approve") }),
@@ -361,6 +368,11 @@ fn approvals_that_are_not_understood_are_refused() {
         "3 --digest 00",
         "--only",
         "only 1,3 3",
+        "3 step by",
+        "3 by step",
+        "3 step by step only 1",
+        "step by step 3",
+        "3 step by step by step",
     ] {
         let mistake = mistake(&format!("/plan approve {arguments}"));
         assert!(matches!(mistake, Mistake::WrongArguments { .. }), "{arguments}: {mistake}");
@@ -392,7 +404,7 @@ fn mistakes_are_refusals_with_a_code() {
 }
 
 /// The names that must not be shown to anyone yet.
-const TO_COME: [&str; 8] = ["/auto", "/goal", "/goals", "/task", "/tasks", "/schedule", "/diary", "/memory"];
+const TO_COME: [&str; 7] = ["/auto", "/goal", "/goals", "/task", "/tasks", "/schedule", "/diary"];
 
 fn mentions(text: &str, name: &str) -> bool {
     let ends = |after: &str| !after.starts_with(|c: char| c.is_alphanumeric());

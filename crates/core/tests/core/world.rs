@@ -11,7 +11,7 @@ use planwright_core::event::Event;
 use planwright_core::ids::{ExecutionId, PlanId, RequestId, StepId};
 use planwright_core::journal::{Head, SealedEntry};
 use planwright_core::plan::approval::Selection;
-use planwright_core::plan::execution::StepStatus;
+use planwright_core::plan::execution::{PermissionCounts, StepStatus};
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::{Policy, StandingApproval};
 use planwright_core::refusal::{Refusal, RefusalCode};
@@ -270,6 +270,7 @@ pub(crate) fn approve(plan: &Plan, selection: Selection) -> Command {
         digest: plan.digest(),
         selection,
         note: None,
+        step_by_step: false,
         then: AfterApproval::Wait,
     })
 }
@@ -287,7 +288,7 @@ pub(crate) fn cancel(plan: &PlanId) -> Command {
 }
 
 pub(crate) fn resume(plan: &PlanId) -> Command {
-    Command::Decide(Decision::Resume { plan: plan.clone() })
+    Command::Decide(Decision::Resume { plan: plan.clone(), after_step: None })
 }
 
 pub(crate) fn outcome(status: StepStatus) -> Outcome {
@@ -303,6 +304,11 @@ pub(crate) fn begin_step(plan: PlanId, execution: ExecutionId, id: &str) -> RunC
 }
 
 pub(crate) fn end_step(plan: PlanId, execution: ExecutionId, id: &str, status: StepStatus) -> RunCommand {
-    let ended = EndedStep { step: step(id), outcome: outcome(status), changes: CallChanges::default() };
+    let ended = EndedStep {
+        step: step(id),
+        outcome: outcome(status),
+        changes: CallChanges::default(),
+        permissions: PermissionCounts::default(),
+    };
     RunCommand::Advance { plan, execution, ended: vec![ended], begun: Vec::new() }
 }

@@ -3,16 +3,20 @@
 //! - `plans`: `/plan …` and `/plans`
 //! - `decisions`: approve, reject, revise, cancel and resume a plan, also for inputs that are no slash commands
 //! - `overview`: `/status`, `/sessions` and `/tools`
+//! - `upstream`: `/tools accept`
 //! - `workbook`: `/plan files`, and the workbook of `/plan <text>`
 //! - `compact`: `/compact`
+//! - `memory`: `/memory …`
 //! - `workspace`: `/project`, `/changes` and `/undo`
 //!
 //! `/allow` and `/deny` are answers, which `asks` takes.
 
 mod compact;
 mod decisions;
+mod memory;
 mod overview;
 mod plans;
+mod upstream;
 mod workbook;
 mod workspace;
 
@@ -24,7 +28,7 @@ use planwright_core::command::{Command, TurnCommand};
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
-use planwright_core::slash::{self, SlashCommand};
+use planwright_core::slash::{self, SlashCommand, ToolsCommand};
 use planwright_core::turn::ShownPlan;
 
 use super::agent_context::AgentContext;
@@ -39,10 +43,11 @@ use crate::ledger::{LedgerError, LedgerResult};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::task::{InputContext, Running};
 
+use memory::MemoryCommands;
 use overview::Overview;
 use workspace::WorkspaceCommands;
 
-pub(super) use decisions::{Decisions, REVISION};
+pub(super) use decisions::{Decisions, REVISION, Resuming};
 pub(super) use plans::{Leave, PlanCommands};
 
 #[derive(Debug, Clone)]
@@ -53,6 +58,7 @@ pub(super) struct Commands {
     executions: Executions,
     chats: Chats,
     overview: Overview,
+    memory: MemoryCommands,
     pub(super) workspace: WorkspaceCommands,
     pub(super) asks: Asks,
     pub(super) decisions: Decisions,
@@ -72,8 +78,9 @@ impl Commands {
         let plans = PlanCommands::new(agent, turns.requests.clone(), replies, decisions.clone());
         let (chats, overview) = (Chats::new(agent), Overview::new(agent, turns.clone()));
         let workspace = WorkspaceCommands::new(agent, leases.clone());
+        let memory = MemoryCommands::new(agent);
         let agent = Arc::clone(agent);
-        Self { agent, leases, turns, executions, chats, overview, workspace, asks, decisions, plans }
+        Self { agent, leases, turns, executions, chats, overview, memory, workspace, asks, decisions, plans }
     }
 
     pub(super) async fn run(&self, command: SlashCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -115,19 +122,22 @@ impl Commands {
             }
             SlashCommand::Deny { words } => Box::pin(self.asks.deny(words, context)).await,
             SlashCommand::Status => self.overview.status(session).await,
-            SlashCommand::Tools => self.overview.tools(session).await,
+            SlashCommand::Tools(ToolsCommand::List) => self.overview.tools(session).await,
+            SlashCommand::Tools(ToolsCommand::Accept { server, code }) => {
+                self.overview.accept_tools(&server, code.as_deref(), context).await
+            }
             SlashCommand::Help { topic } => Ok(Answer::words(session, slash::help(topic.as_deref()))),
             SlashCommand::Project(command) => self.workspace.project(command, context).await,
             SlashCommand::Changes(selection) => self.workspace.changes(selection, session).await,
             SlashCommand::Undo(selection) => self.workspace.undo_selected(selection, context).await,
+            SlashCommand::Memory(command) => self.memory.run(command, context).await,
             SlashCommand::Auto(_)
             | SlashCommand::Goal(_)
             | SlashCommand::Goals
             | SlashCommand::Task(_)
             | SlashCommand::Tasks
             | SlashCommand::Schedule(_)
-            | SlashCommand::Diary
-            | SlashCommand::Memory(_) => {
+            | SlashCommand::Diary => {
                 Ok(Answer::refusal(session, RefusalCode::Unavailable, not_in_this_version(&command)))
             }
         }
@@ -158,7 +168,7 @@ impl Commands {
         Ok(Answer::words(session, reply))
     }
 
-    /// Deletes the session with its journal, plans and files. Transports that were in it return to the session before.
+    /// Deletes the session with its journal, plans, memories and files. What a person promoted to global stays. Transports that were in it return to the session before.
     pub(super) async fn delete_session(&self, context: &InputContext) -> LedgerResult<Answer> {
         let session = context.session();
         // Fails before anything is removed if the session does not exist.

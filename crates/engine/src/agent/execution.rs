@@ -51,6 +51,11 @@ use runner::ExecutionRunner;
 
 pub(super) use summary::summary;
 
+/// Whether this process's model may continue a turn of the session.
+pub(super) async fn may_continue(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<bool> {
+    author::may_continue(agent, session).await
+}
+
 /// Carries out plans, resumes and stops executions.
 #[derive(Debug, Clone)]
 pub(super) struct Executions {
@@ -279,9 +284,9 @@ impl Executions {
                 })
             }
             PlanContent::Build(built) => {
-                let agents = &self.agent.engine().policy().agents;
+                let policy = self.agent.policy_of(&plan.session);
                 let mut steps = built.steps.iter().filter(|step| approved(&step.id));
-                steps.try_for_each(|step| agents.assignable(&step.agent).map(drop))
+                steps.try_for_each(|step| policy.agents.assignable(&step.agent).map(drop))
             }
         }
     }
@@ -296,7 +301,7 @@ fn beginning(plan: &Plan) -> Command {
             ended: Vec::new(),
             begun: Vec::new(),
         }),
-        None => Command::Decide(Decision::Resume { plan: plan.id.clone() }),
+        None => Command::Decide(Decision::Resume { plan: plan.id.clone(), after_step: None }),
     }
 }
 

@@ -9,7 +9,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::slash::{PlanCommand, SlashCommand};
 
 use super::agent_context::AgentContext;
-use super::commands::{Commands, Leave, REVISION, refusal_as_answer};
+use super::commands::{Commands, Leave, REVISION, Resuming, refusal_as_answer};
 use super::execution::Executions;
 use super::leases::Leases;
 use super::replies::Replies;
@@ -32,6 +32,8 @@ pub(super) struct InputDispatcher {
 impl InputHandler for InputDispatcher {
     async fn handle(&self, input: Input, context: &InputContext) -> LedgerResult<Outcome> {
         let session = context.session();
+        self.agent.engine().submitter().read_project(session).await?;
+        self.agent.toolbox.refresh().await;
         Ok(match input {
             Input::Message(text) => {
                 if let Some(answer) = Box::pin(self.commands.asks.answer_typed(&text, context)).await? {
@@ -57,13 +59,15 @@ impl InputHandler for InputDispatcher {
             Input::Answer { ask, digest, answer } => {
                 Box::pin(self.commands.asks.answer(&ask, digest, answer, context)).await?.into()
             }
-            Input::ResumePlan { plan, choice, worker } => {
-                Box::pin(self.commands.decisions.resume_or_settle(&plan, choice, worker, context)).await?.into()
+            Input::ResumePlan { plan, choice, worker, after_step } => {
+                let resuming = Resuming { choice, worker, after_step };
+                Box::pin(self.commands.decisions.resume_or_settle(&plan, resuming, context)).await?.into()
             }
             Input::Undo { plan, step } => {
                 let plan = self.agent.engine().plans().get(session, &plan).await?;
                 self.commands.workspace.undo(&plan, step, context).await?.into()
             }
+            Input::UndoLastTurn => self.commands.workspace.undo_last_turn(context).await?.into(),
             Input::ResumeTurn => Box::pin(self.replies.resume_turn(context)).await?.map(Answer::from).into(),
             Input::ResumeExecution => Box::pin(self.executions.resume(context)).await?.into(),
             Input::Stop | Input::StopHere => self.stop_running(context, &Running::NOTHING).await?,
@@ -118,6 +122,7 @@ impl InputHandler for InputDispatcher {
             | Input::Answer { .. }
             | Input::ResumePlan { .. }
             | Input::Undo { .. }
+            | Input::UndoLastTurn
             | Input::ResumeTurn
             | Input::ResumeExecution) => waits(input),
         }

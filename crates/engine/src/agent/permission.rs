@@ -5,6 +5,7 @@ use planwright_core::permission::{
 };
 use planwright_core::plan::Plan;
 use planwright_core::plan::content::{PlanContent, RecordedCall};
+use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
 use planwright_core::workspace::Workspace;
@@ -92,5 +93,14 @@ pub(super) fn denied(tool: &str, outcome: &PermissionOutcome) -> Option<Refusal>
         Permission::Deny => {
             Some(Refusal::policy_denied(format!("{} is denied. {}", quoted(tool), outcome.reason.words())))
         }
+    }
+}
+
+/// What a decision counts for the plan that the call is made for. A call that is asked about counts when it is asked.
+pub(super) fn counted(outcome: &PermissionOutcome) -> PermissionCounts {
+    match outcome.permission {
+        Permission::Allow if outcome.reason.is_plan_cover() => PermissionCounts::COVERED,
+        Permission::Deny => PermissionCounts::REFUSED,
+        Permission::Allow | Permission::Ask => PermissionCounts::default(),
     }
 }

@@ -91,6 +91,15 @@ impl PlanChangesReader {
             Err(error @ LedgerError::Refused(_)) => Err(error),
             Err(error) => return Err(error),
         };
+        match self.last_carried_out(session).await? {
+            Some(plan) => Ok(plan),
+            None => active,
+        }
+    }
+
+    /// The last plan that was carried out.
+    pub(super) async fn last_carried_out(&self, session: &SessionIdentity) -> LedgerResult<Option<Arc<Plan>>> {
+        let plans = self.agent.engine().plans();
         for summary in plans.list(session, None, RECENT_PLANS).await?.items {
             match summary.status {
                 PlanStatus::Collecting | PlanStatus::Ready | PlanStatus::Approved | PlanStatus::Rejected => {}
@@ -101,12 +110,24 @@ impl PlanChangesReader {
                 | PlanStatus::Superseded => {
                     let plan = plans.get(session, &summary.id).await?;
                     if plan.execution.is_some() {
-                        return Ok(plan);
+                        return Ok(Some(plan));
                     }
                 }
             }
         }
-        active
+        Ok(None)
+    }
+
+    /// When the plan changed a file last.
+    pub(super) async fn last_change(&self, plan: &Plan) -> LedgerResult<Option<Timestamp>> {
+        let mut last = None;
+        for entry in self.agent.engine().ledger().plan_journal(&plan.session, &plan.id).await? {
+            let entry = entry.map_err(|row| LedgerError::damaged(row.what, row.reason))?;
+            if matches!(entry.event, Event::Session(SessionEvent::FilesChanged { .. })) {
+                last = Some(entry.at);
+            }
+        }
+        Ok(last)
     }
 
     /// What the plan or one of its steps changed.
@@ -167,7 +188,8 @@ impl PlanChangesReader {
                         log.undo(plan, undo, entry.by, entry.at);
                     }
                 }
-                Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Plan { .. } => {}
+                Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => {
+                }
             }
         }
         Ok(log)
@@ -224,7 +246,7 @@ fn steps_of(standing: &[StandingChange]) -> Vec<Option<StepId>> {
     steps
 }
 
-fn add_paths(all: &mut ChangedPaths, more: ChangedPaths) {
+pub(super) fn add_paths(all: &mut ChangedPaths, more: ChangedPaths) {
     let ChangedPaths { added, changed, removed, complete } = more;
     for (list, more) in [(&mut all.added, added), (&mut all.changed, changed), (&mut all.removed, removed)] {
         list.extend(more);

@@ -170,6 +170,7 @@ fn decision(plan: &Plan, event: &PlanEvent, positions: &mut StepPositions) -> Op
         | PlanEvent::ExecutionPaused { .. }
         | PlanEvent::ExecutionResumed { .. }
         | PlanEvent::StepBegun { .. }
+        | PlanEvent::PermissionsCounted { .. }
         | PlanEvent::ExecutionFinished { .. } => None,
     }
 }
@@ -195,11 +196,12 @@ fn changes_steps(event: &Event) -> bool {
             | PlanEvent::ExecutionResumed { .. }
             | PlanEvent::StepBegun { .. }
             | PlanEvent::StepEnded { .. }
+            | PlanEvent::PermissionsCounted { .. }
             | PlanEvent::ExecutionFinished { .. } => false,
         },
         // A plan begins with one of these.
         Event::Session(_) => true,
-        Event::Turn { .. } | Event::Workbook(_) => false,
+        Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) => false,
     }
 }
 

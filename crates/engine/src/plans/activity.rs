@@ -31,6 +31,10 @@ impl Activity {
         if plan.status != PlanStatus::Executing {
             return Ok(None);
         }
+        // A person looks at a step first, whichever agent continues then.
+        if plan.execution.as_ref().is_some_and(|execution| execution.step_pause().is_some_and(|pause| pause.external)) {
+            return Ok(Some(Self::Paused));
+        }
         // Planwright carries out recorded and built plans itself, also those that an external agent drafted.
         if plan.style() == PlanStyle::Document
             && let Some(agent) = history.external_author(plan).await?

@@ -61,7 +61,7 @@ fn question(number: usize, question: &Question, several: bool) -> String {
 }
 
 /// The answers in what a person typed, one for each question.
-pub(crate) fn typed_answers(questions: &[Question], text: &str) -> Option<Vec<String>> {
+pub fn typed_answers(questions: &[Question], text: &str) -> Option<Vec<String>> {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match questions {
         [question] => Some(vec![typed_answer(question, text.trim())]),

@@ -1,5 +1,6 @@
 //! What a surface submits to a session, and the request that it comes with.
 
+use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::ask::AskAnswer;
 use planwright_core::command::StuckChoice;
@@ -8,7 +9,9 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::review::Review;
 use planwright_core::plan::{ApprovalSignature, Digest, Plan};
 use planwright_core::session::{SessionIdentity, TransportChat};
-use planwright_core::slash::{self, Mistake, PlanCommand, ProjectCommand, SlashCommand};
+use planwright_core::slash::{
+    self, MemorySubcommand, Mistake, PlanCommand, ProjectCommand, SlashCommand, ToolsCommand,
+};
 use planwright_core::turn::ShownPlan;
 
 /// An input for one session.
@@ -52,12 +55,16 @@ pub enum Input {
         plan: PlanId,
         choice: Option<StuckChoice>,
         worker: Worker,
+        /// The step that the person looked at, by its 1-based index. It is refused if another step ended since.
+        after_step: Option<usize>,
     },
     /// Puts the files back that a plan or one of its steps changed. The step is from 1.
     Undo {
         plan: PlanId,
         step: Option<usize>,
     },
+    /// Puts the files back that the last turn of the conversation changed outside of any plan.
+    UndoLastTurn,
     /// Resumes a turn that its process left open.
     ResumeTurn,
     /// Resumes a plan whose process ended while it carried the plan out.
@@ -88,6 +95,7 @@ impl Input {
             | Self::Answer { .. }
             | Self::ResumePlan { .. }
             | Self::Undo { .. }
+            | Self::UndoLastTurn
             | Self::ResumeTurn
             | Self::ResumeExecution => Priority::Waits,
             Self::Command(command) => command_priority(command),
@@ -117,13 +125,15 @@ fn command_priority(command: &SlashCommand) -> Priority {
         SlashCommand::Plans
         | SlashCommand::Sessions
         | SlashCommand::Status
-        | SlashCommand::Tools
+        | SlashCommand::Tools(ToolsCommand::List | ToolsCommand::Accept { code: None, .. })
         | SlashCommand::Allow { code: None, .. }
         | SlashCommand::Help { .. }
         | SlashCommand::Project(ProjectCommand::Show)
+        | SlashCommand::Memory(MemorySubcommand::List | MemorySubcommand::Search { .. })
         | SlashCommand::Changes(_) => Priority::Reads,
         SlashCommand::Allow { code: Some(_), .. }
         | SlashCommand::Deny { .. }
+        | SlashCommand::Tools(ToolsCommand::Accept { code: Some(_), .. })
         | SlashCommand::New
         | SlashCommand::Switch { .. }
         | SlashCommand::Compact
@@ -160,11 +170,13 @@ pub struct Request {
     pub by: Actor,
     /// A request that is sent again under its name gets the outcome of the first time. At most 100 characters.
     pub id: Option<RequestId>,
+    /// When the agent took the input in. The person has not seen what happened after it.
+    pub(crate) received_at: Option<Timestamp>,
 }
 
 impl Request {
     pub fn new(location: ChatLocation, by: Actor) -> Self {
-        Self { location, by, id: None }
+        Self { location, by, id: None, received_at: None }
     }
 
     pub fn named(self, id: Option<RequestId>) -> Self {
@@ -205,12 +217,14 @@ pub enum SeenPlan {
     AtSurface(Option<ShownPlan>),
 }
 
-/// What a person approves besides the text: which steps, with what note and which comments.
+/// What a person approves besides the text: which steps, with what note and which comments, and at what pace.
 #[derive(Debug, Clone, Default)]
 pub struct Approving {
     pub selection: Selection,
     pub note: Option<String>,
     pub review: Option<Review>,
+    /// Whether the execution pauses after each step until a person has looked at it.
+    pub step_by_step: bool,
     /// The approver's signature, where the policy asks for one.
     pub signature: Option<ApprovalSignature>,
 }

@@ -1,6 +1,6 @@
 //! The log of commits for operators: actors and events, never the text of a conversation.
 
-use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use planwright_core::event::{Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::ids::{PlanId, TurnId};
 use planwright_core::session::SessionIdentity;
 
@@ -60,6 +60,12 @@ const fn words(event: &Event) -> Option<&'static str> {
             WorkbookEvent::Cleared => Some("a workbook was cleared"),
             WorkbookEvent::Switched { .. } | WorkbookEvent::Written { .. } | WorkbookEvent::Assessed { .. } => None,
         },
+        Event::Memory(event) => match event {
+            MemoryEvent::Saved { .. } => Some("a memory was saved"),
+            MemoryEvent::Promoted { .. } => Some("a memory was promoted to global"),
+            MemoryEvent::Forgotten { .. } => Some("a memory was forgotten"),
+            MemoryEvent::Restored { .. } => Some("a memory was restored"),
+        },
         Event::Plan { event, .. } => match event {
             PlanEvent::Approved { .. } => Some("a plan was approved"),
             PlanEvent::Rejected { .. } => Some("a plan was rejected"),
@@ -78,7 +84,8 @@ const fn words(event: &Event) -> Option<&'static str> {
             | PlanEvent::RevisionRequested { .. }
             | PlanEvent::Superseded { .. }
             | PlanEvent::StepBegun { .. }
-            | PlanEvent::StepEnded { .. } => None,
+            | PlanEvent::StepEnded { .. }
+            | PlanEvent::PermissionsCounted { .. } => None,
         },
     }
 }
@@ -87,7 +94,7 @@ fn outcome(event: &Event) -> Option<&'static str> {
     match event {
         Event::Turn { event: TurnEvent::Ended { ending }, .. } => Some(ending.end.name()),
         Event::Plan { event: PlanEvent::ExecutionFinished { status, .. }, .. } => Some(status.as_str()),
-        Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Plan { .. } => None,
+        Event::Session(_) | Event::Turn { .. } | Event::Workbook(_) | Event::Memory(_) | Event::Plan { .. } => None,
     }
 }
 

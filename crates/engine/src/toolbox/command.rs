@@ -126,9 +126,10 @@ fn refusal(error: &SandboxError) -> Refusal {
         SandboxError::NotEnforceable { .. } => Refusal::policy_denied(format!(
             "{words} The person chooses it with the setting `sandbox.level`; `planwright doctor` says more."
         )),
-        SandboxError::WorkingFolder { .. } | SandboxError::NulByte | SandboxError::UnknownLevel(_) => {
-            Refusal::invalid(sentence(&words))
-        }
+        SandboxError::WorkingFolder { .. }
+        | SandboxError::NulByte
+        | SandboxError::UnknownLevel(_)
+        | SandboxError::NoProgram(_) => Refusal::invalid(sentence(&words)),
         SandboxError::TooLong { .. } => Refusal::limit(sentence(&words)),
         SandboxError::Workspace { .. } => Refusal::policy_denied(sentence(&words)),
         SandboxError::OutputFile { .. } | SandboxError::Scratch(_) | SandboxError::Start(_) => {

@@ -12,7 +12,8 @@
 //! - [`change`], [`kept`]: one file changed at once, and its content before and after
 //! - [`changes`], [`diff`], [`snapshot`]: what was changed, shown and undone, and what commands changed
 //! - [`outputs`]: the output of commands, beside the session's files
-//! - [`guide`]: what a project says about how work is done in it
+//! - [`guide`], [`project_files`]: what a project says about how work is done in it, and about plans
+//! - [`plan_files`]: plans as files of a project
 //! - [`list`], [`glob`], [`grep`], [`read`], [`write`], [`edit`], [`delete`], [`move_file`]: the tools
 
 mod change;
@@ -35,7 +36,9 @@ mod move_file;
 mod open;
 mod outputs;
 mod path;
+mod plan_files;
 mod project;
+mod project_files;
 mod quota;
 pub(crate) mod read;
 mod snapshot;
@@ -70,6 +73,8 @@ pub use changes::UndoReport;
 pub use diff::FileDiff;
 pub use limits::FileLimits;
 pub(crate) use outputs::CommandFolder;
+pub(crate) use plan_files::{PlanFileContent, PlanFileWrite};
+pub(crate) use project_files::ProjectFiles;
 pub use snapshot::WorkspaceSnapshot;
 
 /// The file tools and the folders they work in; clones share them.

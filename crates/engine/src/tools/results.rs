@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::ledger::{Committed, LedgerError, LedgerResult, Page, PlanSummary};
 use crate::plan_steps::{StepDetail, plan_details, plan_steps};
 
+/// The field of an answer that says that a person looks at a step first.
+const PAUSED: &str = "paused";
 pub(super) const LIST_PAGE: u32 = 20;
 
 /// The plan that the committed events left behind: the new one, if one took another's place.
@@ -33,6 +35,19 @@ pub(super) fn proposed(plan: &Plan) -> Value {
     with(named(plan), json!({ "digest": plan.digest(), "next": next(plan) }))
 }
 
+/// Names the sections of the template that a document does not have.
+pub(super) fn with_missing_sections(answer: Value, plan: &Plan, policy: &Policy) -> Value {
+    let (PlanContent::Document(document), Some(template)) = (&plan.content, &policy.plan_template) else {
+        return answer;
+    };
+    let missing = template.missing_sections(&document.markdown);
+    if missing.is_empty() {
+        return answer;
+    }
+    let note = "The plan has not all sections of the template. Add them with plan_set_content.";
+    with(answer, json!({ "missing_sections": missing, "note": note }))
+}
+
 pub(super) fn finalized(plan: &Plan) -> Value {
     let steps: Vec<_> =
         plan_steps(plan).iter().map(|step| json!({ "step": step.position, "tool": step.tool })).collect();
@@ -52,7 +67,23 @@ pub(super) fn planned(plan: &Plan) -> Value {
 pub(super) fn progress(plan: &Plan) -> Value {
     let Some(execution) = &plan.execution else { return named(plan) };
     let progress = execution.progress();
-    with(named(plan), json!({ "done": progress.done, "total": progress.total, "next": progress.next }))
+    let answer = with(named(plan), json!({ "done": progress.done, "total": progress.total, "next": progress.next }));
+    match execution.step_pause() {
+        Some(pause) => with(answer, json!({ (PAUSED): true, "message": look_first(pause.step) })),
+        None => answer,
+    }
+}
+
+/// Whether the answer to a report says that a person looks at the step first.
+pub(crate) fn is_paused(answer: &Value) -> bool {
+    answer.get(PAUSED) == Some(&Value::Bool(true))
+}
+
+fn look_first(step: usize) -> String {
+    format!(
+        "The plan is approved step by step. The person looks at step {step} now. Stop here: do nothing of the next step \
+         before they have released it."
+    )
 }
 
 pub(super) fn missing(plan: &Plan, policy: &Policy) -> Value {
@@ -158,6 +189,9 @@ fn next(plan: &Plan) -> &'static str {
             "It is approved. Carry it out and report each step with plan_progress."
         }
         (PlanStatus::Approved, PlanStyle::Collect | PlanStyle::Build) => "It is approved.",
+        (PlanStatus::Executing, _) if plan.execution.as_ref().is_some_and(|it| it.step_pause().is_some()) => {
+            "A person looks at the step that ended. Do nothing of the plan before they have released the next step."
+        }
         (PlanStatus::Executing, PlanStyle::Document) => "Go on with the next step and report it with plan_progress.",
         (PlanStatus::Executing, PlanStyle::Collect | PlanStyle::Build) => "It is being carried out.",
         (PlanStatus::PartiallyCompleted, _) => "It ended with steps left open. A person decides whether to resume it.",

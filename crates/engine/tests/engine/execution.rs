@@ -7,6 +7,7 @@ pub(crate) mod pauses;
 mod plan_watch;
 mod specialists;
 mod standing_approval;
+mod step_by_step;
 
 use crate::talk::{Talk as _, Watcher};
 use planwright_core::gate::ToolEffect;

@@ -19,6 +19,7 @@ mod writing;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use planwright_core::gate::ToolEffect;
@@ -105,8 +106,8 @@ impl Snapshot {
         fs::write(path, content).unwrap();
     }
 
-    fn tool(&self, name: &str) -> &dyn Tool {
-        self.toolbox.get(name).unwrap().as_ref()
+    fn tool(&self, name: &str) -> Arc<dyn Tool> {
+        self.toolbox.get(name).unwrap()
     }
 
     async fn answer(&self, name: &str, arguments: Value) -> Result<ToolAnswer, Refusal> {
@@ -176,7 +177,8 @@ fn globbed(answer: &Value) -> Vec<&str> {
 #[test]
 fn the_tools_say_what_they_are() {
     let snapshot = Snapshot::new();
-    let said: Vec<_> = snapshot.toolbox.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
+    let tools: Vec<_> = snapshot.toolbox.iter().collect();
+    let said: Vec<_> = tools.iter().map(|tool| (tool.spec().name.as_str(), tool.effect())).collect();
     assert_eq!(
         said,
         [
@@ -190,7 +192,7 @@ fn the_tools_say_what_they_are() {
             ("move_file", ToolEffect::Changes),
         ]
     );
-    for tool in snapshot.toolbox.iter() {
+    for tool in tools {
         let schema = &tool.spec().input_schema;
         assert_eq!(schema["additionalProperties"], false, "{schema}");
         for (name, property) in schema["properties"].as_object().unwrap() {
@@ -199,7 +201,8 @@ fn the_tools_say_what_they_are() {
         }
         assert!(!tool.spec().description.is_empty());
     }
-    let read = &snapshot.tool("read_file").spec().input_schema;
+    let tool = snapshot.tool("read_file");
+    let read = &tool.spec().input_schema;
     assert_eq!(read["required"], json!(["path"]));
 }
 

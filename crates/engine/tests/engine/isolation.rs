@@ -55,7 +55,7 @@ fn tell_tales(request: &ModelRequest) -> Reply {
     if called > 6 {
         return Reply::text(format!("You told me {secret}."));
     }
-    match dice.roll(9) {
+    match dice.roll(11) {
         0 => Reply::call("write_file", json!({"path": format!("{}.txt", dice.roll(3)), "content": secret})),
         1 => Reply::call("read_file", json!({"path": format!("{}.txt", dice.roll(3))})),
         2 => Reply::call("grep_files", json!({"pattern": "secret-of"})).and_call("list_files", json!({})),
@@ -64,6 +64,8 @@ fn tell_tales(request: &ModelRequest) -> Reply {
         5 => Reply::call("plan_finalize", json!({"summary": secret})),
         6 => Reply::call("plan_create_draft", json!({"goal": secret})),
         7 => Reply::call("plan_add_step", json!({"description": secret, "agent": "coder"})),
+        8 => Reply::call("memory_save", json!({"content": format!("The secret is {secret}."), "tags": [secret]})),
+        9 => Reply::call("memory_search", json!({"query": "which secret was I told"})),
         _ => Reply::text(format!("You told me {secret}.")),
     }
 }

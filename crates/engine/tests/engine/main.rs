@@ -4,6 +4,7 @@
 
 mod ask_agent;
 mod asks;
+mod chat_changes;
 mod commands;
 mod compaction;
 mod execution;
@@ -11,10 +12,14 @@ mod feed;
 mod files;
 mod isolation;
 mod ledger;
+mod memory;
 mod named_requests;
 mod permissions;
+mod permissions_in_steps;
+mod plan_export;
 mod planning;
 mod process;
+mod project_policies;
 mod projects;
 mod queue;
 mod restart;

@@ -7,6 +7,7 @@ use planwright_core::ask::{Ask, AskAnswer, AskSubject, Grant};
 use planwright_core::event::TurnEvent;
 use planwright_core::permission::{Permission, PermissionRule, PermissionRules};
 use planwright_core::plan::PlanStatus;
+use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::turn::TurnEnd;
 use planwright_engine::permission_rules::RuleSource;
@@ -255,4 +256,84 @@ fn find(folder: &Path, name: &str) -> std::path::PathBuf {
         }
     }
     panic!("no {name}")
+}
+
+fn write(path: &str) -> Reply {
+    Reply::call("write_file", json!({ "path": path, "content": "mine" }))
+}
+
+async fn counts(world: &World) -> Vec<PermissionCounts> {
+    let plan = world.plan(1).await;
+    let execution = plan.execution.expect("it was carried out");
+    let all: Vec<_> = execution.steps.iter().map(|run| run.permissions).collect();
+    let sum = all.iter().fold(PermissionCounts::default(), |sum, counts| sum + *counts);
+    assert_eq!(execution.permissions(), sum);
+    all
+}
+
+const fn counted(covered: u32, asked: u32, refused: u32) -> PermissionCounts {
+    PermissionCounts { covered, asked, refused }
+}
+
+#[tokio::test]
+async fn what_the_plan_covered_what_was_asked_and_what_was_refused_is_counted_by_step() {
+    let script = [
+        set("- [ ] write\n- [ ] send"),
+        Reply::text("Ready."),
+        // Covered: changes below the project while the plan is carried out. Reading is not counted.
+        write("a.txt").and_call("read_file", json!({ "path": "a.txt" })),
+        report(1),
+        Reply::call("plan_progress", json!({ "step": 2, "status": "in_progress" })),
+        send("ada"),
+        send("bob"),
+        // A rule denies this one.
+        write("secret/key"),
+        report(2),
+        Reply::text("Done."),
+        // The execution is over.
+        send("ada"),
+    ];
+    let post = post(script).await;
+    let deny = PermissionRule { target: Some("secret/**".to_owned()), ..rule("*", Permission::Deny) };
+    post.rules.0.lock().unwrap().push(deny);
+    let project = tempfile::tempdir().unwrap();
+    post.world.hear(&format!("/project {}", project.path().display())).await;
+    post.world.hear("/plan on").await;
+    post.world.say("Plan the letters").await;
+    post.world.hear("/plan approve").await;
+    post.world.hear(&format!("/allow {}", post.code().await)).await;
+    let ended = post.world.hear("/deny not Bob").await;
+    assert_eq!(post.world.plan(1).await.status, PlanStatus::Completed, "{}", ended.reply);
+    assert_eq!(counts(&post.world).await, [counted(1, 0, 0), counted(0, 2, 2)]);
+    post.world.hear("And to Ada again").await;
+    assert_eq!(counts(&post.world).await[1], counted(0, 2, 2), "what is outside of the plan is not counted");
+    let events = post.world.event_names().await;
+    let at = |name: &str| events.iter().position(|event| *event == name).unwrap();
+    assert_eq!(events[at("permission_asked") + 1], "permissions_counted", "in the entry of the ask");
+    post.world.is_sound().await;
+}
+
+#[tokio::test]
+async fn the_calls_of_a_recorded_plan_are_counted_with_their_steps() {
+    let script = [send("ada").and_call(SEND, json!({ "to": "bob" })), Reply::call("plan_finalize", json!({}))];
+    let post = post(script).await;
+    post.world.hear("/plan on collect").await;
+    post.world.say("Plan the letters").await;
+    post.world.hear("/plan approve").await;
+    assert_eq!(counts(&post.world).await, [counted(1, 0, 0); 2]);
+    assert!(!post.world.event_names().await.contains(&"permissions_counted"), "the outcome of the step says it");
+    post.world.is_sound().await;
+}
+
+#[tokio::test]
+async fn an_execution_that_begins_again_counts_anew() {
+    let script = [send("ada").and_call("read_file", json!({ "path": "no" })), Reply::call("plan_finalize", json!({}))];
+    let post = post(script).await;
+    post.world.hear("/plan on collect").await;
+    post.world.say("Plan the letters").await;
+    post.world.hear("/plan approve").await;
+    assert_eq!(counts(&post.world).await[0], counted(1, 0, 0));
+    post.world.hear("/plan resume").await;
+    assert_eq!(counts(&post.world).await[0], counted(0, 0, 0), "it was done in the execution before");
+    post.world.is_sound().await;
 }

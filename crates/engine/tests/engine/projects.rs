@@ -143,7 +143,8 @@ async fn only_a_person_chooses_the_folder_and_has_changes_undone() {
     let edit = json!({"path": "kept.txt", "edits": [{"old": "kept", "new": "left"}]});
     let world = in_project(project.path(), &[("edit_file", edit)]).await;
     world.hear("/plan approve").await;
-    let undo = Undo { plan: world.plan(1).await.id, step: None, changes: Vec::new(), not_undone: Vec::new() };
+    let (plan, changes, not_undone) = (Some(world.plan(1).await.id), Vec::new(), Vec::new());
+    let undo = Undo { plan, step: None, in_turn: None, changes, not_undone };
     let agent = planwright_core::actor::Actor::agent("model", "cli");
     for command in [SessionCommand::RecordUndo(Box::new(undo)), SessionCommand::ChooseWorkspace(Workspace::Own)] {
         let refused = world.engine().submit(&world.session, &agent, Command::Session(command)).await;

@@ -332,7 +332,7 @@ async fn a_command_in_a_project_leaves_nothing_of_ours_there() {
         let context = ToolContext::without_lease(&world.session).in_workspace(&workspace);
         let arguments = arguments.as_object().unwrap().clone();
         let files = world.setup.files().tools();
-        let tool = files.iter().chain(world.setup.tools.iter()).find(|found| found.spec().name == tool).unwrap();
+        let tool = files.into_iter().chain(world.setup.tools.iter()).find(|found| found.spec().name == tool).unwrap();
         tool.call(context, arguments).await
     };
     let inside = path.join("src").display().to_string();

@@ -8,12 +8,15 @@ use async_trait::async_trait;
 use planwright_core::approval::record::SealedRecord;
 use planwright_core::ids::PlanId;
 use planwright_core::journal::{Entry, SealedEntry};
+use planwright_core::memory::ScopeChain;
+use planwright_core::memory::ranking::{MemoryMatches, Place};
 use planwright_core::plan::Plan;
 use planwright_core::plan::reference::{PlanCandidate, PlanReference};
 use planwright_core::session::{ConversationKey, SessionIdentity, TransportChat};
 use planwright_core::snapshot::Snapshot;
 use planwright_engine::ledger::{
-    Committed, DamagedRow, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession, Submission,
+    Committed, DamagedRow, FoundMemories, Lease, Ledger, LedgerError, LedgerResult, Page, PlanSummary, StoredSession,
+    Submission,
 };
 use planwright_engine::version_index::{VersionIndexEntry, apply_and_index};
 
@@ -236,6 +239,22 @@ impl Ledger for ProcessLedger {
 
     async fn orphans(&self) -> LedgerResult<Vec<DamagedRow>> {
         Ok(Vec::new())
+    }
+
+    async fn memory_matches(&self, _: &ScopeChain, _: &[String]) -> LedgerResult<MemoryMatches> {
+        Ok(MemoryMatches::default())
+    }
+
+    async fn memory_items(&self, _: &ScopeChain, _: &[Place]) -> LedgerResult<FoundMemories> {
+        Ok(FoundMemories::default())
+    }
+
+    async fn memories(&self, _: &ScopeChain, _: Option<u64>, _: u32) -> LedgerResult<FoundMemories> {
+        Ok(FoundMemories::default())
+    }
+
+    async fn memories_named(&self, _: &ScopeChain, _: &str) -> LedgerResult<FoundMemories> {
+        Ok(FoundMemories::default())
     }
 
     async fn acquire_lease(

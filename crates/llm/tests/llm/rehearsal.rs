@@ -196,7 +196,7 @@ async fn agents_of_the_configuration_are_given_the_steps() {
 #[tokio::test]
 async fn without_plan_work_it_says_how_to_begin() {
     let mut request = question();
-    request.tools = vec![tool("read_file")];
+    request.tools = [tool("read_file")].into();
     let reply = RehearsalModel::default().reply(&request, &Heard::default()).await.unwrap();
     says_what_it_is(&reply.text);
     assert!(reply.text.contains("/plan on") && reply.calls.is_empty());

@@ -117,7 +117,7 @@ pub(crate) fn turn() -> ModelRequest {
                 failed: true,
             },
         ],
-        tools: vec![tool("read_file"), tool("plan_get")],
+        tools: [tool("read_file"), tool("plan_get")].into(),
         max_output_tokens: Some(512),
     }
 }

@@ -22,14 +22,10 @@ const DIGEST: &str = "--digest";
 
 impl Conversation {
     /// The input as it is submitted, and the person who submits it.
-    pub(super) async fn confirmed(
-        &mut self,
-        input: Input,
-        asked: Asked<'_>,
-    ) -> Result<(Input, Actor), Failure> {
+    pub(super) async fn confirmed(&mut self, input: Input, asked: Asked<'_>) -> Result<(Input, Actor), Failure> {
         let unchanged = |this: &Self, input| Ok((input, this.person().clone()));
-        let Input::Command(SlashCommand::Plan(PlanCommand::Approve { plan: reference, selection, note })) = &input
-        else {
+        let Input::Command(SlashCommand::Plan(command)) = &input else { return unchanged(self, input) };
+        let PlanCommand::Approve { plan: reference, selection, step_by_step, note } = command else {
             return unchanged(self, input);
         };
         // Whatever is wrong with the plan is told by the answer.
@@ -57,7 +53,12 @@ impl Conversation {
         if digest != plan.digest() {
             return unchanged(self, input);
         }
-        let mut approving = Approving { selection: selection.clone(), note: note.clone(), ..Approving::default() };
+        let mut approving = Approving {
+            selection: selection.clone(),
+            note: note.clone(),
+            step_by_step: *step_by_step,
+            ..Approving::default()
+        };
         let key = match self.remembered() {
             Some(key) => key,
             None => {

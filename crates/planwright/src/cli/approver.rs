@@ -64,7 +64,6 @@ pub(crate) struct InitArgs {
 }
 
 fn require() -> impl TypedValueParser<Value = Require> {
-    PossibleValuesParser::new(Require::ALL.map(Require::as_str)).map(|name| {
-        Require::ALL.into_iter().find(|require| require.as_str() == name).unwrap_or_default()
-    })
+    PossibleValuesParser::new(Require::ALL.map(Require::as_str))
+        .map(|name| Require::ALL.into_iter().find(|require| require.as_str() == name).unwrap_or_default())
 }

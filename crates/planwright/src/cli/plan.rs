@@ -77,7 +77,7 @@ pub(crate) enum PlanCommand {
     Resume(ResumeArgs),
     /// Show what changed between two versions of a plan, or between two plans
     Diff(DiffArgs),
-    /// Show what a plan changed in files, as a diff
+    /// Show what a plan changed in files, or the conversation outside of any plan, as a diff
     Changes {
         #[command(flatten)]
         of: ChangesArgs,
@@ -85,7 +85,7 @@ pub(crate) enum PlanCommand {
         #[arg(long)]
         raw: bool,
     },
-    /// Put the files back that a plan changed; files that something else changed since are left as they are
+    /// Put the files back that a plan, or the last turn outside of any plan, changed; files that something else changed since are left as they are
     Undo(ChangesArgs),
     /// Write a plan as Markdown
     Export(ExportArgs),
@@ -128,7 +128,7 @@ pub(crate) struct WatchArgs {
     pub(crate) no_wait: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ApproveArgs {
     /// Its number, its id, or six or more characters of its id [default: the active plan]
     pub(crate) plan: Option<PlanReference>,
@@ -144,6 +144,9 @@ pub(crate) struct ApproveArgs {
     /// Approve exactly this text, without being asked: all 64 digits, as `plan show` shows them
     #[arg(long, value_name = "HEX")]
     pub(crate) digest: Option<Digest>,
+    /// Pause after each step until you have looked at it; `plan resume` releases the next one
+    #[arg(long)]
+    pub(crate) step_by_step: bool,
     /// Approve it without carrying it out; `plan resume` or the chat does that later
     #[arg(long)]
     pub(crate) later: bool,
@@ -162,7 +165,7 @@ pub(crate) struct ResumeArgs {
     /// Continue without the step it stopped at, and without the steps that need it
     #[arg(long, conflicts_with = "stop")]
     pub(crate) skip: bool,
-    /// End the execution where it is
+    /// End the execution where it is, also after a look at a step
     #[arg(long)]
     pub(crate) stop: bool,
 }
@@ -214,6 +217,9 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArgs {
+    /// What the conversation changed outside of any plan; `undo` puts back what its last turn changed
+    #[arg(long, conflicts_with_all = ["plan", "step"])]
+    pub(crate) chat: bool,
     /// Its number, its id, or six or more characters of its id [default: the active plan, else the last one that was
     /// carried out]
     pub(crate) plan: Option<PlanReference>,

@@ -62,7 +62,9 @@ pub(crate) async fn init(context: &Context, arguments: &InitArgs) -> Outcome {
             let asked = context.screen.ask(&format!("Who approves plans here? [{}] ", context.person.name))?;
             asked.filter(|name| !name.is_empty()).unwrap_or_else(|| context.person.name.clone())
         }
-        None => return Err(Failure::usage("there is no terminal to ask on").hint("name the approver: `--approver NAME`")),
+        None => {
+            return Err(Failure::usage("there is no terminal to ask on").hint("name the approver: `--approver NAME`"));
+        }
     };
     add(context, &name, None).await
 }

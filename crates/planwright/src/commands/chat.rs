@@ -5,7 +5,7 @@ use std::io::Write as _;
 use planwright_core::session::{Channel, TransportChat};
 use planwright_engine::agent::Agent;
 use planwright_engine::session::input::ChatLocation;
-use planwright_llm::{ModelChoice, Options, connect};
+use planwright_llm::{ModelChoice, connect};
 
 use super::project;
 use crate::chat::conversation::Conversation;
@@ -15,6 +15,7 @@ use crate::chat::talk;
 use crate::cli::{ChatArgs, PlanWork};
 use crate::context::{Context, Purpose, make_folder, read_stdin};
 use crate::failure::{Failure, Outcome};
+use crate::models::{self, ConfiguredModels};
 
 pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
     let agent = agent(&context, arguments.model.as_deref())?;
@@ -44,10 +45,9 @@ pub(crate) async fn run(mut context: Context, arguments: ChatArgs) -> Outcome {
 
 pub(super) fn agent(context: &Context, named: Option<&str>) -> Result<Agent, Failure> {
     let choice = choice(context, named)?;
-    let (context_tokens, limits) = (context.model.context_tokens, context.model.limits.clone());
-    let options = Options { context_tokens, limits, ..Options::default() };
-    let model = connect(&choice, |name| std::env::var(name).ok(), options).map_err(wrong)?;
-    Ok(context.agent(model))
+    let model = connect(&choice, |name| std::env::var(name).ok(), models::options(&context.model)).map_err(wrong)?;
+    let models = ConfiguredModels::connect(&context.model, context.engine.policy())?;
+    Ok(context.agent(model, Some(models)))
 }
 
 /// Who answers: the model that was named, else the one in the settings.

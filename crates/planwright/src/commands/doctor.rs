@@ -3,9 +3,11 @@
 //! - `places`: the data folder, the files of the sessions, the token, the clock
 //! - `store`: whether it opens, answers, and what its newest journals say
 //! - `model`: who would answer
+//! - `mcp_servers`: whether upstream MCP servers answer, and offer what was accepted
 //! - `sandbox`: what the kernel enforces for commands
 //! - `server`: whether one listens, and whether it is ours
 
+mod mcp_servers;
 mod model;
 mod places;
 mod sandbox;
@@ -86,6 +88,7 @@ pub(crate) async fn run(global: &Global) -> Outcome {
             checks.push(places::token(&settings, &invocation));
             checks.push(model::look(&settings));
             checks.push(sandbox::look(&settings));
+            checks.extend(mcp_servers::look(&settings, &invocation).await);
             checks.push(server::look(&settings, &invocation).await);
         }
     }

@@ -1,7 +1,7 @@
 //! `planwright plan …`
 
 mod approve;
-mod carry_out;
+pub(super) mod carry_out;
 mod changes;
 pub(crate) mod damaged;
 mod decide;
@@ -22,7 +22,7 @@ use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::LedgerError;
 
-use crate::cli::{FilesCommand, PlanArgs, PlanCommand};
+use crate::cli::{ApproveArgs, FilesCommand, PlanArgs, PlanCommand, ReasonArgs, ResumeArgs, ReviseArgs};
 use crate::context::{Context, Purpose, Store};
 use crate::failure::{Failure, Outcome};
 
@@ -78,6 +78,26 @@ pub(crate) async fn run(mut context: Context, arguments: PlanArgs) -> Outcome {
         PlanCommand::Files { command } => files::run(context, session, &command).await,
         PlanCommand::History { plan } => history::run(context, session, plan.as_ref()).await,
     }
+}
+
+pub(super) async fn approve(context: &Context, session: &SessionIdentity, arguments: ApproveArgs) -> Outcome {
+    approve::run(context, session, arguments).await
+}
+
+pub(super) async fn reject(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+    decide::reject(context, session, arguments).await
+}
+
+pub(super) async fn revise(context: &Context, session: &SessionIdentity, arguments: ReviseArgs) -> Outcome {
+    decide::revise(context, session, arguments).await
+}
+
+pub(super) async fn cancel(context: &Context, session: &SessionIdentity, arguments: ReasonArgs) -> Outcome {
+    decide::cancel(context, session, arguments).await
+}
+
+pub(super) async fn resume(context: &Context, session: &SessionIdentity, arguments: ResumeArgs) -> Outcome {
+    decide::resume(context, session, arguments).await
 }
 
 /// The named or active plan, or a failure with the command that lists the plans.

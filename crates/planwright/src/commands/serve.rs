@@ -11,6 +11,7 @@ mod signals;
 use std::io::ErrorKind;
 
 use planwright_core::refusal::Refusal;
+use planwright_engine::agent::Agent;
 use planwright_surfaces::http::{Server, ServerError, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -36,14 +37,26 @@ pub(crate) async fn run(global: &Global, arguments: ServeArgs) -> Outcome {
     tokio::select! {
         biased;
         ready = bind(global, settings, arguments) => {
-            let (server, announcement) = ready?;
-            serve(server, announcement, &mut signals).await
+            let (server, announcement, agent) = ready?;
+            // Servers that no person has accepted are looked at in the background, so that the inbox can show them.
+            if let Some(upstream) = agent.upstream() {
+                upstream.refresh().await?;
+            }
+            let outcome = serve(server, announcement, &mut signals).await;
+            if let Some(upstream) = agent.upstream() {
+                upstream.stop().await;
+            }
+            outcome
         }
         () = signals.next() => Ok(Exit::Done),
     }
 }
 
-async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Result<(Server, Announcement), Failure> {
+async fn bind(
+    global: &Global,
+    settings: Settings,
+    arguments: ServeArgs,
+) -> Result<(Server, Announcement, Agent), Failure> {
     let server = settings.server.clone();
     let token = token::of(&settings);
     make_folder(&settings.data)?;
@@ -58,7 +71,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let sandbox_warning = context.sandbox_warning();
     let listen = arguments.listen.unwrap_or(server.listen);
     let options = ServerOptions {
-        agent,
+        agent: agent.clone(),
         ledger: context.ledger.clone(),
         listen,
         token: token.clone(),
@@ -74,7 +87,7 @@ async fn bind(global: &Global, settings: Settings, arguments: ServeArgs) -> Resu
     let Context { screen, invocation, .. } = context;
     let announcement =
         Announcement { address: server.address(), token, store, model, sandbox_warning, screen, invocation };
-    Ok((server, announcement))
+    Ok((server, announcement, agent))
 }
 
 async fn serve(server: Server, announcement: Announcement, signals: &mut Signals) -> Outcome {

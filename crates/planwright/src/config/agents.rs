@@ -6,9 +6,10 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use planwright_core::agents::{AgentRegistry, Specialist, SpecialistOptions};
+use planwright_core::agents::{AgentRegistry, Specialist, SpecialistFile, SpecialistOptions};
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::{quoted, visible};
+use planwright_llm::ModelChoice;
 use planwright_sandbox::SandboxLevel;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -35,6 +36,8 @@ pub(super) struct AgentTable {
     pub(super) about: Option<String>,
     /// Names of tools, or beginnings of names that end in `*`.
     pub(super) tools: Option<Vec<String>>,
+    /// The model that answers, as in the setting `model`.
+    pub(super) model: Option<String>,
     /// The sandbox level of its commands.
     pub(super) sandbox: Option<String>,
     pub(super) model_calls: Option<Positive<u32>>,
@@ -44,25 +47,32 @@ pub(super) struct AgentTable {
 }
 
 impl AgentTable {
-    fn options(&mut self) -> Result<SpecialistOptions, (&'static str, String)> {
-        let tools = self.tools.take();
-        let is_name = |tool: &String| !tool.trim_end_matches('*').is_empty() && !tool.contains(char::is_whitespace);
-        if let Some(wrong) = tools.iter().flatten().find(|tool| !is_name(tool)) {
-            return Err((".tools", format!("{} is not the name of a tool", quoted(wrong))));
-        }
-        let sandbox = self.sandbox.take();
-        if let Some(Err(error)) = sandbox.as_ref().map(|level| level.parse::<SandboxLevel>()) {
-            return Err((".sandbox", error.to_string()));
-        }
-        Ok(SpecialistOptions {
-            tools,
-            sandbox,
-            model_calls: self.model_calls.take().map(Positive::get),
-            tool_calls: self.tool_calls.take().map(Positive::get),
-            tokens: self.tokens.take().map(Positive::get),
-            time: self.seconds.take().map(|seconds| Duration::from_secs(seconds.get().into())),
-        })
+    /// The file of its prompt, and everything else.
+    fn split(self) -> (Option<String>, SpecialistFile) {
+        let options = SpecialistOptions {
+            tools: self.tools,
+            model: self.model,
+            sandbox: self.sandbox,
+            model_calls: self.model_calls.map(Positive::get),
+            tool_calls: self.tool_calls.map(Positive::get),
+            tokens: self.tokens.map(Positive::get),
+            time: self.seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
+        };
+        let (about, instructions) = (self.about, self.instructions);
+        (self.prompt, SpecialistFile { about, instructions, options, unknown: Vec::new() })
     }
+}
+
+/// The key that is wrong, and why.
+fn check_options(options: &SpecialistOptions) -> Result<(), (&'static str, String)> {
+    options.check_tool_names().map_err(|words| (".tools", words))?;
+    if let Some(Err(error)) = options.sandbox.as_ref().map(|level| level.parse::<SandboxLevel>()) {
+        return Err((".sandbox", error.to_string()));
+    }
+    if let Some(Err(error)) = options.model.as_ref().map(|model| model.parse::<ModelChoice>()) {
+        return Err((".model", error.to_string()));
+    }
+    Ok(())
 }
 
 /// `files` is the folder with a file for each specialist.
@@ -74,13 +84,14 @@ pub(super) fn registry(section: Option<AgentsSection>, path: &Path, files: &Path
         Some(AgentsSection::Described { only, tables }) => (None, only, tables),
     };
     let mut known = AgentRegistry::default().specialists().to_vec();
-    for (name, table) in agent_files::read(files)? {
+    for (name, file) in agent_files::read(files)? {
         let path = files.join(format!("{name}.md"));
-        add(&mut known, &name, table, &path)?;
+        add(&mut known, described(&name, None, file, &path)?);
     }
     // The configuration has the last word about a name.
     for (name, table) in tables {
-        add(&mut known, &name, table, path)?;
+        let (prompt, rest) = table.split();
+        add(&mut known, described(&name, prompt, rest, path)?);
     }
     if let Some(names) = in_variable_named {
         return named(&known, names).map_err(|refusal| in_variable("PLANWRIGHT_AGENTS", refusal.message));
@@ -95,27 +106,25 @@ pub(super) fn registry(section: Option<AgentsSection>, path: &Path, files: &Path
 }
 
 /// Replaces the specialist of this name, or adds one.
-fn add(known: &mut Vec<Specialist>, name: &str, table: AgentTable, path: &Path) -> Result<(), Failure> {
-    let specialist = described(name, table, path)?;
-    match known.iter_mut().find(|other| other.name == name) {
+fn add(known: &mut Vec<Specialist>, specialist: Specialist) {
+    match known.iter_mut().find(|other| other.name == specialist.name) {
         Some(other) => *other = specialist,
         None => known.push(specialist),
     }
-    Ok(())
 }
 
-fn described(name: &str, mut table: AgentTable, path: &Path) -> Result<Specialist, Failure> {
+fn described(name: &str, prompt: Option<String>, file: SpecialistFile, path: &Path) -> Result<Specialist, Failure> {
     let key = |field: &str| format!("agents.{}{field}", visible(name).replace(['\n', '\t'], " "));
     let wrong = |field: &str, message: String| in_file(path, &key(field), Refusal::invalid(message));
     // A wrong name is told before the files are read.
     Specialist::named(name).check().map_err(|refusal| in_file(path, &key(""), refusal))?;
-    let options = table.options().map_err(|(field, message)| wrong(field, message))?;
-    if let Some(about) = table.about.clone() {
+    check_options(&file.options).map_err(|(field, message)| wrong(field, message))?;
+    if let Some(about) = file.about.clone() {
         Specialist { about, ..Specialist::named(name) }
             .check()
             .map_err(|refusal| in_file(path, &key(".about"), refusal))?;
     }
-    let (field, text) = match (table.prompt, table.instructions) {
+    let (field, instructions) = match (prompt, file.instructions) {
         (Some(_), Some(_)) => {
             return Err(wrong("", "`prompt` and `instructions` are both given; one of them is taken".to_owned()));
         }
@@ -126,20 +135,8 @@ fn described(name: &str, mut table: AgentTable, path: &Path) -> Result<Specialis
         (None, Some(text)) => (".instructions", Some(text)),
         (None, None) => ("", None),
     };
-    let specialist = match (text, table.about, Specialist::built_in(name)) {
-        (Some(text), None, _) => Specialist::from_text(name, &text),
-        (Some(text), Some(about), _) => {
-            let prompt = text.trim_start_matches('\u{feff}').trim().to_owned();
-            Specialist { name: name.to_owned(), about, prompt, options: SpecialistOptions::default() }
-        }
-        (None, Some(about), Some(built_in)) => Specialist { about, ..built_in },
-        (None, None, Some(built_in)) => built_in,
-        (None, _, None) => {
-            return Err(wrong("", "a new agent needs `prompt`, the name of a file, or `instructions`".to_owned()));
-        }
-    };
-    specialist.check().map_err(|refusal| in_file(path, &key(field), refusal))?;
-    Ok(Specialist { options, ..specialist })
+    let whole = SpecialistFile { instructions, ..file };
+    whole.specialist(name).map_err(|refusal| in_file(path, &key(field), refusal))
 }
 
 fn read(file: &str, path: &Path) -> Result<String, String> {
@@ -223,30 +220,5 @@ impl<'de> Visitor<'de> for SectionVisitor {
             }
         }
         Ok(AgentsSection::Described { only, tables })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn prompt_of(table: AgentTable) -> String {
-        described("coder", table, Path::new("planwright.toml")).unwrap().prompt
-    }
-
-    #[test]
-    fn the_prompt_is_the_rest_or_all_of_the_text() {
-        let built_in = Specialist::built_in("coder").unwrap().prompt;
-        for (instructions, about, prompt) in [
-            (Some("Codes\n\nSlowly.\n"), None, "Slowly."),
-            (Some("# Codes\n"), None, "Codes"),
-            (Some("# Codes\n\nSlowly.\n"), Some("Codes slowly"), "# Codes\n\nSlowly."),
-            (None, Some("Codes slowly"), built_in.as_str()),
-            (None, None, built_in.as_str()),
-        ] {
-            let owned = |text: Option<&str>| text.map(str::to_owned);
-            let table = AgentTable { instructions: owned(instructions), about: owned(about), ..AgentTable::default() };
-            assert_eq!(prompt_of(table), prompt);
-        }
     }
 }

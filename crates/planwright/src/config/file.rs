@@ -2,18 +2,21 @@
 //! descriptions of agents have none.
 
 use planwright_core::permission::PermissionRule;
+use planwright_core::plan::export::ExportPath;
 use planwright_core::policy::{DocumentTools, Limits, OnFailure, Policy, StandingApproval};
+use planwright_core::refusal::Refusal;
 use planwright_core::turn::TurnLimits;
 use serde::Deserialize;
 
 use super::agents::AgentsSection;
 use super::approval::ApprovalSection;
+use super::mcp::McpSection;
 use super::planning_files::PlanningFilesSection;
 use super::projects::ProjectsSection;
 use super::reply::ReplySection;
 use super::sandbox::SandboxSection;
 use super::server::ServerSection;
-use super::setting::{Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
+use super::setting::{Check, Checked, Choice, Choices, Positive, Seconds, Setting, SettingValue as _, Whole, section};
 use crate::failure::Failure;
 
 #[derive(Debug, Default, Deserialize)]
@@ -23,6 +26,8 @@ pub(super) struct File {
     pub(super) agents: Option<AgentsSection>,
     #[serde(default)]
     pub(super) permissions: Vec<PermissionRule>,
+    #[serde(default)]
+    pub(super) mcp: McpSection,
     pub(super) model: Option<String>,
     pub(super) context_tokens: Option<Positive<u32>>,
     #[serde(default)]
@@ -84,15 +89,21 @@ impl File {
             ),
             top(
                 "agents",
-                "a list of names, or tables `[agents.NAME]` with `prompt` (a file) or `instructions`, `about`, `tools`, `sandbox`, `model_calls`, `tool_calls`, `tokens` and `seconds`",
+                "a list of names, or tables `[agents.NAME]` with `prompt` (a file) or `instructions`, `about`, `tools`, `model`, `sandbox`, `model_calls`, `tool_calls`, `tokens` and `seconds`",
                 "the built-in specialists",
-                "The specialists that steps can be given to ([specialists.md](specialists.md)). Also as files `agents/NAME.md` in the data folder. `agents.only` names the ones to keep.",
+                "The specialists that steps can be given to ([specialists.md](specialists.md)). Also as files `agents/NAME.md` in the data folder and in the project. `agents.only` names the ones to keep.",
             ),
             top(
                 "permissions",
                 "tables `[[permissions]]` with `tool`, `match`, `server`, `effect`, `exact` and `decide` (`allow`, `ask` or `deny`)",
                 "no rules",
                 "Which calls of tools run, are asked about or are denied ([permissions.md](permissions.md)).",
+            ),
+            top(
+                "mcp",
+                "tables `[mcp.servers.NAME]` with `command`, `args`, `env`, `cwd` and `sandbox`, or `url` and `headers`; and `trust_annotations`, `tools`, `most_tools`, `start_seconds`, `call_seconds`",
+                "no servers",
+                "Upstream MCP servers whose tools the agent gets once a person accepts them ([upstream.md](upstream.md)).",
             ),
         ];
         settings.extend(PlanSection::settings());
@@ -118,6 +129,24 @@ section! {
         standing_approval: Choice<StandingApproval> = StandingApproval::default(),
         "How many turns in a row Planwright begins by itself for an approved document without recorded progress. Then it waits for a person."
         nudges: Whole<u32> = Policy::default().nudges,
+        "Where plans are also written as Markdown files of the project, with `{date}`, `{slug}`, `{number}` and `{id}` in the name ([plans-as-files.md](plans-as-files.md))."
+        export: Checked<PlanFiles> => "no files",
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum PlanFiles {}
+
+impl Check for PlanFiles {
+    type Value = ExportPath;
+    const KIND: &'static str = "a path in the project, such as `docs/plans/{date}-{slug}.md`";
+
+    fn check(text: &str) -> Result<ExportPath, String> {
+        text.parse().map_err(|refusal: Refusal| refusal.message)
+    }
+
+    fn show(value: &ExportPath) -> String {
+        format!("`{value}`")
     }
 }
 

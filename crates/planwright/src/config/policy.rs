@@ -1,7 +1,9 @@
 //! The settings that decide how plans and turns work.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
+use planwright_core::plan::template::{PlanTemplate, TEMPLATE_FILE};
 use planwright_core::policy::{Limits, Policy};
 use planwright_core::turn::TurnLimits;
 
@@ -19,9 +21,20 @@ pub(super) fn policy(mut file: File, path: &Path, data: &Path) -> Result<Policy,
         standing_approval: file.plan.standing_approval(),
         planning_files: file.planning_files.planning_files(),
         nudges: file.plan.nudges(),
+        plan_template: plan_template(&data.join(TEMPLATE_FILE))?,
         approval: file.approval.policy(),
         ..Policy::default()
     })
+}
+
+/// The person's template of documents, if there is one.
+fn plan_template(path: &Path) -> Result<Option<PlanTemplate>, Failure> {
+    let wrong = |words: String| Failure::usage(format!("{}: {words}", path.display()));
+    match std::fs::read_to_string(path) {
+        Ok(text) => PlanTemplate::new(&text).map(Some).map_err(|refusal| wrong(refusal.message)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(wrong(format!("it cannot be read: {error}"))),
+    }
 }
 
 fn limits(mut section: LimitsSection) -> Limits {

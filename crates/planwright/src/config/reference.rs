@@ -73,7 +73,8 @@ mod tests {
         let mut keys = Vec::new();
         for key in accepted("unknown_key = 1") {
             match key.as_str() {
-                "plan" | "approval" | "turn" | "reply" | "limits" | "server" | "planning_files" | "projects" | "sandbox" => {
+                "plan" | "approval" | "turn" | "reply" | "limits" | "server" | "planning_files" | "projects"
+                | "sandbox" => {
                     let of_section = accepted(&format!("[{key}]\nunknown_key = 1"));
                     keys.extend(of_section.iter().map(|name| format!("{key}.{name}")));
                 }

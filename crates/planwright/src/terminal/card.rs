@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::execution::StepStatus;
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::execution::{PermissionCounts, StepPause, StepStatus};
+use planwright_core::plan::{Execution, Plan, PlanStatus, PlanStyle};
 use planwright_engine::plan_steps::plan_steps;
 use planwright_engine::plans::Activity;
 use planwright_engine::recognition;
@@ -83,6 +83,9 @@ pub(crate) fn head(plan: &Plan, source: Option<&Source>, width: usize) -> String
     }
     if let Some(approval) = &plan.approval {
         field("approved", &format!("by {}, {}", who(&approval.by), time::both(approval.at)));
+        if approval.step_by_step {
+            field("pace", "step by step: it pauses after each step for a look");
+        }
         field("recognised", &shown_line(&recognition(&approval.by)));
         if let Some(until) = approval.valid_until {
             field("valid", &format!("until {}", time::both(until)));
@@ -125,6 +128,10 @@ pub(crate) fn progress(plan: &Plan, width: usize) -> String {
     let Some(execution) = &plan.execution else { return String::new() };
     let done = execution.progress();
     let mut text = format!("{}\n", paint(&format!("{} of {} done", done.done, done.total), BOLD));
+    let permissions = execution.permissions();
+    if !permissions.is_zero() {
+        text.push_str(&indented(&format!("calls: {}", permission_words(&permissions)), 2, width));
+    }
     for (run, position) in execution.steps.iter().zip(1..) {
         let (mark, style) = palette::step(run.status);
         text.push_str(&item(mark, style, &format!("{position}. {}", shown_line(&run.description)), width));
@@ -199,7 +206,10 @@ pub(crate) fn next(plan: &Plan, standing: Standing, activity: Option<&Activity>,
             "The result of a step is unknown. To decide about it: {} --retry, --skip or --stop",
             command("resume")
         ),
-        (PlanStatus::Executing, standing) => executing(standing, activity, command),
+        (PlanStatus::Executing, standing) => match plan.execution.as_ref().and_then(Execution::step_pause) {
+            Some(pause) => look_at(pause, plan, invocation),
+            None => executing(standing, activity, command),
+        },
         (PlanStatus::Approved, _) if plan.style() != PlanStyle::Document => {
             format!("Its steps are approved. To carry them out: {}", command("resume"))
         }
@@ -216,6 +226,24 @@ pub(crate) fn next(plan: &Plan, standing: Standing, activity: Option<&Activity>,
         (PlanStatus::Superseded, _) => "Another plan took its place.".to_owned(),
     };
     format!("{}\n", paint(&words, DIM))
+}
+
+/// The three choices after a look at a step.
+fn look_at(pause: StepPause, plan: &Plan, invocation: &Invocation) -> String {
+    let number = plan.number.to_string();
+    format!(
+        "It is paused after step {}, so that you can look at it. To go on: {}; to change the rest: {}; to stop: {}",
+        pause.step,
+        invocation.plan(["resume", &number]),
+        invocation.plan(["revise", &number, "--", "WORDS"]),
+        invocation.plan(["resume", &number, "--stop"]),
+    )
+}
+
+/// `4 covered by the plan, 1 asked, 1 refused`
+pub(crate) fn permission_words(counts: &PermissionCounts) -> String {
+    let PermissionCounts { covered, asked, refused } = counts;
+    format!("{covered} covered by the plan, {asked} asked, {refused} refused")
 }
 
 fn executing(standing: Standing, activity: Option<&Activity>, command: impl Fn(&str) -> String) -> String {

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use planwright_core::workspace::ChangedPaths;
-use planwright_engine::agent::PlanChanges;
+use planwright_engine::agent::{ChatChanges, PlanChanges};
 use planwright_engine::toolbox::files::FileDiff;
 
 use super::palette::{ADDED, BOLD, DIM, PLAIN, REMOVED, WARNING};
@@ -37,6 +37,36 @@ pub(crate) fn render(changes: &PlanChanges, width: usize) -> String {
         let names: Vec<_> = undone.paths.iter().map(|path| shown_line(path)).collect();
         let step = undone.step.map_or_else(String::new, |step| format!(" of step {step}"));
         let words = format!("put back{step} by {}: {}", shown_line(&undone.by.name), names.join(", "));
+        text.push_str(&lines(&words, DIM, width));
+    }
+    text
+}
+
+/// What a conversation changed outside of any plan.
+pub(crate) fn render_chat(changes: &ChatChanges, width: usize) -> String {
+    let subject = format!("The conversation in {}", changes.session);
+    let mut text = match changes.files.len() {
+        0 => format!("{subject} changed no file outside of a plan that was not put back.\n"),
+        files => {
+            format!("{}\n", paint(&format!("{subject} changed {} outside of a plan.", count(files, "file")), BOLD))
+        }
+    };
+    for turn in &changes.turns {
+        let names: Vec<_> = turn.files.iter().map(|file| shown_line(&file.path)).collect();
+        let said = shown_line(turn.text.lines().next().unwrap_or_default());
+        text.push_str(&lines(&format!("after “{said}”: {}", names.join(", ")), PLAIN, width));
+    }
+    for file in &changes.files {
+        text.push('\n');
+        text.push_str(&diff(file));
+    }
+    if !changes.uncovered.is_empty() {
+        text.push('\n');
+        text.push_str(&uncovered(&changes.uncovered, width));
+    }
+    for undone in &changes.undone {
+        let names: Vec<_> = undone.paths.iter().map(|path| shown_line(path)).collect();
+        let words = format!("put back by {}: {}", shown_line(&undone.by.name), names.join(", "));
         text.push_str(&lines(&words, DIM, width));
     }
     text

@@ -3,7 +3,7 @@
 mod decisions;
 mod executions;
 
-use planwright_core::event::{Event, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
+use planwright_core::event::{Event, MemoryEvent, PlanEvent, SessionEvent, TurnEvent, WorkbookEvent};
 use planwright_core::ids::StepId;
 use planwright_core::mode::ModeEnd;
 use planwright_core::plan::execution::StepStatus;
@@ -13,6 +13,7 @@ use planwright_core::workspace::CallChanges;
 use planwright_engine::history::{HistoryItem, HistoryReport};
 use planwright_engine::who;
 
+use super::card::permission_words;
 use super::palette::{self, BOLD, DIM};
 use super::text::{Span, count, paint, painted, shown_line, wrap};
 use super::time;
@@ -60,7 +61,17 @@ fn describe(event: &Event, plan: &Plan) -> Span {
         Event::Session(event) => Span::plain(&describe_session(event)),
         Event::Turn { event, .. } => Span::plain(&describe_turn(event)),
         Event::Workbook(event) => Span::plain(&describe_workbook(event)),
+        Event::Memory(event) => Span::plain(describe_memory(event)),
         Event::Plan { event, .. } => describe_plan(event, plan),
+    }
+}
+
+fn describe_memory(event: &MemoryEvent) -> &'static str {
+    match event {
+        MemoryEvent::Saved { .. } => "a memory was saved",
+        MemoryEvent::Promoted { .. } => "a memory was promoted to global",
+        MemoryEvent::Forgotten { .. } => "a memory was forgotten",
+        MemoryEvent::Restored { .. } => "a memory was restored",
     }
 }
 
@@ -185,6 +196,9 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
             Span::new(&format!("cancelled{}", because(reason.as_deref())), palette::REMOVED)
         }
         PlanEvent::Superseded { by, .. } => plain(format!("{} took its place", by.short())),
+        PlanEvent::ExecutionPaused { after_step: Some(pause), .. } => {
+            plain(format!("the execution is paused after step {}; it waits for a person's look", pause.step))
+        }
         PlanEvent::ExecutionPaused { .. } => plain("the execution is paused; it waits for a person".to_owned()),
         PlanEvent::ExecutionResumed { .. } => plain("the execution is resumed".to_owned()),
         PlanEvent::ExecutionStarted { execution, .. } => plain(format!("execution {} began", execution.number)),
@@ -194,6 +208,9 @@ fn describe_plan(event: &PlanEvent, plan: &Plan) -> Span {
             let words =
                 format!("{mark} {} {}{}", name(step, plan), in_words(outcome.status), because(outcome.note.as_deref()));
             Span::new(&words, style)
+        }
+        PlanEvent::PermissionsCounted { step, permissions, .. } => {
+            plain(format!("{}: {}", name(step, plan), permission_words(permissions)))
         }
         PlanEvent::ExecutionFinished { status, .. } => {
             Span::new(&format!("the execution ended: {status}"), palette::status(*status))

@@ -103,8 +103,12 @@ pub(crate) fn told(happened: &PlanUpdate, plan: &Plan, form: Form, width: usize)
 pub(crate) fn paused(plan: &Plan, invocation: &Invocation, width: usize) -> String {
     let counts = plan.execution.as_ref().map(StepCounts::of).unwrap_or_default();
     let resume = invocation.plan(["resume", &plan.number.to_string()]);
+    let why = match plan.execution.as_ref().and_then(Execution::step_pause) {
+        Some(pause) => format!("Paused after step {}, so that you can look at it.", pause.step),
+        None => "Paused: no process works on it.".to_owned(),
+    };
     let words = format!(
-        "Paused: no process works on it. {} of {} are done. `{resume}` continues it, `{resume} --stop` ends it.",
+        "{why} {} of {} are done. `{resume}` continues it, `{resume} --stop` ends it.",
         counts.done,
         count(counts.total, "step"),
     );

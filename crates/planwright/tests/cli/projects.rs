@@ -47,7 +47,8 @@ fn real(folder: &Path) -> String {
 fn chat(world: &World, provider: &Provider, folder: &Path, arguments: &[&str], lines: &str) -> Ran {
     use std::io::Write as _;
     let mut command = world.command();
-    command.envs(provider.variables()).current_dir(folder).arg("chat").args(arguments);
+    command.envs(provider.variables()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    command.current_dir(folder).arg("chat").args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
@@ -154,4 +155,60 @@ fn a_person_in_a_work_tree_is_asked_once() {
         let chosen = world.with_engine(async |engine| engine.sessions().get(&session).await.unwrap().workspace);
         assert_eq!(chosen.project(), Some(real(project.path()).as_str()));
     }
+}
+
+/// The edits and the test runs of an agent that is wrong at first.
+fn repair() -> Vec<Reply> {
+    let edit =
+        |old: &str, new: &str| call("edit_file", json!({ "path": "till.py", "edits": [{ "old": old, "new": new }] }));
+    let run = || call("run_command", json!({ "command": "python3 -B test_till.py" }));
+    let plan = "# Repair the till\n\n- [ ] Let it say dong\n- [ ] Run `$ python3 -B test_till.py`\n";
+    let done = |step: u32| call("plan_progress", json!({ "step": step, "status": "done" }));
+    vec![
+        call("plan_set_content", json!({ "plan_markdown": plan })),
+        Reply::Text("Please look.".to_owned()),
+        edit("'ding'", "'dang'"),
+        run(),
+        edit("'dang'", "'dong'"),
+        run(),
+        done(1),
+        done(2),
+        Reply::Text("Repaired.".to_owned()),
+    ]
+}
+
+#[test]
+fn in_the_chat_an_agent_runs_the_projects_tests_until_they_pass() {
+    let (world, project) = (World::new(), project());
+    let doctor = world.json("doctor");
+    let sandbox = doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "sandbox").unwrap();
+    if !sandbox["words"].as_str().unwrap().starts_with("level workspace, enforced") {
+        eprintln!("skipped: {sandbox}");
+        return;
+    }
+    let test = "import till\n\nassert till.ring() == 'dong', till.ring()\n";
+    std::fs::write(project.path().join("test_till.py"), test).unwrap();
+    std::fs::write(project.path().join(".gitignore"), "__pycache__/\n").unwrap();
+    git(project.path(), &["add", "--all"]);
+    git(project.path(), &["commit", "--quiet", "--message", "test"]);
+    let provider = Provider::start(&repair());
+    let lines = "/plan on\nrepair it\n/plan approve\n";
+    let answered = chat(&world, &provider, project.path(), &["--project", "."], lines).done();
+    answered.says("COMPLETED").never_says("/allow");
+    let last = std::iter::repeat_with(|| provider.asked()).take(9).last().unwrap();
+    let codes: Vec<_> = last["messages"].as_array().unwrap().iter().filter_map(exit_code).collect();
+    assert_eq!(codes, [1, 0], "{last}");
+    let raw = world.run("plan changes --raw").done().stdout;
+    let theirs = git(project.path(), &["diff", "--no-color"]).stdout;
+    assert_eq!(
+        raw.lines().collect::<Vec<_>>(),
+        theirs.lines().filter(|line| !line.starts_with("index ")).collect::<Vec<_>>()
+    );
+    world.run("plan undo").done();
+    assert_eq!(git(project.path(), &["status", "--porcelain"]).stdout, "");
+}
+
+fn exit_code(message: &Value) -> Option<i64> {
+    let content = message["content"].as_str().filter(|_| message["role"] == "tool")?;
+    serde_json::from_str::<Value>(content).ok()?.get("exit_code")?.as_i64()
 }

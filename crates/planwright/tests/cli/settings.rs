@@ -231,3 +231,13 @@ fn a_new_data_folder_is_the_persons_own() {
     ran(world.command().args(["plan", "on", "--data"]).arg(&folder)).done();
     assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
 }
+
+#[test]
+fn a_wrong_template_or_path_of_plan_files_is_named() {
+    let world = World::new();
+    world.write("plan-template.md", "no sections\n");
+    world.run("plan on").exits(2).complains("plan-template.md").complains("at least one heading");
+    let world = World::new();
+    world.write("planwright.toml", "[plan]\nexport = \"plans/{day}.md\"\n");
+    world.run("plan on").exits(2).complains("planwright.toml").complains("unknown placeholder");
+}

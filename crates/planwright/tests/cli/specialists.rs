@@ -142,7 +142,8 @@ fn specialists_are_also_files_in_the_data_folder() {
 fn a_wrong_specialist_file_is_named() {
     for (text, words) in [
         ("---\nname: cook\n---\nKnead.\n", "it has to be that of the file"),
-        ("---\nmodel: sonnet\n---\nKnead.\n", "`model` is not a key of a specialist"),
+        ("---\nmodel: sonnet\n---\nKnead.\n", "There is no model provider `sonnet`"),
+        ("---\ncolor: red\n---\nKnead.\n", "`color` is not a key of a specialist"),
         ("---\nsandbox: none\n---\nKnead.\n", "is not a sandbox level"),
         ("---\ntools: [a b]\n---\nKnead.\n", "`a b` is not the name of a tool"),
         ("---\nseconds: 0\n---\nKnead.\n", "`seconds`: "),
@@ -154,4 +155,13 @@ fn a_wrong_specialist_file_is_named() {
         world.write("agents/baker.md", text);
         world.run("plan list").exits(2).complains("baker.md").complains(words);
     }
+}
+
+#[test]
+fn a_specialist_whose_model_has_no_key_is_named_before_anything_is_asked() {
+    let world = with_settings("[agents.coder]\nmodel = \"anthropic:claude-x\"\n");
+    let answered = world.run("chat hello").exits(2);
+    answered.complains("the model of the specialist coder").complains("ANTHROPIC_API_KEY");
+    // Who does not talk to a model needs no key.
+    world.run("plan on").done();
 }

@@ -43,7 +43,7 @@ impl<'a> Carrier<'a> {
     /// The process ends without another word.
     pub(crate) fn starts_and_dies(&self) {
         let plan = self.world.plan(SESSION, 1).id.clone();
-        self.submits(&Actor::person("grace", "web"), Command::Decide(Decision::Resume { plan }));
+        self.submits(&Actor::person("grace", "web"), Command::Decide(Decision::Resume { plan, after_step: None }));
     }
 
     fn does(&self, command: impl FnOnce(planwright_core::ids::PlanId, ExecutionId) -> RunCommand) {
@@ -63,7 +63,12 @@ impl<'a> Carrier<'a> {
         self.does(|plan, execution| RunCommand::Advance {
             plan,
             execution,
-            ended: vec![EndedStep { step, outcome, changes: planwright_core::workspace::CallChanges::default() }],
+            ended: vec![EndedStep {
+                step,
+                outcome,
+                changes: planwright_core::workspace::CallChanges::default(),
+                permissions: planwright_core::plan::execution::PermissionCounts::default(),
+            }],
             begun: Vec::new(),
         });
     }

@@ -166,3 +166,9 @@ async fn in_order(world: &mut World, first: String, then: String) {
 async fn noted(world: &mut World) {
     world.note_journal().await;
 }
+
+#[then(expr = "plan {int} waits after step {int}")]
+async fn waits_after(world: &mut World, number: u32, position: usize) {
+    let execution = world.plan(number).await.execution.expect("it was carried out");
+    assert_eq!(execution.step_pause().map(|pause| pause.step), Some(position), "{execution:?}");
+}

@@ -167,9 +167,12 @@ async fn decides(world: &mut World, action: &str) {
     let (status, id, digest) = (plan.status, plan.id.clone(), plan.digest());
     let then = AfterApproval::Wait;
     let (command, decision) = match action {
-        "approve" => ("approve", Decision::Approve { plan: id, digest, selection: Selection::All, note: None, then }),
+        "approve" => (
+            "approve",
+            Decision::Approve { plan: id, digest, selection: Selection::All, note: None, step_by_step: false, then },
+        ),
         "reject" => ("reject", Decision::Reject { plan: id, reason: None }),
-        "execute" => ("resume", Decision::Resume { plan: id }),
+        "execute" => ("resume", Decision::Resume { plan: id, after_step: None }),
         _ => ("cancel", Decision::Cancel { plan: id, reason: None }),
     };
     // To approve is one thing and to carry out another; what is typed does both. While the plan is carried out, what is

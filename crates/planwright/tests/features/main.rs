@@ -7,6 +7,7 @@ mod ask_agent;
 mod conversation;
 mod execution;
 mod life_cycle;
+mod memory;
 mod planner;
 mod process;
 mod projects;

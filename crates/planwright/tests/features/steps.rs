@@ -131,7 +131,8 @@ async fn no_tools(world: &mut World) {
 #[then(expr = "the agent sees the tools {string}")]
 async fn sees(world: &mut World, tools: String) {
     let advertised = world.engine.tools().advertised(&world.session()).await.expect("listed");
-    let names: Vec<_> = advertised.iter().map(|tool| tool.name).collect();
+    // The memory tools are always there.
+    let names: Vec<_> = advertised.iter().map(|tool| tool.name).filter(|name| !name.starts_with("memory_")).collect();
     assert_eq!(names.join(", "), tools);
 }
 
@@ -299,8 +300,14 @@ async fn look(world: &mut World, number: u32) {
 #[when(expr = "the person approves plan {int} as they saw it")]
 async fn approve_as_seen(world: &mut World, number: u32) {
     let digest = world.seen.expect("looked at");
-    let decision =
-        |plan| Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait };
+    let decision = |plan| Decision::Approve {
+        plan,
+        digest,
+        selection: Selection::All,
+        note: None,
+        step_by_step: false,
+        then: AfterApproval::Wait,
+    };
     decide(world, decision, number).await;
 }
 
@@ -322,8 +329,19 @@ async fn approve_without(world: &mut World, number: u32, steps: String) {
 
 async fn select(world: &mut World, number: u32, selection: Selection) {
     let digest = world.plan(number).await.digest();
-    decide(world, |plan| Decision::Approve { plan, digest, selection, note: None, then: AfterApproval::Wait }, number)
-        .await;
+    decide(
+        world,
+        |plan| Decision::Approve {
+            plan,
+            digest,
+            selection,
+            note: None,
+            step_by_step: false,
+            then: AfterApproval::Wait,
+        },
+        number,
+    )
+    .await;
 }
 
 fn positions(text: &str) -> BTreeSet<usize> {
@@ -342,7 +360,7 @@ async fn revise(world: &mut World, number: u32, feedback: String) {
 
 #[when(expr = "the person resumes plan {int}")]
 async fn resume(world: &mut World, number: u32) {
-    decide(world, |plan| Decision::Resume { plan }, number).await;
+    decide(world, |plan| Decision::Resume { plan, after_step: None }, number).await;
 }
 
 #[when(expr = "the agent tries to {word} plan {int}")]
@@ -350,9 +368,14 @@ async fn agent_decides(world: &mut World, what: String, number: u32) {
     let Plan { id: plan, .. } = world.plan(number).await;
     let digest = world.plan(number).await.digest();
     let decision = match what.as_str() {
-        "approve" => {
-            Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait }
-        }
+        "approve" => Decision::Approve {
+            plan,
+            digest,
+            selection: Selection::All,
+            note: None,
+            step_by_step: false,
+            then: AfterApproval::Wait,
+        },
         "reject" => Decision::Reject { plan, reason: None },
         "cancel" => Decision::Cancel { plan, reason: None },
         "revise" => Decision::Revise { plan, feedback: "as I like".to_owned() },
@@ -433,8 +456,18 @@ async fn approve_foreign(world: &mut World, session: String, other: String) {
     let plan = world.plan(1).await;
     world.look_at(&session);
     let (digest, plan) = (plan.digest(), plan.id);
-    submit(world, Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait })
-        .await;
+    submit(
+        world,
+        Decision::Approve {
+            plan,
+            digest,
+            selection: Selection::All,
+            note: None,
+            step_by_step: false,
+            then: AfterApproval::Wait,
+        },
+    )
+    .await;
 }
 
 #[when(expr = "in {string} the person approves a plan that does not exist")]
@@ -442,8 +475,18 @@ async fn approve_nothing(world: &mut World, session: String) {
     world.look_at(&session);
     let plan = PlanId::new("no-such-plan").expect("an id");
     let digest = "0".repeat(64).parse().expect("a digest");
-    submit(world, Decision::Approve { plan, digest, selection: Selection::All, note: None, then: AfterApproval::Wait })
-        .await;
+    submit(
+        world,
+        Decision::Approve {
+            plan,
+            digest,
+            selection: Selection::All,
+            note: None,
+            step_by_step: false,
+            then: AfterApproval::Wait,
+        },
+    )
+    .await;
 }
 
 #[when(expr = "a client opens the session {string}")]

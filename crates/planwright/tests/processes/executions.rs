@@ -4,10 +4,12 @@
 
 mod child;
 mod competition;
+mod file_calls;
 mod fixture;
 mod kill_points;
 mod ledger;
 mod model;
+mod step_by_step;
 mod tools;
 
 use std::collections::BTreeMap;

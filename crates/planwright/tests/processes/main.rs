@@ -8,6 +8,7 @@ mod executions;
 #[cfg(unix)]
 mod frozen_process;
 mod kill;
+mod project_runs;
 mod provider;
 mod turns;
 mod workbook;

@@ -9,6 +9,10 @@ mod archive_portability;
 mod broken_log;
 mod logs;
 mod openapi;
+mod project_run;
+#[path = "../cli/provider.rs"]
+#[allow(dead_code)]
+mod provider;
 mod refusal_rate;
 mod reviews;
 mod schemathesis;

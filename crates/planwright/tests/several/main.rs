@@ -11,6 +11,7 @@ mod journal;
 mod killed_server;
 mod load_with_kill;
 mod memory;
+mod parked_permission;
 mod program;
 mod provider;
 mod same_session;

@@ -144,7 +144,7 @@ fn note(request: &Value) -> Asked {
     Asked { words, results: messages[last..].iter().filter(|message| message["role"] == "tool").count() }
 }
 
-/// `draft …` leads to a plan of three steps, an approval to its work, `look …` to a look, and anything else to an answer.
+/// `draft …` leads to a plan of three steps, an approval to its work, `look …` to a look, `write …` to a file, and anything else to an answer.
 /// `None` is a refusal.
 fn reply(asked: &Asked, work: Work) -> Option<Value> {
     let call = |name: &str, arguments: Value| {
@@ -157,6 +157,7 @@ fn reply(asked: &Asked, work: Work) -> Option<Value> {
             call("plan_set_content", json!({ "plan_markdown": "# Work\n\n- [ ] one\n- [ ] two\n- [ ] three\n" }))
         }
         (0, _) if words.starts_with("look") => call("list_files", json!({})),
+        (0, _) if words.starts_with("write") => call("write_file", json!({ "path": "made.txt", "content": "made" })),
         (done @ 0..3, Work::Reports) if asked.carries_out() => {
             call("plan_progress", json!({ "step": done + 1, "status": "done" }))
         }

@@ -108,7 +108,7 @@ impl Step {
             Self::WorkingFolder => "entering the working folder",
             Self::Landlock => "enforcing the Landlock rules",
             Self::Seccomp => "installing the seccomp filter",
-            Self::Execute => "running /bin/sh",
+            Self::Execute => "executing the program",
             Self::Layout(_) => "building the root folder",
         }
     }

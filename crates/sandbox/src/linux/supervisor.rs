@@ -27,6 +27,8 @@ pub(super) struct Launch {
     /// Whether programs with more rights than their caller get them.
     pub(super) no_new_privileges: bool,
     pub(super) folder: CString,
+    /// The file to execute.
+    pub(super) program: CString,
     pub(super) arguments: Vec<CString>,
     pub(super) environment: Vec<CString>,
     pub(super) processes: Option<u32>,
@@ -44,6 +46,8 @@ pub(super) struct Namespaces {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descriptors {
     pub(super) null: RawFd,
+    /// The same as `null` for a command without input.
+    pub(super) stdin: RawFd,
     pub(super) stdout: RawFd,
     pub(super) stderr: RawFd,
     /// Readable when this process wants something, closed when it is gone.
@@ -84,6 +88,9 @@ pub(super) fn run(launch: &Launch, arguments: &[*const c_char], environment: &[*
             let descriptors = &launch.descriptors;
             for standard in 0..3 {
                 let _ = sys::duplicate_to(descriptors.null, standard);
+            }
+            if descriptors.stdin != descriptors.null {
+                sys::close(descriptors.stdin);
             }
             sys::close(descriptors.stdout);
             sys::close(descriptors.stderr);
@@ -134,8 +141,8 @@ fn enter(namespaces: &Namespaces) -> Result<(), Failure> {
 
 /// Closes every descriptor but the given ones.
 fn keep_only(descriptors: &Descriptors) {
-    let Descriptors { null, stdout, stderr, life, status, ruleset } = *descriptors;
-    let mut kept = [null, stdout, stderr, life, status, ruleset];
+    let Descriptors { null, stdin, stdout, stderr, life, status, ruleset } = *descriptors;
+    let mut kept = [null, stdin, stdout, stderr, life, status, ruleset];
     kept.sort_unstable();
     for standard in 0..3 {
         let _ = sys::duplicate_to(null, standard);
@@ -162,7 +169,7 @@ fn become_command(
     sys::close(descriptors.life);
     sys::new_session();
     sys::reset_signals(None);
-    for (from, to) in [(descriptors.null, 0), (descriptors.stdout, 1), (descriptors.stderr, 2)] {
+    for (from, to) in [(descriptors.stdin, 0), (descriptors.stdout, 1), (descriptors.stderr, 2)] {
         let _ = sys::duplicate_to(from, to);
     }
     if let Some(processes) = launch.processes {
@@ -179,7 +186,7 @@ fn become_command(
         sys::seccomp_apply(program).at(Step::Seccomp)?;
     }
     Report::Ready.send(descriptors.status);
-    Err(Failure(Step::Execute, sys::execute(c"/bin/sh", arguments, environment)))
+    Err(Failure(Step::Execute, sys::execute(&launch.program, arguments, environment)))
 }
 
 /// Until the command ends or the life pipe is closed.

@@ -8,4 +8,5 @@ mod world;
 mod ending;
 mod limits;
 mod output;
+mod programs;
 mod running;

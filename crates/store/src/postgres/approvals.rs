@@ -22,7 +22,8 @@ pub(super) async fn add(readers: &Readers, record: &SealedRecord) -> LedgerResul
 }
 
 fn record(row: &Row) -> LedgerResult<SealedRecord> {
-    let columns = || -> Result<(i64, Vec<u8>, Vec<u8>), Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
+    let columns =
+        || -> Result<(i64, Vec<u8>, Vec<u8>), Error> { Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)) };
     let (seq, body, hash) = columns().map_err(|error| DatabaseError::from(error).to_error())?;
     let what = || format!("record {seq} of the approvers");
     let hash = hash.try_into().map_err(|_| LedgerError::damaged(what(), "its hash is not one"))?;

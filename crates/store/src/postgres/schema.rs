@@ -7,7 +7,7 @@ use super::data_migrations::{fill_session_columns, fill_versions, move_runs_out}
 use super::errors::{DatabaseError, is_already_made, is_undefined_table};
 use super::statement;
 
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
@@ -17,6 +17,8 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("migrations/007.sql"),
     include_str!("migrations/008.sql"),
     include_str!("migrations/009.sql"),
+    include_str!("migrations/010.sql"),
+    include_str!("migrations/011.sql"),
 ];
 /// The version since which outcomes have rows of their own.
 const RUNS_APART: usize = 3;

@@ -57,6 +57,10 @@ pub(super) struct WriterConnection {
     pub(super) update_sessions: FixedStatement,
     pub(super) delete_sessions: FixedStatement,
     pub(super) set_leases: FixedStatement,
+    pub(super) find_memories: FixedStatement,
+    pub(super) add_memory: FixedStatement,
+    pub(super) forget_memory: FixedStatement,
+    pub(super) restore_memory: FixedStatement,
 }
 
 impl WriterConnection {
@@ -99,6 +103,12 @@ impl WriterConnection {
             new(include_str!("sql/delete_runs.sql")),
             new(include_str!("sql/set_runs.sql")),
         )?;
+        let (find_memories, add_memory, forget_memory, restore_memory) = try_join!(
+            new(include_str!("sql/find_memories.sql")),
+            new(include_str!("sql/add_memory.sql")),
+            new(include_str!("sql/forget_memory.sql")),
+            new(include_str!("sql/restore_memory.sql")),
+        )?;
         Ok(Self {
             client,
             patience,
@@ -120,6 +130,10 @@ impl WriterConnection {
             update_sessions,
             delete_sessions,
             set_leases,
+            find_memories,
+            add_memory,
+            forget_memory,
+            restore_memory,
         })
     }
 

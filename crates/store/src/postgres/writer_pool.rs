@@ -322,6 +322,7 @@ fn weight(command: &Command) -> usize {
         Command::Draft(DraftCommand::SetContent { markdown, .. }) => markdown.len(),
         Command::Import(imported) => imported.content.size(),
         Command::Workbook(command) => command.size(),
+        Command::Memory(command) => command.size(),
         Command::Turn(TurnCommand::Begin { text, .. } | TurnCommand::BeginDocument { text, .. }) => text.len(),
         Command::Turn(TurnCommand::Record { inputs, .. }) => inputs.iter().map(said).sum(),
         Command::Turn(TurnCommand::Compact(compaction)) => compaction.summary.len(),

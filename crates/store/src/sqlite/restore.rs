@@ -5,11 +5,11 @@ use planwright_core::refusal::Refusal;
 use planwright_engine::ledger::LedgerError;
 use planwright_engine::server_ledger::JournalSource;
 
-use super::TransactionError;
 use super::executions::write_runs;
 use super::rows::session_id;
 use super::submit::EntryRow;
 use super::writer::WriterState;
+use super::{TransactionError, memory};
 use crate::encode::SessionState;
 use crate::plan_rows::PlanRows;
 use crate::restore::{JournalReplay, RestoredEntry, RestoredSession};
@@ -37,6 +37,9 @@ impl WriterState {
             let missing = || LedgerError::Internal(format!("plan {} cannot be written: it has no content", plan.id));
             self.write_plan(id, plan, rows.body.as_deref().ok_or_else(missing)?, seq, true)?;
             write_runs(&self.connection, &rows, seq)?;
+        }
+        for row in restored.memories() {
+            memory::write(&self.connection, id, &row)?;
         }
         self.written.push(session.clone());
         Ok(())

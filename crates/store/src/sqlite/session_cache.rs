@@ -51,10 +51,11 @@ impl SessionCache {
         self.0.remove(session).map(|(_, cached)| cached)
     }
 
-    /// Keeps the session, its active plan and executing plans; the others are rarely read.
+    /// Keeps the session, its active plan and executing plans; the others and its memories are rarely read.
     pub(super) fn keep(&mut self, mut session: CachedSession) {
         let active = session.snapshot.session.as_ref().and_then(|session| session.plan_mode.active_plan.clone());
         session.snapshot.plans.retain(|id, plan| Some(id) == active.as_ref() || plan.status == PlanStatus::Executing);
+        session.snapshot.memories.clear();
         session.bytes = Some(session.bytes.unwrap_or_else(|| session.measure()));
         self.0.insert(session.snapshot.identity.clone(), session);
     }

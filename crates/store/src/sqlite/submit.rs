@@ -14,7 +14,7 @@ use super::executions::write_runs;
 use super::rows::{find_session, load};
 use super::session_cache::CachedSession;
 use super::writer::WriterState;
-use super::{TransactionError, leases, queries};
+use super::{TransactionError, leases, memory, queries};
 use crate::apply_command::{AppliedCommand, apply_command, needs_active_plan};
 use crate::encode::SessionState;
 use crate::leasing::admit;
@@ -101,6 +101,10 @@ impl WriterState {
         let needs_active = needs_active_plan(&submission.command);
         let subject = submission.command.subject();
         let last = load(&self.connection, &mut kept.snapshot, kept.session_id, subject, needs_active)?;
+        let named = submission.command.memory_subject(kept.snapshot.session.as_ref()).cloned();
+        if let Some(named) = named {
+            memory::load(&self.connection, &mut kept.snapshot, kept.session_id, &named)?;
+        }
         not_cut_off(&submission.session, last, &kept.head)?;
         if last > 0 {
             kept.bytes = None;
@@ -177,6 +181,9 @@ impl WriterState {
             }
             write_runs(&self.connection, &rows, seq)?;
         }
+        for row in &applied.memories {
+            memory::write(&self.connection, session_id, row)?;
+        }
         Ok(session_id)
     }
 
@@ -208,6 +215,7 @@ impl WriterState {
                                coalesce((SELECT max(session_id) FROM journal), 0),
                                coalesce((SELECT max(session_id) FROM plan), 0),
                                coalesce((SELECT max(session_id) FROM lease), 0),
+                               coalesce((SELECT max(session_id) FROM memory_scope), 0),
                                coalesce((SELECT max(session_id) FROM pointer), 0)), ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
                 let (channel, conversation) = (session.channel.as_str(), session.conversation.as_str());
                 let SessionState { text, turn_open, planning, asks_person } = state;

@@ -49,6 +49,7 @@ pub(crate) fn submission(session: &SessionIdentity, request: &str, command: Comm
         | Command::Answer(_)
         | Command::Turn(_)
         | Command::Workbook(_)
+        | Command::Memory(_)
         | Command::Import(_) => person(),
     };
     let context = CommandContext { at: at(1), by, request: RequestId::new(request).unwrap() };
@@ -167,6 +168,7 @@ pub(crate) fn approve(plan: &Plan) -> Command {
         digest: plan.digest(),
         selection,
         note: None,
+        step_by_step: false,
         then: AfterApproval::Wait,
     })
 }
@@ -184,7 +186,7 @@ pub(crate) fn cancel(plan: &PlanId) -> Command {
 }
 
 pub(crate) fn resume(plan: &PlanId) -> Command {
-    Command::Decide(Decision::Resume { plan: plan.clone() })
+    Command::Decide(Decision::Resume { plan: plan.clone(), after_step: None })
 }
 
 pub(crate) fn import(id: &str) -> Command {

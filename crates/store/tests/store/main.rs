@@ -43,6 +43,10 @@ macro_rules! contract {
 // What could depend on a connection that stays the same.
 promises! {
     behind_pgbouncer, crate::stores::Store::pgbouncer().await,
+    memory {
+        many_save_at_once_and_every_position_is_taken_once,
+        what_is_forgotten_is_not_found_until_it_is_restored,
+    }
     submission {
         a_commit_is_seen_through_a_second_handle_at_once,
         many_can_open_a_fresh_store_at_once,
@@ -74,6 +78,9 @@ promises! {
     deletion {
         a_deleted_session_is_gone_with_everything,
         a_session_can_be_opened_while_it_is_deleted,
+    }
+    pins {
+        an_offer_is_accepted_by_its_digest_in_all_processes,
     }
     pointers {
         the_session_chosen_last_is_meant,
@@ -112,6 +119,20 @@ promises! {
 }
 
 contract! {
+    memory {
+        a_memory_is_found_in_its_own_session_only,
+        a_promoted_memory_is_found_everywhere_until_it_is_taken_back,
+        tasks_share_the_scope_of_their_goal_and_nothing_else,
+        a_row_that_should_not_be_there_is_dropped_and_counted,
+        what_is_forgotten_is_not_found_until_it_is_restored,
+        the_same_request_saves_once,
+        many_save_at_once_and_every_position_is_taken_once,
+        a_deleted_session_leaves_no_memory_behind,
+        a_restored_session_has_its_memories,
+        memories_are_listed_in_pages_the_newest_first,
+        every_character_of_a_memory_comes_back,
+        a_session_that_is_not_there_remembers_nothing,
+    }
     lease_renewal {
         an_expired_lease_that_no_owner_took_is_kept,
         a_lease_that_was_given_back_or_taken_is_not_renewed,

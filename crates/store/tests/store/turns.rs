@@ -66,5 +66,11 @@ pub(crate) fn replied(text: &str, calls: usize) -> TurnInput {
 
 pub(crate) fn tool_ended(call: u32, text: &str) -> TurnInput {
     let outcome = ToolOutcome { status: ToolStatus::Done, text: text.to_owned() };
-    TurnInput::ToolEnded { call, outcome, tokens: 9, changes: planwright_core::workspace::CallChanges::default() }
+    TurnInput::ToolEnded {
+        call,
+        outcome,
+        tokens: 9,
+        changes: planwright_core::workspace::CallChanges::default(),
+        permissions: planwright_core::plan::execution::PermissionCounts::default(),
+    }
 }

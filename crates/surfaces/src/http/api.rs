@@ -1,6 +1,7 @@
 //! The REST calls. Each resource has its own module with its own router.
 //!
-//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`: the resources
+//! - `sessions`, `messages`, `journal`, `plans`, `inbox`, `asks`, `workbook`, `memory`: the resources
+//! - `mcp_servers`: upstream MCP servers
 //! - `server`: what the server is, and the commands that it carries out
 //! - `lookup`: which session and which plan a request means
 //! - `pagination`: pages of a list
@@ -9,10 +10,13 @@ mod asks;
 mod inbox;
 mod journal;
 mod lookup;
+mod mcp_servers;
+mod memory;
 mod messages;
 mod pagination;
 mod plans;
 mod server;
+mod session_changes;
 mod sessions;
 mod workbook;
 
@@ -52,11 +56,14 @@ pub(super) fn documented() -> OpenApiRouter<App> {
 fn others() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .merge(sessions::router())
+        .merge(session_changes::router())
         .merge(messages::router())
         .merge(journal::router())
         .merge(plans::router())
         .merge(inbox::router())
         .merge(asks::router())
         .merge(server::router())
+        .merge(mcp_servers::router())
         .merge(workbook::router())
+        .merge(memory::router())
 }

@@ -18,7 +18,7 @@ use planwright_core::event::{Event, SessionEvent, TurnEvent};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::Committed;
 use planwright_engine::server_ledger::StoreCounts;
-use planwright_engine::submitter::Observer;
+use planwright_engine::submitter::{MemoryRead, Observer};
 
 use self::names::Name;
 use super::app::App;
@@ -77,8 +77,12 @@ impl Metrics {
         let name = names::HTTP_REQUEST_SECONDS;
         permanent.describe_histogram(KeyName::from(name.name), None, name.help.into());
         let metrics = Self { parts: Arc::new(Parts { permanent, expiring, websockets: AtomicI64::new(0) }) };
-        // It is rendered from the start, with 0.
-        metrics.count(names::MISMATCH_BLOCKED, Vec::new(), 0);
+        // They are rendered from the start, with 0.
+        for name in
+            [names::MISMATCH_BLOCKED, names::MEMORY_GOAL_SELECTED, names::MEMORY_TASK_SELECTED, names::MEMORY_BLOCKED]
+        {
+            metrics.count(name, Vec::new(), 0);
+        }
         metrics
     }
 
@@ -137,8 +141,15 @@ impl Metrics {
     }
 }
 
-/// Counts what this process committed.
+/// Counts what this process committed and read.
 impl Observer for Metrics {
+    fn memory_read(&self, _: &SessionIdentity, read: &MemoryRead) {
+        let MemoryRead { goal_scope, task_scope, blocked } = *read;
+        self.count(names::MEMORY_GOAL_SELECTED, Vec::new(), goal_scope.into());
+        self.count(names::MEMORY_TASK_SELECTED, Vec::new(), task_scope.into());
+        self.count(names::MEMORY_BLOCKED, Vec::new(), blocked);
+    }
+
     fn committed(&self, session: &SessionIdentity, committed: &Committed) {
         // A request that is sent again is not counted again.
         let Some(plan_mode_was_on) = committed.plan_mode_was_on else { return };

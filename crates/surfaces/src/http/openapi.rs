@@ -26,6 +26,7 @@ use crate::wire::schemas::{ProblemSchema, RefusalCodeSchema};
         (name = "sessions", description = "Conversations, and everything that happened in them"),
         (name = "messages", description = "What is said in a conversation"),
         (name = "plans", description = "Plan work, plans, and decisions about them"),
+        (name = "memory", description = "What a session remembers"),
         (name = "inbox", description = "What waits for a person"),
         (name = "server", description = "The server itself")
     ),

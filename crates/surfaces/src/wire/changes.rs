@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use planwright_core::actor::Actor;
 use planwright_core::session::Channel;
 use planwright_core::workspace::{ChangedPaths, NotUndone, Undo};
-use planwright_engine::agent::{PlanChanges, StepChanges, UndoneChanges};
+use planwright_engine::agent::{ChatChanges, PlanChanges, StepChanges, TurnChanges, UndoneChanges};
 use planwright_engine::toolbox::files::FileDiff;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -100,11 +100,61 @@ pub struct NotUndoneView {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoView {
-    pub plan_id: String,
+    /// The plan that made the changes; absent if a turn of the conversation made them outside of any plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub plan_id: Option<String>,
     /// The files that are as they were before.
     pub paths: Vec<String>,
     /// The files that were left as they are.
     pub not_undone: Vec<NotUndoneView>,
+}
+
+/// What a conversation changed outside of any plan.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChatChangesView {
+    pub session_id: String,
+    #[schema(value_type = ChannelSchema)]
+    pub channel: Channel,
+    /// What is different now, one diff for each file, by path. Files that were put back are not among them.
+    pub files: Vec<FileDiffView>,
+    /// The same by turn, in order.
+    pub turns: Vec<TurnChangesView>,
+    /// What commands changed. It is not kept, so it cannot be undone.
+    pub uncovered: ChangedPathsView,
+    /// What people had put back, in order.
+    pub undone: Vec<UndoneView>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnChangesView {
+    pub turn_id: String,
+    pub at: Timestamp,
+    /// What the person said.
+    pub text: String,
+    pub files: Vec<FileDiffView>,
+}
+
+impl From<&ChatChanges> for ChatChangesView {
+    fn from(changes: &ChatChanges) -> Self {
+        Self {
+            session_id: changes.session.conversation.to_string(),
+            channel: changes.session.channel,
+            files: views(&changes.files),
+            turns: views(&changes.turns),
+            uncovered: (&changes.uncovered).into(),
+            undone: views(&changes.undone),
+        }
+    }
+}
+
+impl From<&TurnChanges> for TurnChangesView {
+    fn from(changes: &TurnChanges) -> Self {
+        let TurnChanges { turn, at, text, files } = changes;
+        Self { turn_id: turn.to_string(), at: *at, text: text.clone(), files: views(files) }
+    }
 }
 
 impl From<&PlanChanges> for PlanChangesView {
@@ -177,7 +227,7 @@ impl From<&NotUndone> for NotUndoneView {
 impl From<&Undo> for UndoView {
     fn from(undo: &Undo) -> Self {
         Self {
-            plan_id: undo.plan.to_string(),
+            plan_id: undo.plan.as_ref().map(ToString::to_string),
             paths: undo.changes.iter().map(|change| change.path.clone()).collect(),
             not_undone: views(&undo.not_undone),
         }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use planwright_core::actor::Actor;
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
 use planwright_core::plan::{Execution, PlanStatus};
 use planwright_engine::clock::between;
 use planwright_engine::history::PlanExecution;
@@ -34,6 +34,20 @@ pub struct ExecutionView {
     #[schema(value_type = Option<PlanStatusSchema>, nullable = false)]
     pub status: Option<PlanStatus>,
     pub counts: CountsView,
+    /// How the calls were permitted that were made for it.
+    pub permissions: PermissionCountsView,
+    /// Since when it waits for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub paused_since: Option<Timestamp>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub paused_for: Option<PausedForView>,
+    /// The step that the person looks at, from 1. `resume` takes it as `afterStep`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub after_step: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRunView>,
 }
@@ -72,6 +86,13 @@ impl ExecutionView {
             took_ms: execution.finished_at.map(|at| between(execution.started_at, at).as_millis()),
             status: None,
             counts: StepCounts::of(execution).into(),
+            permissions: execution.permissions().into(),
+            paused_since: execution.paused_since(),
+            paused_for: execution.paused_since().map(|_| match execution.step_pause() {
+                Some(_) => PausedForView::Step,
+                None => PausedForView::Person,
+            }),
+            after_step: execution.step_pause().map(|pause| pause.step),
             steps: Vec::new(),
         }
     }
@@ -107,6 +128,34 @@ impl StepRunView {
             finished_at: run.finished_at,
             took_ms: run.started_at.zip(run.finished_at).map(|(from, to)| between(from, to).as_millis()),
         }
+    }
+}
+
+/// What a paused execution waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = PausedFor)]
+#[serde(rename_all = "snake_case")]
+pub enum PausedForView {
+    /// A person's look at the step that ended.
+    Step,
+    /// A person who resumes or ends it.
+    Person,
+}
+
+/// How many calls the approved plan covered, a person was asked about, and were refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = PermissionCounts)]
+#[serde(rename_all = "camelCase")]
+pub struct PermissionCountsView {
+    pub covered: u32,
+    pub asked: u32,
+    pub refused: u32,
+}
+
+impl From<PermissionCounts> for PermissionCountsView {
+    fn from(counts: PermissionCounts) -> Self {
+        let PermissionCounts { covered, asked, refused } = counts;
+        Self { covered, asked, refused }
     }
 }
 

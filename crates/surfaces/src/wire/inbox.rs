@@ -3,20 +3,24 @@
 use jiff::Timestamp;
 use planwright_core::ask::{Ask, AskSubject, CallToPermit, Question};
 use planwright_core::plan::PlanStatus;
+use planwright_core::plan::execution::StepStatus;
 use planwright_core::session::Channel;
 use planwright_engine::inbox::{Waiting, WaitingAsk, WaitingFor};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::schemas::{ChannelSchema, PlanStatusSchema};
+use super::ToolChangeView;
+use super::schemas::{ChannelSchema, PlanStatusSchema, StepStatusSchema};
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingView {
-    /// The id of the plan, or of what the agent asks.
+    /// The id of the plan, of what the agent asks, or of the MCP server whose tools changed. For a step to look at, the
+    /// position of the step follows a colon.
     pub id: String,
     pub kind: WaitingKind,
+    /// Empty for a change of tools, which concerns all sessions.
     pub session_id: String,
     #[schema(value_type = ChannelSchema)]
     pub channel: Channel,
@@ -40,7 +44,7 @@ pub struct WaitingView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub active: Option<bool>,
-    /// The step whose result is unknown.
+    /// The step whose result is unknown, or that a person looks at.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub step: Option<WaitingStepView>,
@@ -52,6 +56,10 @@ pub struct WaitingView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub questions: Option<Vec<QuestionView>>,
+    /// The tools that a person is to accept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tool_change: Option<ToolChangeView>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -63,10 +71,14 @@ pub enum WaitingKind {
     Permission,
     /// Questions of the agent.
     Question,
+    /// A step that ended, of a plan that is approved step by step: go on, change the rest, or stop.
+    Step,
     /// A step whose result is unknown.
     Uncertain,
     /// An execution on which no process works any more: resume or stop it.
     Run,
+    /// Tools of an MCP server that no person has accepted.
+    ToolChange,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -78,6 +90,10 @@ pub struct WaitingStepView {
     /// What is known about it.
     #[schema(required = true)]
     pub note: Option<String>,
+    /// How it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<StepStatusSchema>, nullable = false)]
+    pub status: Option<StepStatus>,
 }
 
 /// A call exactly as it runs once a person permits it.
@@ -126,12 +142,22 @@ impl From<&Waiting> for WaitingView {
             WaitingFor::Paused => (WaitingKind::Run, &["resume", "cancel"][..], None),
             WaitingFor::UncertainStep { position, description, note } => {
                 let (position, description, note) = (*position, description.clone(), note.clone());
-                let step = WaitingStepView { position, description, note };
+                let step = WaitingStepView { position, description, note, status: None };
                 (WaitingKind::Uncertain, &["retry", "skip", "stop"][..], Some(step))
             }
+            WaitingFor::StepEnded { position, description, status, note } => {
+                let (position, description, note) = (*position, description.clone(), note.clone());
+                let step = WaitingStepView { position, description, note, status: Some(*status) };
+                (WaitingKind::Step, &["next", "revise", "stop"][..], Some(step))
+            }
+        };
+        let id = match &waiting.wants {
+            // A go is for the step that was shown, and not for a later one.
+            WaitingFor::StepEnded { position, .. } => format!("{}:{position}", waiting.plan.id),
+            WaitingFor::Approval | WaitingFor::Paused | WaitingFor::UncertainStep { .. } => waiting.plan.id.to_string(),
         };
         Self {
-            id: waiting.plan.id.to_string(),
+            id,
             kind,
             session_id: waiting.session.conversation.to_string(),
             channel: waiting.session.channel,
@@ -146,6 +172,7 @@ impl From<&Waiting> for WaitingView {
             step,
             call: None,
             questions: None,
+            tool_change: None,
         }
     }
 }
@@ -185,6 +212,7 @@ impl From<&WaitingAsk> for WaitingView {
             step: None,
             call,
             questions,
+            tool_change: None,
         }
     }
 }

@@ -30,6 +30,27 @@ pub(crate) struct ActorSchema {
 }
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = MemoryKind)]
+pub(crate) enum MemoryKindSchema {
+    Fact,
+    Preference,
+    Decision,
+    Constraint,
+    Result,
+}
+
+/// Who wrote it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = MemoryTrust)]
+pub(crate) enum MemoryTrustSchema {
+    Person,
+    Agent,
+    System,
+}
+
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = StuckChoice)]
 pub(crate) enum StuckChoiceSchema {

@@ -81,6 +81,7 @@ async fn a_step_with_an_unknown_result_waits_for_a_person() {
             step: steps[index].clone(),
             outcome,
             changes: planwright_core::workspace::CallChanges::default(),
+            permissions: planwright_core::plan::execution::PermissionCounts::default(),
         }]
     };
     advance(vec![], steps.to_vec()).await;

@@ -1,5 +1,9 @@
 //! Every metric is seen to move, by requests over TCP to a server with a real store.
 
+use planwright_core::actor::Actor;
+use planwright_core::auto::{AutoExecutionContext, RunTarget};
+use planwright_core::ids::{GoalId, RunId, TaskId};
+use planwright_core::memory::{MemoryKind, NewMemory, ScopeChain};
 use planwright_llm::scripted::{Gate, Reply, ScriptedModel};
 use planwright_test_support::agent::AgentSetup;
 use serde_json::{Value, json};
@@ -126,4 +130,49 @@ async fn every_other_metric_moves() {
 
     world.control.refuse();
     assert_eq!(world.metric("store_up").await, 0);
+}
+
+#[tokio::test]
+async fn reads_of_memories_are_counted_by_scope_and_rows_of_others_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let setup = AgentSetup::new(folder.path());
+    let mut engine = None;
+    let world = World::with(|options| {
+        options.agent = setup.agent(options.ledger.clone(), ScriptedModel::new([]));
+        engine = Some(options.agent.engine().clone());
+    })
+    .await;
+    let engine = engine.unwrap();
+    let series = ["goal_selected", "task_selected", "cross_session_blocked"];
+    let counts = async || {
+        let mut counts = Vec::new();
+        for name in series {
+            counts.push(world.metric(&format!("memory_scope_{name}_count")).await);
+        }
+        counts
+    };
+    let text = world.send(world.allowed("GET /metrics")).await.body;
+    assert!(series.iter().all(|name| text.contains(&format!("\nmemory_scope_{name}_count 0\n"))), "{text}");
+    for key in [SESSION, OTHER] {
+        world.post("/api/sessions", json!({ "sessionId": key })).await;
+    }
+    let run = |key: &str, target| {
+        AutoExecutionContext::new(format!("web:{key}").parse().unwrap(), RunId::new("run").unwrap(), target)
+    };
+    let (goal, task) = (GoalId::new("goal").unwrap(), TaskId::new("task").unwrap());
+    let goal_run = run(SESSION, RunTarget::Goal { goal, task: task.clone() });
+    let task_run = run(SESSION, RunTarget::Task { task: task.clone() });
+    engine.memories().search(&ScopeChain::of_session(&task_run.session), "till", 5).await.unwrap();
+    assert_eq!(counts().await, [0, 0, 0]);
+    engine.memories().search(&ScopeChain::of_run(&task_run), "till", 5).await.unwrap();
+    assert_eq!(counts().await, [0, 1, 0]);
+    engine.memories().search(&ScopeChain::of_run(&goal_run), "till", 5).await.unwrap();
+    assert_eq!(counts().await, [1, 2, 0]);
+    // A task of the same name in another session.
+    let theirs = run(OTHER, RunTarget::Task { task });
+    let new = NewMemory { kind: MemoryKind::Result, run: Some(theirs.clone()), ..NewMemory::by_person("Their till.") };
+    engine.memories().save(&theirs.session, &Actor::agent("coder", "web"), new).await.unwrap();
+    let found = engine.memories().search(&ScopeChain::of_run(&task_run), "till", 5).await.unwrap();
+    assert_eq!((found.found.len(), found.blocked), (0, 1));
+    assert_eq!(counts().await, [1, 3, 1]);
 }

@@ -5,6 +5,7 @@ use planwright_core::command::{Command, EndedStep, Outcome, ProgressReport, RunC
 use planwright_core::ids::{ExecutionId, PlanId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::plan::approval::Selection;
+use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::plan::execution::StepStatus::{self, Completed, Failed, InProgress, Pending, Skipped, Uncertain};
 use planwright_core::refusal::RefusalCode;
 use planwright_core::workspace::CallChanges;
@@ -25,7 +26,12 @@ pub(super) fn running_steps() -> World {
 fn advance(world: &mut World, ended: &[(&str, StepStatus)], begun: &[&str]) -> Decided {
     let ended = ended
         .iter()
-        .map(|(id, status)| EndedStep { step: step(id), outcome: outcome(*status), changes: CallChanges::default() })
+        .map(|(id, status)| EndedStep {
+            step: step(id),
+            outcome: outcome(*status),
+            changes: CallChanges::default(),
+            permissions: PermissionCounts::default(),
+        })
         .collect();
     let begun = begun.iter().map(|id| step(id)).collect();
     let (plan, execution) = (world.active().id.clone(), world.execution());

@@ -31,7 +31,7 @@ pub(crate) enum Act {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Deciding {
-    Approve(Selection),
+    Approve(Selection, bool),
     ApproveAnotherText,
     Reject,
     Revise,
@@ -125,11 +125,12 @@ impl Deciding {
             shown.unwrap_or_else(fallback).digest()
         };
         match self {
-            Self::Approve(selection) => Decision::Approve {
+            Self::Approve(selection, step_by_step) => Decision::Approve {
                 digest: digest(false),
                 plan,
                 selection: selection.clone(),
                 note: None,
+                step_by_step: *step_by_step,
                 then: AfterApproval::Wait,
             },
             Self::ApproveAnotherText => Decision::Approve {
@@ -137,12 +138,13 @@ impl Deciding {
                 plan,
                 selection: Selection::All,
                 note: None,
+                step_by_step: false,
                 then: AfterApproval::Wait,
             },
             Self::Reject => Decision::Reject { plan, reason: None },
             Self::Revise => Decision::Revise { plan, feedback: "shorter".to_owned() },
             Self::Cancel => Decision::Cancel { plan, reason: None },
-            Self::Resume => Decision::Resume { plan },
+            Self::Resume => Decision::Resume { plan, after_step: None },
             Self::Settle(n, choice) => Decision::Settle { plan, step: nth(*n), choice: *choice },
         }
     }
@@ -259,9 +261,10 @@ fn deciding() -> impl Strategy<Value = Deciding> {
     let positions = prop::collection::btree_set(0..4_usize, 0..3);
     let choice = prop::sample::select(vec![StuckChoice::Retry, StuckChoice::Skip, StuckChoice::Stop]);
     prop_oneof![
-        8 => Just(Deciding::Approve(Selection::All)),
-        1 => positions.clone().prop_map(|positions| Deciding::Approve(Selection::Only(positions))),
-        2 => positions.prop_map(|positions| Deciding::Approve(Selection::Skip(positions))),
+        6 => Just(Deciding::Approve(Selection::All, false)),
+        3 => Just(Deciding::Approve(Selection::All, true)),
+        1 => positions.clone().prop_map(|positions| Deciding::Approve(Selection::Only(positions), false)),
+        2 => positions.prop_map(|positions| Deciding::Approve(Selection::Skip(positions), true)),
         1 => Just(Deciding::ApproveAnotherText),
         1 => Just(Deciding::Reject),
         2 => Just(Deciding::Revise),

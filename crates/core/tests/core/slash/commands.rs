@@ -7,7 +7,9 @@ use planwright_core::plan::PlanStyle;
 use planwright_core::plan::approval::Selection;
 use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::ConversationKey;
-use planwright_core::slash::{AutoCommand, Comparison, OnOff, PlanCommand, SlashCommand};
+use planwright_core::slash::{
+    AutoCommand, Comparison, MemorySubcommand, OnOff, PlanCommand, SlashCommand, ToolsCommand,
+};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -102,7 +104,12 @@ fn plan_command() -> impl Strategy<Value = PlanCommand> {
         plan().prop_map(|plan| Show { plan }),
         (plan(), option::of(select(StuckChoice::ALL.to_vec()))).prop_map(|(plan, choice)| Resume { plan, choice }),
         plan().prop_map(|plan| Export { plan }),
-        (plan(), selection(), words()).prop_map(|(plan, selection, note)| Approve { plan, selection, note }),
+        (plan(), selection(), any::<bool>(), words()).prop_map(|(plan, selection, step_by_step, note)| Approve {
+            plan,
+            selection,
+            step_by_step,
+            note
+        }),
         (plan(), words()).prop_map(|(plan, reason)| Reject { plan, reason }),
         (plan(), words()).prop_map(|(plan, reason)| Cancel { plan, reason }),
         (plan(), text()).prop_map(|(plan, feedback)| Revise { plan, feedback }),
@@ -114,7 +121,7 @@ fn plan_command() -> impl Strategy<Value = PlanCommand> {
 
 fn other_command() -> impl Strategy<Value = SlashCommand> {
     use SlashCommand::*;
-    let bare = vec![Plans, Goals, Tasks, Diary, New, Sessions, Reset, Compact, Stop, Status, Tools];
+    let bare = vec![Plans, Goals, Tasks, Diary, New, Sessions, Reset, Compact, Stop, Status, Tools(ToolsCommand::List)];
     prop_oneof![
         select(bare),
         "[a-zA-Z0-9_-]{1,64}".prop_map(|key| Switch { key: ConversationKey::existing(key).unwrap() }),
@@ -123,6 +130,10 @@ fn other_command() -> impl Strategy<Value = SlashCommand> {
         text().prop_map(Goal),
         text().prop_map(Task),
         text().prop_map(Schedule),
-        text().prop_map(Memory),
+        text().prop_map(|words| Memory(MemorySubcommand::Search { words })),
+        text().prop_map(|content| Memory(MemorySubcommand::Save { content })),
+        "[a-z0-9-]{6,36}".prop_map(|memory| Memory(MemorySubcommand::Forget { memory })),
+        "[a-z0-9-]{6,36}".prop_map(|memory| Memory(MemorySubcommand::Promote { memory })),
+        select(vec![Memory(MemorySubcommand::List), Memory(MemorySubcommand::Undo)]),
     ]
 }

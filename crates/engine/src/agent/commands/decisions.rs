@@ -1,16 +1,19 @@
 //! Decisions of a person about a plan. An approval in a conversation is for the version that was shown there last.
+//!
+//! - `resume`: a plan continues, after a look at a step or a decision about one
+
+mod resume;
 
 use std::sync::Arc;
 
 use planwright_core::actor::Actor;
-use planwright_core::command::{AfterApproval, StuckChoice};
+use planwright_core::command::AfterApproval;
 use planwright_core::event::{Event, PlanEvent};
 use planwright_core::ids::PlanId;
-use planwright_core::plan::execution::{Execution, StepRun, StepStatus};
 use planwright_core::plan::lifecycle::Action;
 use planwright_core::plan::reference::PlanReference;
-use planwright_core::plan::{Digest, Plan, PlanStatus, PlanStyle};
-use planwright_core::refusal::{Refusal, RefusalCode};
+use planwright_core::plan::{Digest, Plan, PlanStatus};
+use planwright_core::refusal::RefusalCode;
 use planwright_core::session::SessionIdentity;
 
 use super::show;
@@ -19,11 +22,13 @@ use crate::agent::execution::{Executions, summary};
 use crate::agent::replies::Replies;
 use crate::agent::turn::RequestBuilder;
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::plan_status::{one_line, plan_line, short_status};
-use crate::session::input::{Approving, BeginWork, Changes, SeenPlan, Worker};
+use crate::plan_status::{one_line, plan_line};
+use crate::session::input::{Approving, BeginWork, Changes, SeenPlan};
 use crate::session::outcome::{Answer, PlanCard};
 use crate::session::progress::{Decided, Progress};
 use crate::session::task::{InputContext, Running};
+
+pub(in crate::agent) use resume::Resuming;
 
 /// Decisions of a person about plans.
 #[derive(Debug, Clone)]
@@ -240,126 +245,6 @@ impl Decisions {
         context.progress.send(Progress::decided(&cancelled));
         Ok(Answer::words(session, plan_line(&cancelled)))
     }
-
-    /// Continues a plan, after settling the step that it stopped at.
-    pub(in crate::agent) async fn resume_or_settle(
-        &self,
-        plan: &PlanId,
-        choice: Option<StuckChoice>,
-        worker: Worker,
-        context: &InputContext,
-    ) -> LedgerResult<Answer> {
-        let session = context.session();
-        if let Some(left) = self.resume_for_drafter(plan, choice, worker, context).await? {
-            return Ok(left);
-        }
-        // The request was carried out before; what it resumed is not resumed again.
-        if let Some(answer) = Box::pin(self.executions.document_answer_before(plan, context)).await? {
-            context.progress.send(Progress::decided(&self.agent.engine().plans().get(session, plan).await?));
-            return Ok(answer);
-        }
-        let settled = match context.find_committed(self.agent.engine()).await? {
-            // The step was settled when the request was sent before.
-            Some(_) => Settled::of(self.agent.engine().plans().get(session, plan).await?),
-            None => self.settle_stuck(plan, choice, context).await?,
-        };
-        let plan = match settled {
-            Settled::NeedsChoice(question) => return Ok(Answer::refusal(session, RefusalCode::WrongStatus, question)),
-            Settled::Over(plan) => {
-                context.progress.send(Progress::decided(&plan));
-                return Ok(Answer::words(session, summary(&plan)));
-            }
-            Settled::Continues(plan) => plan,
-        };
-        let plan = self.begin_again(plan, context).await?;
-        context.progress.send(Progress::decided(&plan));
-        if plan.status == PlanStatus::Executing {
-            return Box::pin(self.executions.carry_out(&plan.id, context)).await;
-        }
-        // Another process was faster and is done, or the request was sent again after the work.
-        Ok(Answer::words(session, summary(&plan)))
-    }
-
-    /// Continues a document for the agent of another program that drafted it; `None` if this process continues it.
-    async fn resume_for_drafter(
-        &self,
-        plan: &PlanId,
-        choice: Option<StuckChoice>,
-        worker: Worker,
-        context: &InputContext,
-    ) -> LedgerResult<Option<Answer>> {
-        let (session, engine) = (context.session(), self.agent.engine());
-        if worker == Worker::ThisProcess || choice.is_some() {
-            return Ok(None);
-        }
-        let found = engine.plans().get(session, plan).await?;
-        let drafter = engine.history().external_author(&found).await?;
-        let Some(drafter) = drafter.filter(|_| found.style() == PlanStyle::Document) else { return Ok(None) };
-        let plan = context.engine(engine).plans().resume(session, context.by(), plan).await?;
-        let left = format!("The agent that drafted it, {drafter}, carries it out.");
-        let words = format!("{} {left}", short_status(&plan));
-        context.progress.send(Progress::Decided(Decided { plan, left: Some(left) }));
-        Ok(Some(Answer::words(session, words)))
-    }
-
-    /// The plan as it is carried out. One that is not under way, or a document that is parked, is begun again now.
-    async fn begin_again(&self, plan: Arc<Plan>, context: &InputContext) -> LedgerResult<Arc<Plan>> {
-        let session = context.session();
-        let active = self.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
-        let parked = plan.style() == PlanStyle::Document && active.as_ref() != Some(&plan.id);
-        let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
-        if plan.status == PlanStatus::Executing && !parked && !paused {
-            return Ok(plan);
-        }
-        match context.part(self.agent.engine(), "resume").plans().resume(session, context.by(), &plan.id).await {
-            Err(LedgerError::Refused(refusal)) => {
-                let now = self.agent.engine().plans().get(session, &plan.id).await?;
-                if now.status == plan.status { Err(refusal.into()) } else { Ok(now) }
-            }
-            resumed => resumed,
-        }
-    }
-
-    /// Settles the step that a plan stopped at, if there is one.
-    async fn settle_stuck(
-        &self,
-        plan: &PlanId,
-        choice: Option<StuckChoice>,
-        context: &InputContext,
-    ) -> LedgerResult<Settled> {
-        let (session, by) = (context.session(), context.by());
-        let plan = self.agent.engine().plans().get(session, plan).await?;
-        if choice != Some(StuckChoice::Stop) {
-            self.executions.check_author(&plan).await?;
-        }
-        match choice {
-            None | Some(StuckChoice::Retry) => self.executions.check_able(&plan)?,
-            Some(StuckChoice::Skip | StuckChoice::Stop) => {}
-        }
-        let stuck = plan.execution.as_ref().and_then(Execution::stuck_at);
-        match (choice, stuck) {
-            (None, Some((position, run)))
-                if run.status == StepStatus::Uncertain && !self.executions.may_repeat(&plan, run) =>
-            {
-                Ok(Settled::NeedsChoice(ask_what_to_do(&plan, position, run)))
-            }
-            (Some(choice), Some((_, run))) => {
-                let engine = context.engine(self.agent.engine());
-                let settled = engine.plans().settle(session, by, &plan.id, &run.step, choice).await?;
-                let over = choice == StuckChoice::Stop || settled.status != PlanStatus::Executing;
-                Ok(if over { Settled::Over(settled) } else { Settled::Continues(settled) })
-            }
-            (Some(StuckChoice::Stop), None) if plan.status == PlanStatus::Executing => Ok(Settled::Over(
-                context.engine(self.agent.engine()).plans().finish_execution(session, by, &plan).await?,
-            )),
-            (Some(choice), None) => {
-                let message =
-                    format!("Plan {} did not stop at a step; there is nothing to {}.", plan.number, choice.as_str());
-                Err(Refusal::wrong_status(message).into())
-            }
-            (None, Some(_) | None) => Ok(Settled::Continues(plan)),
-        }
-    }
 }
 
 /// The part of a request for changes that gives them to the agent.
@@ -375,37 +260,11 @@ struct Approved {
     left: Option<String>,
 }
 
-/// The state of a plan after its stuck step was settled.
-enum Settled {
-    /// A person has to choose first; the question.
-    NeedsChoice(String),
-    Over(Arc<Plan>),
-    Continues(Arc<Plan>),
-}
-
-impl Settled {
-    fn of(plan: Arc<Plan>) -> Self {
-        if plan.status == PlanStatus::Executing { Self::Continues(plan) } else { Self::Over(plan) }
-    }
-}
-
-/// The question about a step whose result is unknown, with the possible answers.
-fn ask_what_to_do(plan: &Plan, position: usize, run: &StepRun) -> String {
-    let known = run.note.as_deref().map_or_else(String::new, |note| format!(" What is known: {}.", one_line(note)));
-    format!(
-        "The result of step {position} is unknown (plan {}: {}).{known}\n\n\
-         - `/plan resume {number} retry` does it again\n\
-         - `/plan resume {number} skip` continues without it\n\
-         - `/plan resume {number} stop` ends the execution there\n\
-         - `/plan revise #{number} WHAT TO CHANGE` plans anew",
-        plan.number,
-        one_line(&run.description),
-        number = plan.number,
-    )
-}
-
 fn approval_words(plan: &Plan) -> String {
     let mut text = format!("Plan {} is approved: {}.", plan.number, one_line(&plan.display_title()));
+    if plan.approval.as_ref().is_some_and(|approval| approval.step_by_step) {
+        text.push_str(" It pauses after each step, so that you can look at it.");
+    }
     let skipped = plan.approval.as_ref().map(|approval| approval.skipped.as_slice()).unwrap_or_default();
     let steps = plan.content.steps();
     for skip in skipped {

@@ -23,7 +23,7 @@ const PAGE: u32 = 64;
 
 #[derive(Debug, Clone)]
 pub(super) struct Overview {
-    agent: Arc<AgentContext>,
+    pub(super) agent: Arc<AgentContext>,
     turns: Turns,
 }
 
@@ -105,7 +105,7 @@ impl Overview {
         let snapshot = self.agent.engine().sessions().snapshot(session).await?;
         let situation = GateContext::of(&snapshot, self.agent.engine().policy(), Caller::Conversation);
         let mut lines = Vec::new();
-        for spec in self.turns.requests.advertised(&situation) {
+        for spec in self.turns.requests.advertised(&situation, session, None).specs.iter() {
             let effect = match self.agent.toolbox.get(&spec.name) {
                 None if PlanTool::named(&spec.name).is_some() => "about the plan",
                 None if WorkbookTool::named(&spec.name).is_some() => "about the workbook",
@@ -122,6 +122,11 @@ impl Overview {
                 },
             };
             lines.push(format!("- `{}`: {effect}", spec.name));
+        }
+        let servers = self.server_lines().await?;
+        if !servers.is_empty() {
+            lines.push("\nMCP servers:\n".to_owned());
+            lines.extend(servers);
         }
         Ok(Answer::words(session, lines.join("\n")))
     }

@@ -10,7 +10,7 @@ use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{Comparison, PlanCommand};
 use planwright_core::snapshot::Snapshot;
 
-use super::{Decisions, show, workbook};
+use super::{Decisions, Resuming, show, workbook};
 use crate::agent::agent_context::AgentContext;
 use crate::agent::replies::Replies;
 use crate::agent::turn::RequestBuilder;
@@ -72,10 +72,10 @@ impl PlanCommands {
                 Ok(Box::pin(self.replies.answer_message(request, &text, context)).await?.into())
             }
             PlanCommand::Files(switch) => workbook::switch(self.agent.engine(), switch, context).await,
-            PlanCommand::Approve { plan, selection, note } => {
+            PlanCommand::Approve { plan, selection, step_by_step, note } => {
                 Box::pin(self.decisions.approve_shown(
                     plan.as_ref(),
-                    Approving { selection, note, ..Approving::default() },
+                    Approving { selection, note, step_by_step, ..Approving::default() },
                     context,
                 ))
                 .await
@@ -94,7 +94,8 @@ impl PlanCommands {
             }
             PlanCommand::Resume { plan, choice } => {
                 let plan = self.agent.engine().plans().find(session, plan.as_ref()).await?;
-                Box::pin(self.decisions.resume_or_settle(&plan.id, choice, Worker::ThisProcess, context)).await
+                let resuming = Resuming { choice, worker: Worker::ThisProcess, after_step: None };
+                Box::pin(self.decisions.resume_or_settle(&plan.id, resuming, context)).await
             }
         }
     }

@@ -1,4 +1,8 @@
 //! `/project`, `/changes` and `/undo`.
+//!
+//! - `chat`: what a conversation changed outside of any plan
+
+mod chat;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,12 +16,14 @@ use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::session::SessionIdentity;
 use planwright_core::slash::{ChangeSelection, ProjectCommand};
 use planwright_core::visible::quoted;
-use planwright_core::workspace::{FileChange, Undo, Workspace};
+use planwright_core::workspace::{ChangedPaths, FileChange, Undo, Workspace};
 
 use super::plans::fenced;
 use crate::agent::agent_context::AgentContext;
+use crate::agent::chat_changes::ChatChangesReader;
 use crate::agent::leases::Leases;
 use crate::agent::plan_changes::{PlanChanges, PlanChangesReader, step_at};
+use crate::engine::Engine;
 use crate::ledger::{Leasing, LedgerResult};
 use crate::plan_status::one_line;
 use crate::session::lease::LeaseGuard;
@@ -37,11 +43,13 @@ pub(in crate::agent) struct WorkspaceCommands {
     agent: Arc<AgentContext>,
     leases: Leases,
     changes: PlanChangesReader,
+    chat_changes: ChatChangesReader,
 }
 
 impl WorkspaceCommands {
     pub(super) fn new(agent: &Arc<AgentContext>, leases: Leases) -> Self {
-        Self { agent: Arc::clone(agent), leases, changes: PlanChangesReader::new(agent) }
+        let (changes, chat_changes) = (PlanChangesReader::new(agent), ChatChangesReader::new(agent));
+        Self { agent: Arc::clone(agent), leases, changes, chat_changes }
     }
 
     pub(super) async fn project(&self, command: ProjectCommand, context: &InputContext) -> LedgerResult<Answer> {
@@ -81,8 +89,16 @@ impl WorkspaceCommands {
     }
 
     pub(super) async fn changes(&self, selection: ChangeSelection, session: &SessionIdentity) -> LedgerResult<Answer> {
-        let plan = self.plan(session, selection.plan.as_ref()).await?;
-        let changes = self.changes.read(plan, selection.step).await?;
+        let (plan, step) = match selection {
+            ChangeSelection::Chat => return self.changes_of_chat(session).await,
+            ChangeSelection::Latest if self.chat_is_latest(session).await? => {
+                return self.changes_of_chat(session).await;
+            }
+            ChangeSelection::Latest => (None, None),
+            ChangeSelection::Plan { plan, step } => (plan, step),
+        };
+        let plan = self.plan(session, plan.as_ref()).await?;
+        let changes = self.changes.read(plan, step).await?;
         Ok(Answer::words(session, changes_words(&changes)))
     }
 
@@ -91,8 +107,23 @@ impl WorkspaceCommands {
         selection: ChangeSelection,
         context: &InputContext,
     ) -> LedgerResult<Answer> {
-        let plan = self.plan(context.session(), selection.plan.as_ref()).await?;
-        self.undo(&plan, selection.step, context).await
+        let session = context.session();
+        let (plan, step) = match selection {
+            ChangeSelection::Chat => return self.undo_last_turn(context).await,
+            ChangeSelection::Latest if self.undoes_chat(context).await? => return self.undo_last_turn(context).await,
+            ChangeSelection::Latest => (None, None),
+            ChangeSelection::Plan { plan, step } => (plan, step),
+        };
+        let plan = self.plan(session, plan.as_ref()).await?;
+        self.undo(&plan, step, context).await
+    }
+
+    /// Whether an undo that names nothing is about the conversation. A request that is sent again is about the same.
+    async fn undoes_chat(&self, context: &InputContext) -> LedgerResult<bool> {
+        match undone_before(self.agent.engine(), context).await? {
+            Some(undo) => Ok(undo.plan.is_none()),
+            None => self.chat_is_latest(context.session()).await,
+        }
     }
 
     /// Puts the files back. A file that something else changed since is left as it is and named.
@@ -103,21 +134,10 @@ impl WorkspaceCommands {
         context: &InputContext,
     ) -> LedgerResult<Answer> {
         let session = context.session();
-        if let Some(before) = context.find_committed(self.agent.engine()).await? {
-            let undo = before.events.into_iter().find_map(|event| match event {
-                Event::Session(SessionEvent::ChangesUndone { undo }) => Some(undo),
-                _ => None,
-            });
-            if let Some(undo) = undo {
-                return Ok(undone(session, plan, undo));
-            }
+        if let Some(undo) = undone_before(self.agent.engine(), context).await? {
+            return Ok(undone(session, plan, undo));
         }
-        match context.by().kind {
-            ActorKind::Person => {}
-            ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
-                return Err(Refusal::policy_denied("Only a person has changes undone.").into());
-            }
-        }
+        check_person(context)?;
         let held = self.leases.hold(context).await?;
         let outcome = self.undo_under(&held, plan, step, context).await;
         self.leases.release(&held).await;
@@ -143,8 +163,8 @@ impl WorkspaceCommands {
         }
         let tool_context = ToolContext::leased(session, held, engine.ledger().as_ref());
         let report = self.agent.files.undo(tool_context, &standing).await?;
-        let undo =
-            Undo { plan: plan.id.clone(), step: step_id, changes: report.changes, not_undone: report.not_undone };
+        let (changes, not_undone) = (report.changes, report.not_undone);
+        let undo = Undo { plan: Some(plan.id.clone()), step: step_id, in_turn: None, changes, not_undone };
         if undo.changes.is_empty() {
             return Ok(Answer::refusal(session, RefusalCode::Conflict, undo_words(&plan, &undo)));
         }
@@ -174,13 +194,34 @@ fn undone(session: &SessionIdentity, plan: &Plan, undo: Undo) -> Answer {
     Answer { undone: Some(Box::new(undo)), ..Answer::words(session, words) }
 }
 
+/// What this request put back before, if it was sent before.
+async fn undone_before(engine: &Engine, context: &InputContext) -> LedgerResult<Option<Undo>> {
+    let Some(before) = context.find_committed(engine).await? else { return Ok(None) };
+    Ok(before.events.into_iter().find_map(|event| match event {
+        Event::Session(SessionEvent::ChangesUndone { undo }) => Some(undo),
+        _ => None,
+    }))
+}
+
+fn check_person(context: &InputContext) -> Result<(), Refusal> {
+    match context.by().kind {
+        ActorKind::Person => Ok(()),
+        ActorKind::Agent | ActorKind::Policy | ActorKind::System => {
+            Err(Refusal::policy_denied("Only a person has changes undone."))
+        }
+    }
+}
+
 fn undo_words(plan: &Plan, undo: &Undo) -> String {
+    put_back_words(&format!("plan {}", plan.number), undo)
+}
+
+fn put_back_words(subject: &str, undo: &Undo) -> String {
     let mut lines = Vec::new();
-    let number = plan.number;
     lines.push(match undo.changes.len() {
-        0 => format!("Nothing that plan {number} changed was put back."),
-        1 => format!("1 file that plan {number} changed is as it was before:"),
-        files => format!("{files} files that plan {number} changed are as they were before:"),
+        0 => format!("Nothing that {subject} changed was put back."),
+        1 => format!("1 file that {subject} changed is as it was before:"),
+        files => format!("{files} files that {subject} changed are as they were before:"),
     });
     lines.extend(undo.changes.iter().map(|change| format!("- {}", undone_line(change))));
     if !undo.not_undone.is_empty() {
@@ -230,7 +271,7 @@ fn changes_words(changes: &PlanChanges) -> String {
         }
     }
     if !changes.uncovered.is_empty() {
-        parts.push(uncovered_words(changes));
+        parts.push(uncovered_words(&changes.uncovered));
     }
     for undo in &changes.undone {
         let step = undo.step.map_or_else(String::new, |step| format!(" of step {step}"));
@@ -239,8 +280,7 @@ fn changes_words(changes: &PlanChanges) -> String {
     parts.join("\n\n")
 }
 
-fn uncovered_words(changes: &PlanChanges) -> String {
-    let uncovered = &changes.uncovered;
+fn uncovered_words(uncovered: &ChangedPaths) -> String {
     let kinds = [("added", &uncovered.added), ("changed", &uncovered.changed), ("removed", &uncovered.removed)];
     let lines =
         kinds.iter().filter(|(_, paths)| !paths.is_empty()).map(|(kind, paths)| format!("- {kind}: {}", names(paths)));

@@ -43,6 +43,14 @@ pub(super) async fn check(agent: &AgentContext, plan: &Plan) -> LedgerResult<()>
     }
 }
 
+/// Whether this process's model may continue a turn of the session. The rehearsal does not continue another model's work.
+pub(super) async fn may_continue(agent: &AgentContext, session: &SessionIdentity) -> LedgerResult<bool> {
+    if agent.model().name() != REHEARSAL {
+        return Ok(true);
+    }
+    Ok(other_model(agent.engine().ledger().as_ref(), session).await?.is_none())
+}
+
 fn refused(plan: &Plan, why: &str) -> LedgerError {
     let message = format!(
         "No model is configured, and the built-in rehearsal carries out only plans that it drafted itself, in sessions \

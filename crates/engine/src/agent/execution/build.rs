@@ -19,11 +19,15 @@ use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 
 impl ExecutionRunner<'_> {
-    /// One step after another, each as soon as those it needs are done, until no step is left, one fails, or the result of
-    /// one is unknown.
+    /// One step after another, each as soon as those it needs are done, until no step is left, one fails, the result of one
+    /// is unknown, or a person looks first.
     pub(super) async fn built_steps(&mut self) -> Result<(), ExecutionAbort> {
         loop {
             let open = self.open_turn().await?;
+            // The turn of a step that was reported still has to end.
+            if open.is_none() && self.step_pause().is_some() {
+                return Ok(());
+            }
             let Some((position, step)) = self.next_built(open.as_ref()) else { return Ok(()) };
             if let Some(abort) = self.is_to_end() {
                 return Err(abort);
@@ -108,7 +112,7 @@ impl ExecutionRunner<'_> {
         if let Some(run) = run.as_ref().filter(|run| !run.status.is_settled()) {
             self.send_step_started(position, run);
         }
-        let policy = self.agent.engine().policy();
+        let policy = self.agent.policy_of(&self.session);
         let limits = match policy.agents.get(&step.agent) {
             Some(specialist) => policy.turn.clone().narrowed_by(&specialist.options),
             None => policy.turn.clone(),

@@ -8,7 +8,7 @@ use planwright_core::command::{EndedStep, Outcome};
 use planwright_core::gate::{Caller, GateContext, GateDecision, ToolEffect, decide_other_tool};
 use planwright_core::ids::RequestId;
 use planwright_core::plan::content::RecordedCall;
-use planwright_core::plan::execution::{StepRun, StepStatus};
+use planwright_core::plan::execution::{PermissionCounts, StepRun, StepStatus};
 use planwright_core::policy::OnFailure;
 use planwright_core::refusal::Refusal;
 use planwright_core::visible::quoted;
@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout};
 use super::runner::{ExecutionAbort, ExecutionRunner};
 use super::{calls_of, uncertain};
 use crate::agent::change_tracker::{ChangeTracker, done_before};
-use crate::agent::permission::{ApprovedCalls, denied};
+use crate::agent::permission::{ApprovedCalls, counted, denied};
 use crate::agent::turn::CallNote;
 use crate::catch_panic::catch_panic;
 use crate::ledger::Leasing;
@@ -46,13 +46,14 @@ struct StepResult {
     due: ReadyStep,
     outcome: Outcome,
     changes: CallChanges,
+    permissions: PermissionCounts,
     began: Instant,
     /// Why it was cut off, if it was.
     abort: Option<ExecutionAbort>,
 }
 
 impl ExecutionRunner<'_> {
-    /// Makes the calls until none is left, one fails, or the result of one is unknown. The outcome of a step and the intent
+    /// Makes the calls until none is left, one fails, the result of one is unknown, or a person looks first. The outcome of a step and the intent
     /// of the next one are written together.
     pub(super) async fn recorded_calls(&mut self) -> Result<(), ExecutionAbort> {
         self.doubt_what_was_begun().await?;
@@ -63,7 +64,7 @@ impl ExecutionRunner<'_> {
             let stops = failed && self.agent.engine().policy().on_failure == OnFailure::Stop;
             let doubtful = ended.iter().any(|ended| ended.outcome.status == StepStatus::Uncertain);
             let abort = abort.or_else(|| self.is_to_end());
-            let over = stops || doubtful || abort.is_some();
+            let over = stops || doubtful || self.waits_for_look(&ended) || abort.is_some();
             let due = if over { Vec::new() } else { self.due(&ended)? };
             let begun = due.iter().filter(|due| due.run.status == StepStatus::Pending).map(|due| due.run.step.clone());
             self.advance(ended, begun.collect()).await?;
@@ -86,7 +87,8 @@ impl ExecutionRunner<'_> {
             let due = self.look_up(index + 1, run)?;
             if due.tool.effect() == ToolEffect::Changes {
                 let (outcome, changes) = self.known_outcome(&due).await;
-                doubtful.push(StepResult { due, outcome, changes, began: Instant::now(), abort: None });
+                let permissions = PermissionCounts::default();
+                doubtful.push(StepResult { due, outcome, changes, permissions, began: Instant::now(), abort: None });
             }
         }
         let (ended, _) = ended(&doubtful);
@@ -117,6 +119,7 @@ impl ExecutionRunner<'_> {
             let open = matches!(run.status, StepStatus::Pending | StepStatus::InProgress);
             open && ended.iter().all(|ended| ended.step != run.step)
         });
+        let most = if self.is_step_by_step() { 1 } else { SIDE_BY_SIDE };
         let mut due: Vec<ReadyStep> = Vec::new();
         for (index, run) in open {
             let next = self.look_up(index + 1, run)?;
@@ -126,7 +129,7 @@ impl ExecutionRunner<'_> {
                 break;
             }
             due.push(next);
-            if !reads || due.len() == SIDE_BY_SIDE {
+            if !reads || due.len() == most {
                 break;
             }
         }
@@ -138,7 +141,7 @@ impl ExecutionRunner<'_> {
         let call = calls_of(&self.plan).iter().find(|call| call.id == run.step);
         let call = call.ok_or_else(|| gone("there is no such call."))?;
         let tool = self.agent.toolbox.get(&call.tool).ok_or_else(|| gone("its tool is not here."))?;
-        Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool: Arc::clone(tool) })
+        Ok(ReadyStep { position, run: run.clone(), call: call.clone(), tool })
     }
 
     /// Makes the calls. One that is cut off also has an outcome, and the reason.
@@ -148,49 +151,55 @@ impl ExecutionRunner<'_> {
         }
         join_all(due.into_iter().map(|due| async {
             let began = Instant::now();
-            let (outcome, abort, changes) = self.call(&due).await;
-            StepResult { due, outcome, changes, began, abort }
+            let (outcome, abort, changes, permissions) = self.call(&due).await;
+            StepResult { due, outcome, changes, permissions, began, abort }
         }))
         .await
     }
 
-    async fn call(&self, due: &ReadyStep) -> (Outcome, Option<ExecutionAbort>, CallChanges) {
+    async fn call(&self, due: &ReadyStep) -> (Outcome, Option<ExecutionAbort>, CallChanges, PermissionCounts) {
         let name = due.call.tool.as_str();
         let nothing = CallChanges::default;
-        let failed = |refusal: &Refusal| (outcome(StepStatus::Failed, &refusal.message), None, nothing());
+        let uncounted = PermissionCounts::default();
+        let failed = |refusal: &Refusal, permissions: PermissionCounts| {
+            (outcome(StepStatus::Failed, &refusal.message), None, nothing(), permissions)
+        };
         match self.judge(due) {
             GateDecision::Run => {}
-            GateDecision::Deny(refusal) => return failed(&refusal),
+            GateDecision::Deny(refusal) => return failed(&refusal, uncounted),
             GateDecision::Record => {
-                return failed(&Refusal::policy_denied(format!("{} is not run here.", quoted(name))));
+                return failed(&Refusal::policy_denied(format!("{} is not run here.", quoted(name))), uncounted);
             }
         }
         let Value::Object(arguments) = due.call.arguments.clone() else {
-            return failed(&Refusal::invalid("The arguments are not an object."));
+            return failed(&Refusal::invalid("The arguments are not an object."), uncounted);
         };
         match catch_panic(name, async { due.tool.check(&arguments) }).await {
             Some(Ok(())) => {}
-            Some(Err(refusal)) => return failed(&refusal),
+            Some(Err(refusal)) => return failed(&refusal, uncounted),
             None => {
                 let note = "checking its arguments broke down; the log says more";
-                return (outcome(StepStatus::Failed, note), None, nothing());
+                return (outcome(StepStatus::Failed, note), None, nothing(), uncounted);
             }
         }
         let approved = ApprovedCalls::of(&self.plan);
         let call_id = self.call_id(due);
         let context = self.tool_context(&call_id);
-        match self.agent.decide_permission(due.tool.as_ref(), context, &arguments, Some(&approved)).await {
-            Err(refusal) => return failed(&refusal),
+        let decided = self.agent.decide_permission(due.tool.as_ref(), context, &arguments, Some(&approved)).await;
+        let permissions = match decided {
+            Err(refusal) => return failed(&refusal, uncounted),
             Ok(decided) => {
+                let permissions = counted(&decided.outcome);
                 if let Some(refusal) = denied(name, &decided.outcome) {
-                    return failed(&refusal);
+                    return failed(&refusal, permissions);
                 }
+                permissions
             }
-        }
+        };
         // Nothing was done yet, so the step is open for the process that has the session.
         if let Err(abort) = self.check_lease().await {
             let note = "not begun: the lease of the session was lost";
-            return (outcome(StepStatus::Pending, note), Some(abort), nothing());
+            return (outcome(StepStatus::Pending, note), Some(abort), nothing(), uncounted);
         }
         let tracker = ChangeTracker::begin(&self.agent.files, due.tool.as_ref(), context).await;
         let mut answered = None;
@@ -199,7 +208,11 @@ impl ExecutionRunner<'_> {
             biased;
             ended = timeout(limit, catch_panic(name, due.tool.call(context, arguments))) => match ended {
                 Ok(Some(Ok(answer))) => {
-                    let status = if answer.failure.is_some() { StepStatus::Failed } else { StepStatus::Completed };
+                    let status = match &answer {
+                        answer if answer.is_uncertain => StepStatus::Uncertain,
+                        answer if answer.failure.is_some() => StepStatus::Failed,
+                        _ => StepStatus::Completed,
+                    };
                     let ended = outcome(status, &answer.value.to_string());
                     answered = Some(answer);
                     (ended, None)
@@ -213,7 +226,7 @@ impl ExecutionRunner<'_> {
             },
             abort = self.interrupted() => (outcome(cut_off(due.tool.effect()), "stopped in the middle"), Some(abort)),
         };
-        (outcome, abort, tracker.finish(answered.as_ref()).await)
+        (outcome, abort, tracker.finish(answered.as_ref()).await, permissions)
     }
 
     fn call_id(&self, due: &ReadyStep) -> RequestId {
@@ -294,6 +307,7 @@ fn ended(results: &[StepResult]) -> (Vec<EndedStep>, Option<ExecutionAbort>) {
         step: result.due.run.step.clone(),
         outcome: result.outcome.clone(),
         changes: result.changes.clone(),
+        permissions: result.permissions,
     });
     let abort = results.iter().find_map(|result| match result.abort {
         Some(ExecutionAbort::Stopped) => Some(ExecutionAbort::Stopped),

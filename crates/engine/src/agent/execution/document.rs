@@ -15,7 +15,7 @@ use crate::agent::leases::is_over_or_taken;
 use crate::agent::turn::{Begins, Begun, Delivery, Message};
 use crate::engine::Engine;
 use crate::ledger::{LedgerError, LedgerResult};
-use crate::plan_status::short_status;
+use crate::plan_status::{short_status, step_pause_words};
 use crate::session::outcome::{Answer, TurnOutcome};
 use crate::session::progress::Progress;
 use crate::session::task::InputContext;
@@ -131,7 +131,9 @@ impl<'a> DocumentWork<'a> {
                 let gap = if answer.reply.is_empty() { "" } else { "\n\n" };
                 answer.reply.push_str(&format!("{gap}{far}"));
             }
-            answer.reply.push_str(&format!(" It is paused; `/plan resume {}` continues it.", open.number));
+            if step_pause_words(&open).is_none() {
+                answer.reply.push_str(&format!(" It is paused; `/plan resume {}` continues it.", open.number));
+            }
         }
         Ok(answer)
     }
@@ -145,7 +147,9 @@ impl<'a> DocumentWork<'a> {
         }
         let Some(open) = self.active().await? else { return Ok(None) };
         let waits = |execution: &Execution| {
-            execution.idle_turns() > self.engine().policy().nudges || uncertain(&execution.steps).is_some()
+            execution.idle_turns() > self.engine().policy().nudges
+                || uncertain(&execution.steps).is_some()
+                || execution.step_pause().is_some()
         };
         Ok(Some(open).filter(|open| open.execution.as_ref().is_some_and(|execution| !waits(execution))))
     }

@@ -19,14 +19,17 @@ use crate::submitter::SubmitRequest;
 /// Resumes the execution of a process that ended, if the session has one.
 pub(super) async fn resume(executions: &Executions, context: &InputContext) -> LedgerResult<Option<Answer>> {
     let session = context.session();
-    let active = executions.agent.engine().sessions().get(session).await?.plan_mode.active_plan;
+    let stored = executions.agent.engine().sessions().get(session).await?;
+    let (active, turn) = (stored.plan_mode.active_plan, stored.turn);
     for plan in executions.agent.engine().plans().executing(session).await? {
         let owed = match plan.style() {
             PlanStyle::Document => active.as_ref() == Some(&plan.id) && document::is_to_begin(&plan),
             PlanStyle::Collect | PlanStyle::Build => {
                 let waits = plan.execution.as_ref().is_some_and(|execution| uncertain(&execution.steps).is_some());
                 let paused = plan.execution.as_ref().is_some_and(|execution| execution.paused_since().is_some());
-                !waits && !paused && executions.check_able(&plan).is_ok()
+                // The turn of a step that was reported still has to end.
+                let ends = turn.as_ref().is_some_and(|open| open.purpose.plan() == Some(&plan.id));
+                !waits && (!paused || ends) && executions.check_able(&plan).is_ok()
             }
         };
         let ours = owed && executions.agent.engine().history().external_author(&plan).await?.is_none();
@@ -82,9 +85,10 @@ async fn stop_executions(engine: &Engine, session: &SessionIdentity, by: &Actor)
         let Some(running) = &plan.execution else { continue };
         let (id, execution) = (plan.id.clone(), running.id.clone());
         let command = match plan.style() {
-            // Its text is worked on in the conversation, and a later message may continue it.
-            PlanStyle::Document => RunCommand::Pause { plan: id, execution },
-            PlanStyle::Collect | PlanStyle::Build => RunCommand::Finish { plan: id, execution },
+            // Its text is worked on in the conversation, and a later message may continue it. While a person looks at a
+            // step, there is no work that a message continues, and the stop ends the execution.
+            PlanStyle::Document if running.step_pause().is_none() => RunCommand::Pause { plan: id, execution },
+            PlanStyle::Document | PlanStyle::Collect | PlanStyle::Build => RunCommand::Finish { plan: id, execution },
         };
         match engine.submit(session, by, Command::Run(command)).await {
             Ok(committed) => stopped |= !committed.events.is_empty(),

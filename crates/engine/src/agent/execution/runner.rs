@@ -5,8 +5,8 @@ use std::sync::Arc;
 use planwright_core::actor::{Actor, ActorKind};
 use planwright_core::command::{Command, Decision, EndedStep, RunCommand, StuckChoice};
 use planwright_core::ids::{ExecutionId, StepId};
-use planwright_core::plan::execution::{StepRun, StepStatus};
-use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
+use planwright_core::plan::execution::{StepPause, StepRun, StepStatus};
+use planwright_core::plan::{Execution, Plan, PlanStatus, PlanStyle};
 use planwright_core::policy::OnFailure;
 use planwright_core::session::{Session, SessionIdentity};
 use planwright_core::workspace::Workspace;
@@ -63,6 +63,12 @@ impl From<LedgerError> for ExecutionAbort {
 impl ExecutionRunner<'_> {
     pub(super) async fn run(&mut self) -> LedgerResult<Arc<Plan>> {
         let outcome = match self.steps().await {
+            // The entry with the outcome of the step paused it. After a failure that ends the execution there is nothing
+            // to release.
+            Ok(()) if self.step_pause().is_some() && !self.ends_at_a_failure() => {
+                self.executions.leases.release(&self.held).await;
+                return Ok(Arc::clone(&self.plan));
+            }
             // A step whose result is unknown waits for a person; the execution stays open.
             Ok(()) if uncertain(self.runs()).is_some() => self.pause().await,
             Ok(()) | Err(ExecutionAbort::Stopped) => self.finish().await,
@@ -157,6 +163,22 @@ impl ExecutionRunner<'_> {
     pub(super) fn ends_at_a_failure(&self) -> bool {
         let failed = self.runs().iter().any(|run| run.status == StepStatus::Failed);
         failed && self.agent.engine().policy().on_failure == OnFailure::Stop
+    }
+
+    /// Whether a person looks after each step.
+    pub(super) fn is_step_by_step(&self) -> bool {
+        self.plan.approval.as_ref().is_some_and(|approval| approval.step_by_step)
+    }
+
+    /// The step that a person looks at before the next one begins.
+    pub(super) fn step_pause(&self) -> Option<StepPause> {
+        self.plan.execution.as_ref().and_then(Execution::step_pause)
+    }
+
+    /// Whether no step begins because a person looks first: at a step that ended before, or at one of these.
+    pub(super) fn waits_for_look(&self, ended: &[EndedStep]) -> bool {
+        let ends = ended.iter().any(|ended| ended.outcome.status.is_settled());
+        self.step_pause().is_some() || ends && self.is_step_by_step()
     }
 
     pub(super) fn runs(&self) -> &[StepRun] {

@@ -3,7 +3,7 @@
 use planwright_core::plan::Plan;
 use planwright_core::plan::execution::StepStatus;
 
-use crate::plan_status::{one_line, plan_line};
+use crate::plan_status::{one_line, plan_line, step_pause_words};
 use crate::step_counts::StepCounts;
 
 /// The line of the plan, the counts, and every step that failed or is uncertain, in Markdown.
@@ -22,6 +22,9 @@ pub(in crate::agent) fn summary(plan: &Plan) -> String {
     }
     if let Some((position, _)) = (1..).zip(&execution.steps).find(|(_, run)| run.status == StepStatus::Uncertain) {
         text.push_str(&format!("\n\nThe result of step {position} is unknown, so no step after it begins."));
+    }
+    if let Some(words) = step_pause_words(plan) {
+        text.push_str(&format!("\n\n{words}"));
     }
     text
 }

@@ -2,6 +2,7 @@
 
 use planwright_core::ask::Ask;
 use planwright_core::gate::ToolEffect;
+use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::turn::{PendingCall, ToolOutcome, ToolStatus, TurnInput};
 use planwright_core::workspace::CallChanges;
 
@@ -49,7 +50,8 @@ impl TurnAbort {
                 let text = "Stopped in the middle: it is not known whether it was done.".to_owned();
                 let outcome = status.map(|status| ToolOutcome { status, text });
                 let (call, tokens) = (pending.number, STOPPED_TOKENS);
-                let ended = |outcome| TurnInput::ToolEnded { call, outcome, tokens, changes };
+                let permissions = PermissionCounts::default();
+                let ended = |outcome| TurnInput::ToolEnded { call, outcome, tokens, changes, permissions };
                 Self::Stopped { heard, under_way: outcome.map(ended).map(Box::new) }
             }
             abort => abort,

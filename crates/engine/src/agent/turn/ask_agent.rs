@@ -54,7 +54,7 @@ impl TurnRunner<'_> {
         if question.question.trim().is_empty() {
             return Err(Refusal::invalid("The question is blank."));
         }
-        self.agent.engine().policy().agents.assignable(&question.agent)?;
+        self.agent.policy_of(&self.session).agents.assignable(&question.agent)?;
         Ok(question)
     }
 
@@ -83,8 +83,8 @@ impl TurnRunner<'_> {
         }
         self.turn.take_up_question(&apart);
         let mut limits = self.turn.left_of(&self.limits, self.elapsed());
-        if let Some(options) = self.turns.requests.specialist_options(&purpose) {
-            limits = limits.narrowed_by(options);
+        if let Some(options) = self.agent.specialist_options(&self.session, &purpose) {
+            limits = limits.narrowed_by(&options);
         }
         let mut run = self.turns.run_turn(apart, conversation, committed, held, limits, self.context);
         let outcome = Box::pin(run.finish_turn()).await;

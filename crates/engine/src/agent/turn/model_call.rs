@@ -23,6 +23,8 @@ impl TurnRunner<'_> {
     /// One call of the model. `None` if the model says that the request is too long; the next one is shorter.
     pub(super) async fn ask_model(&mut self) -> Result<Option<TurnInput>, TurnAbort> {
         let mut frame = self.turns.requests.frame(&self.snapshot, &self.turn.purpose).await?;
+        self.read_memory().await?;
+        frame.room = frame.room.saturating_sub(self.memory_tokens());
         frame.room >>= self.tightened;
         self.make_room(&frame).await?;
         let asked = u64::from(frame.fixed) + u64::from(self.conversation.tokens());
@@ -73,18 +75,19 @@ impl TurnRunner<'_> {
             .map_err(|refusal| TurnAbort::ModelFailed { message: refusal.message })?;
         let request = ModelRequest {
             system: frame.system,
-            messages: messages.into_iter().chain(nudge).collect(),
+            messages: self.with_memory(messages).into_iter().chain(nudge).collect(),
             tools: frame.tools,
             max_output_tokens: Some(frame.max_output_tokens),
         };
         self.check_lease().await?;
         self.context.progress.send(Progress::ModelCalled);
         let left = self.limits.time.saturating_sub(self.elapsed());
+        let model = self.agent.model_for(&self.session, &self.turn.purpose);
         let listener = ReplyListener { progress: &self.context.progress, heard: Mutex::default() };
         let outcome = tokio::select! {
             biased;
             abort = self.interrupted() => Err(abort),
-            reply = catch_panic("the model", self.agent.model().reply(&request, &listener)) => Ok(reply),
+            reply = catch_panic("the model", model.reply(&request, &listener)) => Ok(reply),
             () = tokio::time::sleep(left) => Err(TurnAbort::OutOfTime),
         };
         match outcome {

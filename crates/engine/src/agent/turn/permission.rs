@@ -4,6 +4,7 @@ use planwright_core::ask::{AskAnswer, AskSubject, CallToPermit};
 use planwright_core::ids::RequestId;
 use planwright_core::permission::Permission;
 use planwright_core::plan::digest::canonical;
+use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::refusal::Refusal;
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use super::abort::TurnAbort;
 use super::runner::TurnRunner;
 use super::tool_call::refused;
-use crate::agent::permission::{ApprovedCalls, denied};
+use crate::agent::permission::{ApprovedCalls, counted, denied};
 use crate::toolbox::Tool;
 use crate::tools::Arguments;
 
@@ -30,6 +31,7 @@ impl TurnRunner<'_> {
         if let Some(AskAnswer::Permission { grant, words }) = &answer
             && !grant.permits()
         {
+            self.call_permissions = PermissionCounts::REFUSED;
             return Ok(Some(refused(&said_no(&pending.call.name, words.as_deref()))));
         }
         let approved = self.executing_plan().map(ApprovedCalls::of);
@@ -40,6 +42,7 @@ impl TurnRunner<'_> {
             Ok(decided) => decided,
             Err(refusal) => return Ok(Some(refused(&refusal))),
         };
+        self.call_permissions = counted(&decided.outcome);
         if let Some(refusal) = denied(&pending.call.name, &decided.outcome) {
             return Ok(Some(refused(&refusal)));
         }

@@ -19,6 +19,7 @@ use planwright_core::snapshot::Snapshot;
 use planwright_core::turn::Purpose;
 use tokio::time::timeout;
 
+use super::advertised_tools::{AdvertisedTools, ToolsKey};
 use super::{ask_agent, ask_person};
 use crate::agent::agent_context::AgentContext;
 use crate::catch_panic::catch_panic;
@@ -41,7 +42,7 @@ const SUMMARY_TIME: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) system: String,
-    pub(super) tools: Vec<ToolSpec>,
+    pub(super) tools: Arc<[ToolSpec]>,
     /// The tokens of prompt and tools.
     pub(super) fixed: u32,
     /// The tokens that are left for the conversation.
@@ -60,19 +61,37 @@ impl RequestBuilder {
         Self { agent: Arc::clone(agent) }
     }
 
-    /// The tools that pass the gate in this situation.
-    pub(in crate::agent) fn advertised(&self, situation: &GateContext) -> Vec<ToolSpec> {
-        let plan_tools = self.agent.engine().tools().advertised_in(situation).into_iter().map(|tool| ToolSpec {
-            name: tool.name.to_owned(),
-            description: tool.description,
-            input_schema: tool.input_schema,
+    /// The tools that pass the gate in this situation, and of a specialist only those that it may use.
+    pub(in crate::agent) fn advertised(
+        &self,
+        situation: &GateContext,
+        session: &SessionIdentity,
+        options: Option<SpecialistOptions>,
+    ) -> Arc<AdvertisedTools> {
+        let key = ToolsKey {
+            situation: *situation,
+            policy: self.agent.policy_of(session),
+            permitted: options.and_then(|options| options.tools),
+            tools: self.agent.toolbox.iter().collect(),
+        };
+        self.agent.advertised_tools.get_or_make(key, |key| self.make_advertised(key))
+    }
+
+    fn make_advertised(&self, key: &ToolsKey) -> AdvertisedTools {
+        let (situation, agents) = (&key.situation, &key.policy.agents);
+        let plan_tools = self.agent.engine().tools().advertised_in(situation, agents).into_iter().map(|tool| {
+            ToolSpec { name: tool.name.to_owned(), description: tool.description, input_schema: tool.input_schema }
         });
-        let others = self.agent.toolbox.iter().filter(|tool| {
-            !matches!(decide_other_tool(situation, &tool.spec().name, tool.effect()), GateDecision::Deny(_))
+        let options = SpecialistOptions { tools: key.permitted.clone(), ..SpecialistOptions::default() };
+        let others = key.tools.iter().filter(|tool| {
+            let name = &tool.spec().name;
+            !matches!(decide_other_tool(situation, name, tool.effect()), GateDecision::Deny(_))
+                && options.permits_tool(name)
         });
-        let ask = authorize_asking(situation).is_ok().then(|| ask_agent::spec(&self.agent.engine().policy().agents));
+        let ask = authorize_asking(situation).is_ok().then(|| ask_agent::spec(agents));
         let ask_person = authorize_asking_person(situation).is_ok().then(ask_person::spec);
-        plan_tools.chain(ask).chain(ask_person).chain(others.map(|tool| tool.spec().clone())).collect()
+        let specs = plan_tools.chain(ask).chain(ask_person).chain(others.map(|tool| tool.spec().clone())).collect();
+        AdvertisedTools::new(specs, &self.agent.tokens)
     }
 
     /// The context of the gate in a turn with this purpose.
@@ -92,22 +111,18 @@ impl RequestBuilder {
         }
     }
 
-    /// What the specialist of a turn with this purpose may use.
-    pub(super) fn specialist_options(&self, purpose: &Purpose) -> Option<&SpecialistOptions> {
-        let agents = &self.agent.engine().policy().agents;
-        match purpose {
-            Purpose::Answer | Purpose::Document { .. } => None,
-            Purpose::Step { agent, .. } | Purpose::Question { agent, .. } => Some(&agents.get(agent)?.options),
-        }
-    }
-
     async fn system(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<String> {
-        let agents = &self.agent.engine().policy().agents;
+        let policy = self.agent.policy_of(&snapshot.identity);
+        let agents = &policy.agents;
         let mut text = match purpose {
             Purpose::Answer | Purpose::Document { .. } => {
                 let finished = self.finished_plans(snapshot).await?;
                 let workbook = self.agent.engine().workbook_middleware().hint(snapshot).await;
-                prompt::system(snapshot, &finished, agents.specialists(), workbook.as_deref())
+                let mut text = prompt::system(snapshot, &finished, agents.specialists(), workbook.as_deref());
+                if let Some(template) = policy.plan_template.as_ref().filter(|_| writes_document(snapshot)) {
+                    text.push_str(&prompt::template_block(template));
+                }
+                text
             }
             Purpose::Step { agent, .. } => prompt::specialist::doing(agents.assignable(agent)?),
             Purpose::Question { agent, .. } => prompt::specialist::asked(agents.assignable(agent)?),
@@ -122,25 +137,14 @@ impl RequestBuilder {
 
     pub(super) async fn frame(&self, snapshot: &Snapshot, purpose: &Purpose) -> LedgerResult<Frame> {
         let system = self.system(snapshot, purpose).await?;
-        let mut tools = self.advertised(&self.situation(snapshot, purpose));
-        if let Some(options) = self.specialist_options(purpose) {
-            let permitted =
-                |tool: &ToolSpec| self.agent.toolbox.get(&tool.name).is_none() || options.permits_tool(&tool.name);
-            tools.retain(permitted);
-        }
-        let context = self.agent.context_tokens();
+        self.agent.toolbox.refresh().await;
+        let options = self.agent.specialist_options(&snapshot.identity, purpose);
+        let tools = self.advertised(&self.situation(snapshot, purpose), &snapshot.identity, options);
+        let context = self.agent.context_tokens_of(&*self.agent.model_for(&snapshot.identity, purpose));
         let max_output_tokens = output_tokens(context);
-        let fixed = self.agent.tokens.count_known(&system).saturating_add(self.tool_tokens(&tools));
+        let fixed = self.agent.tokens.count_known(&system).saturating_add(tools.tokens);
         let room = context.saturating_sub(max_output_tokens).saturating_sub(fixed);
-        Ok(Frame { system, tools, fixed, room, max_output_tokens })
-    }
-
-    fn tool_tokens(&self, tools: &[ToolSpec]) -> u32 {
-        const FRAME: u32 = 12;
-        let count = |text: &str| self.agent.tokens.count_known(text);
-        tools.iter().fold(0, |sum, tool| {
-            sum + FRAME + count(&tool.name) + count(&tool.description) + count(&tool.input_schema.to_string())
-        })
+        Ok(Frame { system, tools: Arc::clone(&tools.specs), fixed, room, max_output_tokens })
     }
 
     /// The plans of the session that are over, the newest first.
@@ -189,7 +193,7 @@ impl RequestBuilder {
         let request = ModelRequest {
             system: prompt::SUMMARIZE.to_owned(),
             messages: vec![ModelMessage::User { text: self.transcript(conversation, cut) }],
-            tools: Vec::new(),
+            tools: Arc::default(),
             max_output_tokens: Some(most),
         };
         let asking = catch_panic("the model", self.agent.model().reply(&request, &Silent));
@@ -231,6 +235,13 @@ impl RequestBuilder {
         progress.send(Progress::Compacting);
         Ok(Some(self.summarize(conversation, &cut, frame.room).await))
     }
+}
+
+/// Whether the model may write a document now.
+fn writes_document(snapshot: &Snapshot) -> bool {
+    let mode = snapshot.session.as_ref().map(|session| &session.plan_mode);
+    let document = mode.is_some_and(|mode| mode.enabled && mode.style == PlanStyle::Document);
+    document && snapshot.active().is_none_or(|plan| plan.approval.is_none())
 }
 
 /// The tokens for the answer.

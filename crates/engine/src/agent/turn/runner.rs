@@ -8,6 +8,7 @@ use planwright_core::actor::Actor;
 use planwright_core::conversation::{Conversation, CountTokens as _};
 use planwright_core::event::{Event, TurnEvent};
 use planwright_core::ids::{PlanId, TurnId};
+use planwright_core::plan::execution::PermissionCounts;
 use planwright_core::plan::{Plan, PlanStatus};
 use planwright_core::session::SessionIdentity;
 use planwright_core::snapshot::Snapshot;
@@ -17,6 +18,7 @@ use planwright_core::workspace::{CallChanges, Workspace};
 use super::Turns;
 use super::abort::TurnAbort;
 use super::conversation_cache::CachedConversation;
+use super::memory::TurnMemory;
 use crate::agent::agent_context::AgentContext;
 use crate::ledger::{Committed, LedgerResult};
 use crate::session::lease::LeaseGuard;
@@ -35,6 +37,8 @@ pub(in crate::agent) struct TurnRunner<'a> {
     pub(super) held: Option<Arc<LeaseGuard>>,
     pub(super) turn: Turn,
     pub(super) limits: TurnLimits,
+    /// The sandbox level of the specialist's commands, if it has one of its own.
+    pub(super) sandbox: Option<String>,
     pub(super) conversation: Conversation,
     /// The last entry of the journal that the conversation knows.
     pub(super) seq: u64,
@@ -48,11 +52,15 @@ pub(in crate::agent) struct TurnRunner<'a> {
     pub(super) resumed: bool,
     /// What the call that ends now did to files.
     pub(super) call_changes: CallChanges,
+    /// How the call that ends now was permitted.
+    pub(super) call_permissions: PermissionCounts,
     pub(super) delivery: Delivery,
     /// The turn was interrupted too often and only ends.
     given_up: bool,
     /// The number of times that the model said that the request was too long.
     pub(super) tightened: u32,
+    /// What is remembered about the message of the turn.
+    pub(super) memory: TurnMemory,
     started: Timestamp,
     /// The entry that began the turn, unless another process wrote it.
     pub(super) begun_seq: Option<u64>,
@@ -74,12 +82,15 @@ pub(super) struct PlanState {
     plan: PlanId,
     status: PlanStatus,
     done: Option<usize>,
+    /// The step that a person looks at before the next one begins.
+    look_at: Option<usize>,
 }
 
 impl PlanState {
     pub(super) fn of(plan: &Plan) -> Self {
         let done = plan.execution.as_ref().map(|execution| execution.progress().done);
-        Self { plan: plan.id.clone(), status: plan.status, done }
+        let look_at = plan.execution.as_ref().and_then(|execution| execution.step_pause()).map(|pause| pause.step);
+        Self { plan: plan.id.clone(), status: plan.status, done, look_at }
     }
 }
 
@@ -99,6 +110,7 @@ impl<'a> TurnRunner<'a> {
             agent,
             turns,
             actor: agent.actor_for(&session, &turn.purpose),
+            sandbox: agent.specialist_options(&session, &turn.purpose).and_then(|options| options.sandbox),
             session,
             held: Some(held),
             begun_seq: begun_seq(&committed, &turn.id),
@@ -111,9 +123,11 @@ impl<'a> TurnRunner<'a> {
             settled: None,
             resumed: false,
             call_changes: CallChanges::default(),
+            call_permissions: PermissionCounts::default(),
             delivery: Delivery::Answer,
             given_up: false,
             tightened: 0,
+            memory: TurnMemory::default(),
             started: agent.engine().now(),
             context,
         }
@@ -182,7 +196,8 @@ impl<'a> TurnRunner<'a> {
                     let outcome = Box::pin(self.carry_out(&pending)).await?;
                     let tokens = self.agent.tokens.count(&outcome.text);
                     let changes = std::mem::take(&mut self.call_changes);
-                    TurnInput::ToolEnded { call: pending.number, outcome, tokens, changes }
+                    let permissions = std::mem::take(&mut self.call_permissions);
+                    TurnInput::ToolEnded { call: pending.number, outcome, tokens, changes, permissions }
                 }
             };
             self.turn.take_in(&input);

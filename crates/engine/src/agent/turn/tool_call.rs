@@ -6,13 +6,14 @@ use std::time::Instant;
 use planwright_core::conversation::{CountTokens as _, clip};
 use planwright_core::event::{Event, SessionEvent};
 use planwright_core::gate::{
-    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, PlanTool, ToolEffect, WorkbookTool, authorize_plan_tool,
-    decide_other_tool,
+    ASK_AGENT, ASK_PERSON, GateContext, GateDecision, MemoryTool, PlanTool, ToolEffect, WorkbookTool,
+    authorize_plan_tool, decide_other_tool,
 };
 use planwright_core::ids::{PlanId, RequestId};
 use planwright_core::plan::PlanStatus;
 use planwright_core::refusal::{Refusal, RefusalCode};
 use planwright_core::turn::{PendingCall, Purpose, ToolOutcome, ToolStatus};
+use planwright_core::upstream::ServerName;
 use planwright_core::visible::{quoted, visible};
 use serde_json::Value;
 use tokio::time::timeout;
@@ -25,7 +26,7 @@ use crate::ledger::{Committed, Leasing, LedgerError, LedgerResult};
 use crate::session::progress::Progress;
 use crate::submitter::SubmitRequest;
 use crate::toolbox::ToolContext;
-use crate::tools::{Arguments, AssignedStep};
+use crate::tools::{Arguments, AssignedStep, is_paused};
 
 /// The largest result of one call that the model is sent.
 const MOST_TOKENS: u32 = 16_000;
@@ -82,6 +83,9 @@ impl TurnRunner<'_> {
         if let Some(tool) = WorkbookTool::named(name) {
             return self.call_workbook_tool(pending, tool, arguments).await;
         }
+        if let Some(tool) = MemoryTool::named(name) {
+            return self.call_memory_tool(pending, tool, arguments).await;
+        }
         if name == ASK_PERSON {
             return self.ask_person(pending, arguments).await;
         }
@@ -89,10 +93,14 @@ impl TurnRunner<'_> {
             return self.ask_agent(pending, arguments).await;
         }
         let agent = self.agent;
-        let Some(tool) = agent.toolbox.get(name) else { return Ok(refused(&self.unknown(name))) };
+        let Some(tool) = agent.toolbox.get(name) else {
+            // A tool of an upstream server may be gone since the call was begun.
+            let may_have_run = interrupted && ServerName::of_tool(name).is_some();
+            return Ok(if may_have_run { not_known() } else { refused(&self.unknown(name)) });
+        };
         if let Purpose::Step { agent: specialist, .. } | Purpose::Question { agent: specialist, .. } =
             &self.turn.purpose
-            && let Some(options) = self.turns.requests.specialist_options(&self.turn.purpose)
+            && let Some(options) = self.agent.specialist_options(&self.session, &self.turn.purpose)
             && let Err(refusal) = options.check_tool(specialist, name)
         {
             return Ok(refused(&refusal));
@@ -149,8 +157,11 @@ impl TurnRunner<'_> {
                 Ok(match outcome {
                     Ok(answer) => {
                         let answer = answer.unwrap_or_else(|| Err(broke_down(name)));
-                        let failed = answer.as_ref().is_ok_and(|answer| answer.failure.is_some());
-                        let status = if failed { ToolStatus::Failed } else { ToolStatus::Done };
+                        let status = match &answer {
+                            Ok(answer) if answer.is_uncertain => ToolStatus::Uncertain,
+                            Ok(answer) if answer.failure.is_some() => ToolStatus::Failed,
+                            Ok(_) | Err(_) => ToolStatus::Done,
+                        };
                         outcome_of(answer.map(|answer| answer.value), status)
                     }
                     Err(_) => ToolOutcome {
@@ -165,7 +176,8 @@ impl TurnRunner<'_> {
     /// The effect that a call without an outcome may have had. Only a call that a crash interrupted may have begun.
     pub(super) fn effect_before(&self, pending: &PendingCall) -> ToolEffect {
         let name = pending.call.name.as_str();
-        let effect = self.agent.toolbox.get(name).filter(|_| self.resumed).map(|tool| tool.effect());
+        let of_server = ServerName::of_tool(name).map(|_| ToolEffect::Changes);
+        let effect = self.agent.toolbox.get(name).map(|tool| tool.effect()).or(of_server).filter(|_| self.resumed);
         let runs = |effect: &ToolEffect| decide_other_tool(&self.situation(), name, *effect) == GateDecision::Run;
         effect.filter(runs).unwrap_or(ToolEffect::ReadsOnly)
     }
@@ -208,7 +220,9 @@ impl TurnRunner<'_> {
         let answer = self.note(answer)?;
         // A plan that is rewritten while it is carried out is not carried out any further: a person decides first.
         let rewritten = executing && tool == PlanTool::SetContent;
-        let settles = rewritten || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
+        // A person looks at the step that ended before the agent continues.
+        let paused = tool == PlanTool::Progress && answer.as_ref().is_ok_and(is_paused);
+        let settles = rewritten || paused || matches!(tool, PlanTool::Finalize | PlanTool::Submit);
         if settles && let Ok(value) = &answer {
             self.settled = plan_named_in(value);
             return Ok(outcome_of(answer, ToolStatus::Settled));
@@ -226,6 +240,19 @@ impl TurnRunner<'_> {
         let answer =
             Box::pin(self.agent.engine().workbook_tools().call(self.call_request(pending)?, caller, tool, arguments))
                 .await;
+        let answer = self.note(answer)?;
+        Ok(outcome_of(answer, ToolStatus::Done))
+    }
+
+    async fn call_memory_tool(
+        &mut self,
+        pending: &PendingCall,
+        tool: MemoryTool,
+        arguments: Arguments,
+    ) -> Result<ToolOutcome, TurnAbort> {
+        let caller = self.situation().caller;
+        let request = self.call_request(pending)?;
+        let answer = Box::pin(self.agent.engine().memory_tools().call(request, caller, None, tool, arguments)).await;
         let answer = self.note(answer)?;
         Ok(outcome_of(answer, ToolStatus::Done))
     }
@@ -256,8 +283,7 @@ impl TurnRunner<'_> {
         let Some(lease) = &self.held else { return Err(TurnAbort::Elsewhere) };
         let context = ToolContext::leased(&self.session, lease, self.agent.engine().ledger().as_ref());
         let context = context.in_workspace(self.workspace()).named(call_id.as_str());
-        let sandbox = self.turns.requests.specialist_options(&self.turn.purpose).and_then(|own| own.sandbox.as_deref());
-        Ok(context.watched_by(&self.context.progress).at_sandbox_level(sandbox))
+        Ok(context.watched_by(&self.context.progress).at_sandbox_level(self.sandbox.as_deref()))
     }
 
     /// The context in which the gate decides.
@@ -291,8 +317,8 @@ impl TurnRunner<'_> {
     }
 
     fn unknown(&self, name: &str) -> Refusal {
-        let tools = self.turns.requests.advertised(&self.situation());
-        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let tools = self.turns.requests.advertised(&self.situation(), &self.session, None);
+        let names: Vec<_> = tools.specs.iter().map(|tool| tool.name.as_str()).collect();
         Refusal::not_found(format!("There is no tool {}; the tools are {}.", quoted(name), names.join(", ")))
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn ended(number: u64, result: &CommandResult, timeout: Option<Duratio
     if let Some(message) = &failure {
         value["message"] = message.clone().into();
     }
-    ToolAnswer { value, changes: Vec::new(), failure }
+    ToolAnswer { failure, ..ToolAnswer::from(value) }
 }
 
 /// What is known of the output, while the command runs or afterwards.

@@ -1,5 +1,5 @@
-//! The output of commands: whole, in files beside the session's own. `read_file` and `grep_files` reach them under
-//! `@commands`, in every workspace. Commands do not see them.
+//! The output of commands and the results of upstream tools: whole, in files beside the session's own. `read_file` and
+//! `grep_files` reach them under `@commands`, in every workspace. Commands do not see them.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ use crate::toolbox::ToolContext;
 const FOLDER: &str = "outputs";
 /// The folder as it is written in a path.
 const SHOWN_FOLDER: &str = "@commands";
+/// The extension of text.
+const TEXT: &str = "txt";
 /// Outputs that a session keeps. The oldest ones make room.
 const KEPT_OUTPUTS: usize = 64;
 const KEPT_BYTES: u64 = 256 * 1024 * 1024;
@@ -40,7 +42,7 @@ pub(crate) struct CommandFolder {
 impl CommandFolder {
     /// The output file as `read_file` takes it.
     pub(crate) fn shown_output(number: u64) -> String {
-        format!("{SHOWN_FOLDER}/{}", file_name(number))
+        format!("{SHOWN_FOLDER}/{}", file_name(number, TEXT))
     }
 }
 
@@ -65,10 +67,35 @@ impl FileTools {
                 WorkspaceFolder::Project(project) => project.path,
             };
             let cwd = working_folder(&workspace, cwd.as_deref())?;
-            let (number, output_file) = next_output(&own)?;
+            let (number, name) = next_output(&own, TEXT)?;
+            let output_file = own.path_of(FOLDER).join(name);
             Ok(CommandFolder { workspace, cwd, number, output_file })
         };
         shared.blocking("Preparing the command", work).await
+    }
+
+    /// Keeps the result of a call, and gives its path as `read_file` takes it.
+    pub(crate) async fn keep_result(
+        &self,
+        context: ToolContext<'_>,
+        extension: &'static str,
+        content: Vec<u8>,
+    ) -> Result<String, Refusal> {
+        let shared = &self.shared;
+        let fence = shared.claim(context).await?;
+        let own = shared.folder(context.session);
+        let work = move || {
+            let _passed = fence.as_ref().map(|fence| fence.pass(&own)).transpose()?;
+            let (_, name) = next_output(&own, extension)?;
+            let write = || -> io::Result<()> {
+                let outputs =
+                    make_folder(&own.make_whole().map_err(|refusal| io::Error::other(refusal.message))?, FOLDER)?;
+                outputs.write(&name, &content)
+            };
+            write().map_err(|error| io_error::refusal("the file for a result", &error))?;
+            Ok(format!("{SHOWN_FOLDER}/{name}"))
+        };
+        shared.blocking("Keeping a result", work).await
     }
 }
 
@@ -104,35 +131,36 @@ fn working_folder(workspace: &Path, cwd: Option<&str>) -> Result<PathBuf, Refusa
     Ok(PathBuf::from(path.as_str()))
 }
 
-fn file_name(number: u64) -> String {
-    format!("{number}.txt")
+fn file_name(number: u64, extension: &str) -> String {
+    format!("{number}.{extension}")
 }
 
 fn number_of(name: &str) -> Option<u64> {
-    name.strip_suffix(".txt")?.parse().ok()
+    name.split_once('.')?.0.parse().ok()
 }
 
-/// The number of the next output and its path. Old outputs are removed.
-fn next_output(own: &SessionFolder) -> Result<(u64, PathBuf), Refusal> {
-    let next = || -> io::Result<(u64, PathBuf)> {
+/// The number of the next output and the name of its file. Old outputs are removed.
+fn next_output(own: &SessionFolder, extension: &str) -> Result<(u64, String), Refusal> {
+    let next = || -> io::Result<(u64, String)> {
         let outputs = make_folder(&own.make_whole().map_err(|refusal| io::Error::other(refusal.message))?, FOLDER)?;
         let mut found = Vec::new();
         for entry in outputs.entries()? {
             let entry = entry?;
-            if let Some(number) = entry.file_name().to_str().and_then(number_of) {
-                found.push((number, entry.metadata().map_or(0, |metadata| metadata.len())));
+            let name = entry.file_name();
+            if let Some(number) = name.to_str().and_then(number_of) {
+                found.push((number, name, entry.metadata().map_or(0, |metadata| metadata.len())));
             }
         }
         found.sort_unstable_by(|one, other| other.cmp(one));
         let mut bytes = 0;
-        for (index, (number, size)) in found.iter().enumerate() {
+        for (index, (_, name, size)) in found.iter().enumerate() {
             bytes += size;
             if index >= KEPT_OUTPUTS - 1 || bytes > KEPT_BYTES {
-                outputs.remove_file(file_name(*number))?;
+                outputs.remove_file(name)?;
             }
         }
-        let number = found.first().map_or(1, |(last, _)| last + 1);
-        Ok((number, own.path_of(FOLDER).join(file_name(number))))
+        let number = found.first().map_or(1, |(last, ..)| last + 1);
+        Ok((number, file_name(number, extension)))
     };
     next().map_err(|error| io_error::refusal("the folder for the output of commands", &error))
 }
@@ -161,9 +189,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let own = SessionFolder::new(root.path().to_owned(), &"cli:k3yk3y8x".parse().unwrap());
         for expected in 1..=70 {
-            let (number, path) = next_output(&own).unwrap();
+            let (number, name) = next_output(&own, if expected % 2 == 0 { TEXT } else { "png" }).unwrap();
             assert_eq!(number, expected);
-            std::fs::write(path, "output").unwrap();
+            std::fs::write(own.path_of(FOLDER).join(name), "output").unwrap();
         }
         let mut kept: Vec<_> = std::fs::read_dir(own.path_of(FOLDER))
             .unwrap()

@@ -124,6 +124,8 @@ async fn only_reading_and_changing_tools_and_the_report_are_there_and_pass() {
         "glob_files",
         "grep_files",
         "list_files",
+        "memory_save",
+        "memory_search",
         "move_file",
         "read_file",
         "write_file",

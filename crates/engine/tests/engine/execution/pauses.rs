@@ -144,6 +144,7 @@ async fn a_stop_between_the_approval_and_its_turn_keeps_the_turn_from_beginning(
         digest: plan.digest(),
         selection: Approving::default().selection,
         note: None,
+        step_by_step: false,
         then: AfterApproval::CarryOut,
     };
     world.engine().submit(&world.session, &person(), Command::Decide(approve)).await.unwrap();

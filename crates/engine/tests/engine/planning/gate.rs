@@ -13,7 +13,8 @@ use crate::test_tools::Prop;
 use crate::world::{World, person, script, statuses, tool_names};
 
 /// Tools that are there in every style and status.
-const ALWAYS: [&str; 5] = ["ask_person", "glob_files", "grep_files", "list_files", "read_file"];
+const ALWAYS: [&str; 7] =
+    ["ask_person", "glob_files", "grep_files", "list_files", "memory_save", "memory_search", "read_file"];
 const BUILDING: [&str; 9] = [
     "ask_agent",
     "plan_add_step",

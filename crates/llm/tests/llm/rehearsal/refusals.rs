@@ -79,7 +79,7 @@ async fn a_call_that_was_never_answered_ends_the_turn() {
             user("Bake bread"),
             ModelMessage::Assistant { text: String::new(), calls: vec![SentCall { id: "1".to_owned(), call }] },
         ],
-        tools: vec![tool("plan_get"), tool("plan_set_content")],
+        tools: [tool("plan_get"), tool("plan_set_content")].into(),
         ..ModelRequest::default()
     };
     let reply = reply(&request).await;
@@ -91,7 +91,7 @@ async fn feedback_is_found_in_the_prompt_where_the_plan_cannot_be_read() {
     let request = ModelRequest {
         system: "You plan.\nFeedback: less salt\n".to_owned(),
         messages: vec![user("Bake bread")],
-        tools: vec![tool("plan_set_content")],
+        tools: [tool("plan_set_content")].into(),
         ..ModelRequest::default()
     };
     let reply = reply(&request).await;

@@ -175,7 +175,7 @@ async fn answered(arguments: &serde_json::Map<String, serde_json::Value>) -> Str
     let request = ModelRequest {
         system: format!("You are the {}.", arguments["agent"].as_str().unwrap()),
         messages: vec![ModelMessage::User { text: format!("[Question from the planner]\n\n{question}") }],
-        tools: vec![string_tool("read_file", &["path"], &["path"])],
+        tools: [string_tool("read_file", &["path"], &["path"])].into(),
         max_output_tokens: None,
     };
     let reply = RehearsalModel::default().reply(&request, &Heard::default()).await.unwrap();

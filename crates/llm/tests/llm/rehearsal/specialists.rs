@@ -19,7 +19,7 @@ const REFUSED: (&str, bool) = (r#"{"code":"LIMIT_EXCEEDED","message":"The oven i
 async fn play(tools: &[ToolSpec], answer: impl Fn(&str) -> (&'static str, bool)) -> (Vec<(String, Value)>, String) {
     let mut request = ModelRequest {
         messages: vec![user(STEP)],
-        tools: tools.to_vec(),
+        tools: tools.into(),
         system: "You are the baker.".to_owned(),
         ..ModelRequest::default()
     };
@@ -34,7 +34,7 @@ async fn play(tools: &[ToolSpec], answer: impl Fn(&str) -> (&'static str, bool))
         let (text, failed) = answer(&name);
         // Once a step has its outcome there is nothing more to report.
         if name == "plan_progress" && !failed {
-            request.tools.retain(|tool| tool.name != "plan_progress");
+            request.tools = request.tools.iter().filter(|tool| tool.name != "plan_progress").cloned().collect();
         }
         request.messages.push(ModelMessage::ToolResult { id, name, text: text.to_owned(), failed });
     }
@@ -89,7 +89,8 @@ async fn a_question_is_answered_in_two_sentences() {
     for question in ["[Question from the planner]\n\nPlease summarise:\nis there flour?", "[Question from the planner"]
     {
         for tools in [vec![], vec![tool("read_file"), tool("list_files")]] {
-            let request = ModelRequest { messages: vec![user(question)], tools, ..ModelRequest::default() };
+            let request =
+                ModelRequest { messages: vec![user(question)], tools: tools.into(), ..ModelRequest::default() };
             let reply = RehearsalModel::default().reply(&request, &Silent).await.unwrap();
             assert!(reply.calls.is_empty() && reply.text.contains("rehearsal model"), "{reply:?}");
             assert!(reply.text.matches('.').count() == 2 && reply.text.len() < 300, "{}", reply.text);
@@ -138,7 +139,7 @@ async fn assumptions(text: &str, failed: bool) -> Value {
         request.messages.push(ModelMessage::ToolResult { id, name, text: text.to_owned(), failed });
     }
     // The way to ask may be gone by then.
-    request.tools.remove(0);
+    request.tools = request.tools[1..].into();
     let call = RehearsalModel::default().reply(&request, &Silent).await.unwrap().calls.remove(0);
     assert_eq!(call.name, "plan_set_metadata");
     let given: Value = serde_json::from_str(&call.arguments).unwrap();

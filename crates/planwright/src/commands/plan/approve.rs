@@ -27,8 +27,12 @@ pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments:
             Some(digest) => digest,
             None => shown_and_agreed(context, &plan, &selection, &arguments).await?,
         };
-        let mut approving =
-            Approving { selection: selection.clone(), note: arguments.note.clone(), ..Approving::default() };
+        let mut approving = Approving {
+            selection: selection.clone(),
+            note: arguments.note.clone(),
+            step_by_step: arguments.step_by_step,
+            ..Approving::default()
+        };
         let begin = if arguments.later { BeginWork::Later } else { BeginWork::Now };
         let agent = carry_out::agent(context, &plan, begin)?;
         let person = signed(context, &plan, digest, &mut approving, &arguments).await?;
@@ -145,6 +149,9 @@ fn same_again(context: &Context, plan: &Plan, arguments: &ApproveArgs) -> String
             words.push(name.to_owned());
             words.push(steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
         }
+    }
+    if arguments.step_by_step {
+        words.push("--step-by-step".to_owned());
     }
     match &arguments.note {
         Some(note) if note.starts_with('-') => words.push(format!("--note={note}")),

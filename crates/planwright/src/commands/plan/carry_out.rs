@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planwright_core::actor::Actor;
 use planwright_core::command::StuckChoice;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
-use planwright_core::session::TransportChat;
+use planwright_core::session::{SessionIdentity, TransportChat};
 use planwright_engine::agent::Agent;
 use planwright_engine::session::input::{BeginWork, ChatLocation, Input, Request};
 use planwright_engine::session::progress::{Progress, Update};
@@ -29,7 +29,7 @@ pub(super) fn agent(context: &Context, plan: &Plan, begin: BeginWork) -> Result<
 
 /// The agent that continues the plan. A document of another program's agent is continued by that one, so it needs no
 /// model here; the engine decides which agent it is.
-pub(super) async fn resuming_agent(
+pub(in crate::commands) async fn resuming_agent(
     context: &Context,
     plan: &Plan,
     choice: Option<StuckChoice>,
@@ -45,33 +45,32 @@ pub(super) async fn resuming_agent(
 
 /// For decisions that no model has a part in.
 pub(super) fn agent_without_model(context: &Context) -> Agent {
-    context.agent(Arc::new(RehearsalModel::default()))
+    context.agent(Arc::new(RehearsalModel::default()), None)
 }
 
 /// A request of the person at the terminal in the plan's session.
 pub(super) fn request(context: &Context, plan: &Plan) -> Request {
-    request_as(context, &context.person, plan)
+    request_in(context, &plan.session)
 }
 
-fn request_as(context: &Context, person: &Actor, plan: &Plan) -> Request {
-    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), plan.session.clone());
+/// A request of the person at the terminal in a session.
+pub(in crate::commands) fn request_in(context: &Context, session: &SessionIdentity) -> Request {
+    request_as(context, &context.person, session)
+}
+
+fn request_as(context: &Context, person: &Actor, session: &SessionIdentity) -> Request {
+    let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
     Request::new(place, person.clone())
 }
 
 /// Submits a decision, shows the progress of the work it leads to, and then the plan as it is.
-pub(super) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
+pub(in crate::commands) async fn watched(context: &Context, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
     watched_as(context, &context.person, plan, agent, input).await
 }
 
 /// The same for a person who was recognised in another way.
-pub(super) async fn watched_as(
-    context: &Context,
-    person: &Actor,
-    plan: &Plan,
-    agent: &Agent,
-    input: Input,
-) -> Outcome {
-    let request = request_as(context, person, plan);
+pub(super) async fn watched_as(context: &Context, person: &Actor, plan: &Plan, agent: &Agent, input: Input) -> Outcome {
+    let request = request_as(context, person, &plan.session);
     let is_approval = matches!(input, Input::Approve { .. });
     let mut stream = agent.submit(input, request.clone());
     let (mut stopping, mut left) = (false, false);
@@ -109,7 +108,11 @@ pub(super) async fn watched_as(
     Ok(if found.status == PlanStatus::Completed { Exit::Done } else { Exit::Refused })
 }
 
-fn tell(context: &Context, progress: &Progress, output: &mut OutputLines) -> Result<(), Failure> {
+pub(in crate::commands) fn tell(
+    context: &Context,
+    progress: &Progress,
+    output: &mut OutputLines,
+) -> Result<(), Failure> {
     let width = context.screen.width;
     let written = match progress {
         Progress::ToolOutput { text, .. } => output.push(text),

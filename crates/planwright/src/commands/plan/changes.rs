@@ -7,10 +7,10 @@ use planwright_core::plan::reference::PlanReference;
 use planwright_core::session::SessionIdentity;
 use planwright_engine::agent::{Agent, PlanChanges};
 use planwright_engine::session::input::Input;
-use planwright_surfaces::wire::{PlanChangesView, UndoView};
+use planwright_surfaces::wire::{ChatChangesView, PlanChangesView, UndoView};
 use serde_json::json;
 
-use super::carry_out::{agent_without_model, request};
+use super::carry_out::{agent_without_model, request, request_in};
 use crate::cli::ChangesArgs;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Outcome};
@@ -19,6 +19,13 @@ use crate::terminal::markdown;
 
 pub(super) async fn run(context: &Context, session: &SessionIdentity, arguments: &ChangesArgs, raw: bool) -> Outcome {
     let agent = agent_without_model(context);
+    if arguments.chat {
+        let changes = agent.chat_changes().read(session).await.map_err(super::not_found(context))?;
+        let raw_text = || changes.files.iter().map(|file| file.text.as_str()).collect();
+        let text = || if raw { raw_text() } else { file_diff::render_chat(&changes, context.screen.width) };
+        context.screen.answer(|| json!(ChatChangesView::from(&changes)), text)?;
+        return Ok(Exit::Done);
+    }
     let plan = find(context, &agent, session, arguments.plan.as_ref()).await?;
     let changes = agent.plan_changes().read(plan, arguments.step).await.map_err(super::not_found(context))?;
     let text = || if raw { raw_diff(&changes) } else { file_diff::render(&changes, context.screen.width) };
@@ -32,10 +39,16 @@ fn raw_diff(changes: &PlanChanges) -> String {
 
 pub(super) async fn undo(context: &Context, session: &SessionIdentity, arguments: &ChangesArgs) -> Outcome {
     let agent = agent_without_model(context);
-    let plan = find(context, &agent, session, arguments.plan.as_ref()).await?;
-    let input = Input::Undo { plan: plan.id.clone(), step: arguments.step };
-    let outcome = agent.submit(input, request(context, &plan)).outcome().await;
-    let Some(answer) = outcome.map_err(super::refused(context, &plan))?.answer() else { return Ok(Exit::Done) };
+    let outcome = if arguments.chat {
+        let request = request_in(context, session);
+        agent.submit(Input::UndoLastTurn, request).outcome().await.map_err(Failure::from)?
+    } else {
+        let plan = find(context, &agent, session, arguments.plan.as_ref()).await?;
+        let input = Input::Undo { plan: plan.id.clone(), step: arguments.step };
+        let outcome = agent.submit(input, request(context, &plan)).outcome().await;
+        outcome.map_err(super::refused(context, &plan))?
+    };
+    let Some(answer) = outcome.answer() else { return Ok(Exit::Done) };
     if answer.refused() {
         return Err(Failure::declined(answer.reply));
     }

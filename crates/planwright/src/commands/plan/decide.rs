@@ -1,6 +1,6 @@
 //! `plan reject`, `revise`, `cancel` and `resume`
 
-use planwright_core::plan::Plan;
+use planwright_core::plan::{Execution, Plan};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::session::input::{BeginWork, Input, Worker};
 use planwright_engine::session::progress::{Progress, Update};
@@ -41,7 +41,9 @@ pub(super) async fn resume(context: &Context, session: &SessionIdentity, argumen
     let plan = super::find(context, session, arguments.plan.as_ref()).await?;
     let choice = arguments.choice();
     let agent = carry_out::resuming_agent(context, &plan, choice).await?;
-    let input = Input::ResumePlan { plan: plan.id.clone(), choice, worker: Worker::Drafter };
+    let after_step = plan.execution.as_ref().and_then(Execution::step_pause).map(|pause| pause.step);
+    let after_step = after_step.filter(|_| choice.is_none());
+    let input = Input::ResumePlan { plan: plan.id.clone(), choice, worker: Worker::Drafter, after_step };
     carry_out::watched(context, &plan, &agent, input).await
 }
 

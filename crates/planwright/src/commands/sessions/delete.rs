@@ -28,7 +28,7 @@ pub(super) async fn run(context: &mut Context, named: &str, confirmation: Confir
         confirm(context, &session).await?;
     }
     // Deleting needs no model.
-    let agent = context.agent(Arc::new(RehearsalModel::default()));
+    let agent = context.agent(Arc::new(RehearsalModel::default()), None);
     let place = ChatLocation::new(TransportChat(format!("cli:{}", context.person.name)), session.clone());
     agent.submit(Input::Delete, Request::new(place, context.person.clone())).outcome().await?;
     let view = || json!({ "sessionId": session.conversation, "channel": session.channel, "deleted": true });

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use planwright_core::actor::Actor;
+use planwright_core::command::{AfterApproval, Command, Decision};
 use planwright_core::event::{Event, PlanEvent, TurnEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::Entry;
@@ -11,6 +12,7 @@ use planwright_core::plan::approval::Selection;
 use planwright_core::plan::execution::StepStatus;
 use planwright_core::plan::{Plan, PlanStatus, PlanStyle};
 use planwright_core::session::SessionIdentity;
+use planwright_core::workspace::Workspace;
 use planwright_engine::Engine;
 use planwright_store::Location;
 use serde_json::{Value, json};
@@ -39,6 +41,8 @@ pub(super) struct Approved<'a> {
 pub(super) struct Standing {
     pub(super) status: PlanStatus,
     pub(super) steps: Vec<(String, StepStatus)>,
+    /// The step that a person looks at before the next one begins.
+    pub(super) look_at: Option<usize>,
 }
 
 impl Stage {
@@ -47,6 +51,15 @@ impl Stage {
     }
 
     pub(super) async fn approved(&self, style: PlanStyle, name: &str) -> Approved<'_> {
+        self.approved_at_pace(style, name, false).await
+    }
+
+    /// One that pauses after each step for a look.
+    pub(super) async fn approved_step_by_step(&self, style: PlanStyle, name: &str) -> Approved<'_> {
+        self.approved_at_pace(style, name, true).await
+    }
+
+    async fn approved_at_pace(&self, style: PlanStyle, name: &str, step_by_step: bool) -> Approved<'_> {
         let session: SessionIdentity = format!("cli:{}-{name}", style.as_str()).parse().unwrap();
         let engine = self.store.engine().await;
         let person = Actor::person("Ada", "cli");
@@ -55,6 +68,36 @@ impl Stage {
         for (tool, arguments) in drafting(style) {
             let arguments = arguments.as_object().cloned().unwrap();
             engine.tools().call(&session, &Actor::agent("drafter", "cli"), tool, arguments).await.unwrap();
+        }
+        let plan = engine.plans().active(&session).await.unwrap();
+        let approve = Decision::Approve {
+            plan: plan.id.clone(),
+            digest: plan.digest(),
+            selection: Selection::All,
+            note: None,
+            step_by_step,
+            then: AfterApproval::Wait,
+        };
+        engine.submit(&session, &person, Command::Decide(approve)).await.unwrap();
+        Approved { stage: self, session, plan: plan.id.clone() }
+    }
+
+    /// A recorded plan of these calls in a project folder.
+    pub(super) async fn approved_calls(
+        &self,
+        name: &str,
+        project: &std::path::Path,
+        calls: &[(&'static str, Value)],
+    ) -> Approved<'_> {
+        let session: SessionIdentity = format!("cli:{}-{name}", PlanStyle::Collect.as_str()).parse().unwrap();
+        let engine = self.store.engine().await;
+        let (person, agent) = (Actor::person("Ada", "cli"), Actor::agent("drafter", "cli"));
+        engine.sessions().open(&session, &person).await.unwrap();
+        let workspace = Workspace::at(Some(project.canonicalize().unwrap().to_str().unwrap().to_owned()));
+        engine.sessions().choose_workspace(&session, &person, workspace).await.unwrap();
+        engine.sessions().enable_plan_mode(&session, &person, PlanStyle::Collect).await.unwrap();
+        for (tool, arguments) in calls.iter().cloned().chain([("plan_finalize", json!({}))]) {
+            engine.tools().call(&session, &agent, tool, arguments.as_object().cloned().unwrap()).await.unwrap();
         }
         let plan = engine.plans().active(&session).await.unwrap();
         engine.plans().approve(&session, &person, &plan.id, plan.digest(), Selection::All, None).await.unwrap();
@@ -177,7 +220,13 @@ impl Standing {
     fn of(plan: &Plan) -> Self {
         let steps = plan.execution.iter().flat_map(|execution| &execution.steps);
         let steps = steps.map(|run| (run.description.clone(), run.status)).collect();
-        Self { status: plan.status, steps }
+        let look_at = plan.execution.as_ref().and_then(|execution| execution.step_pause()).map(|pause| pause.step);
+        Self { status: plan.status, steps, look_at }
+    }
+
+    /// How many steps something happened to.
+    pub(super) fn touched(&self) -> usize {
+        self.steps.iter().filter(|(_, status)| *status != StepStatus::Pending).count()
     }
 
     /// The only step with an unknown result.

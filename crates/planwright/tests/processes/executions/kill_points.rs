@@ -13,6 +13,8 @@ use tokio::sync::watch;
 pub(super) enum Fate {
     /// Right after this write is on disk.
     BehindWrite(u32),
+    /// Right before this write: what it records has happened, and nothing says so.
+    BeforeWrite(u32),
     /// In the middle of this call of a tool.
     InCall(u32),
     /// When this call of a tool has had its effect, and its outcome is not recorded yet.
@@ -22,6 +24,7 @@ pub(super) enum Fate {
 #[derive(Debug)]
 pub(super) struct Fates {
     fates: BTreeMap<String, Fate>,
+    attempts: Mutex<BTreeMap<String, u32>>,
     writes: Mutex<BTreeMap<String, u32>>,
     calls: Mutex<BTreeMap<String, u32>>,
     /// How many sessions stand still, or have come to their end.
@@ -30,7 +33,18 @@ pub(super) struct Fates {
 
 impl Fates {
     pub(super) fn new(fates: BTreeMap<String, Fate>) -> Self {
-        Self { fates, writes: Mutex::default(), calls: Mutex::default(), settled: watch::Sender::new(0) }
+        Self {
+            fates,
+            attempts: Mutex::default(),
+            writes: Mutex::default(),
+            calls: Mutex::default(),
+            settled: watch::Sender::new(0),
+        }
+    }
+
+    pub(super) async fn writes(&self, session: &SessionIdentity) {
+        let number = next(&self.attempts, session);
+        self.meets(session, Fate::BeforeWrite(number)).await;
     }
 
     pub(super) async fn wrote(&self, session: &SessionIdentity) {

@@ -1,4 +1,4 @@
-//! A store behind which a process stands still right after a chosen write.
+//! A store at which a process stands still right before or right after a chosen write.
 
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ impl ForwardingLedger for StoppingLedger {
 
     async fn submit(&self, submission: Submission) -> LedgerResult<Committed> {
         let session = submission.session.clone();
+        self.fates.writes(&session).await;
         let committed = self.inner.submit(submission).await?;
         if !committed.events.is_empty() || committed.lease.is_some() {
             self.fates.wrote(&session).await;

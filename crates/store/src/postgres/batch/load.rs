@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::try_join;
+use planwright_core::command::Command;
 use planwright_core::event::Event;
-use planwright_core::ids::PlanId;
+use planwright_core::ids::{MemoryId, PlanId};
+use planwright_core::memory::{MemoryChange, MemoryCommand};
 use planwright_core::session::SessionIdentity;
 use planwright_engine::ledger::{Leasing, LedgerResult, Submission};
 use tokio_postgres::{Error, Row};
@@ -14,6 +16,7 @@ use super::session::BatchSession;
 use super::{Batch, Done};
 use crate::apply_command::may_open_session;
 use crate::encode;
+use crate::memory_rows;
 use crate::postgres::errors::DatabaseError;
 use crate::postgres::leases;
 use crate::postgres::rows::{self, JournalEnd};
@@ -63,6 +66,9 @@ pub(super) async fn load<'a>(
     let plans = batch.wanted_plans(submissions);
     let plans = connection.query(plans.len(), &connection.find_plans, [&plans]).await?;
     batch.add_plans(&plans)?;
+    let memories = batch.wanted_memories(submissions);
+    let memories = connection.query(memories.len(), &connection.find_memories, [&memories]).await?;
+    batch.add_memories(&memories)?;
     Ok(batch)
 }
 
@@ -148,6 +154,34 @@ impl<'a> Batch<'a> {
             match encode::set_damage_aside(rows::plan(row, &session.snapshot.identity)?)? {
                 Ok(plan) => drop(session.snapshot.plans.insert(id, plan.into())),
                 Err(damage) => drop(session.unreadable.insert(id, damage)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The memories that commands name. Several undos take back several of the last changes.
+    fn wanted_memories(&self, submissions: &[&'a Submission]) -> Vec<String> {
+        let mut wanted = BTreeSet::new();
+        for submission in submissions {
+            let opened = self.sessions.get(&submission.session).and_then(|session| session.snapshot.session.as_ref());
+            wanted.extend(submission.command.memory_subject(opened));
+            if matches!(submission.command, Command::Memory(MemoryCommand::Undo)) {
+                wanted.extend(opened.iter().flat_map(|session| &session.memory_changes).map(MemoryChange::memory));
+            }
+        }
+        wanted.into_iter().map(MemoryId::to_string).collect()
+    }
+
+    /// Puts each memory on the snapshot of every session that may name it.
+    fn add_memories(&mut self, memories: &[Row]) -> Result<(), DatabaseError> {
+        for row in memories {
+            let owner: i64 = row.try_get("session_id")?;
+            let (id, record) =
+                memory_rows::record(row.try_get("id")?, row.try_get("body")?, row.try_get("forgotten")?)?;
+            for session in self.sessions.values_mut() {
+                if session.id.is_some_and(|session_id| memory_rows::may_name(session_id, owner)) {
+                    session.snapshot.memories.insert(id.clone(), record.clone());
+                }
             }
         }
         Ok(())

@@ -84,6 +84,7 @@ fn batch(session_id: i64, restored: &RestoredSession) -> Batch<'_> {
         snapshot: restored.snapshot.clone(),
         changed: plans.clone().map(|plan| (plan.clone(), PlanRowChanges::everything())).collect(),
         made: plans.cloned().collect(),
+        memories: restored.memories().collect(),
         last_active: Some(restored.last_active),
         ..BatchSession::new(&restored.identity)
     };

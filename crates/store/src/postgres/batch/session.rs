@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use planwright_core::event::Event;
+use planwright_core::event::{Event, MemoryEvent};
 use planwright_core::ids::PlanId;
 use planwright_core::journal::Head;
 use planwright_core::refusal::Refusal;
@@ -14,6 +14,7 @@ use planwright_engine::ledger::{DamagedRow, Lease, Leasing, LedgerError, LedgerR
 
 use crate::apply_command::AppliedCommand;
 use crate::leasing::{self, Holder, is_free_for};
+use crate::memory_rows::MemoryRowChange;
 use crate::plan_rows::PlanRowChanges;
 
 pub(super) struct BatchSession {
@@ -34,6 +35,8 @@ pub(super) struct BatchSession {
     /// Plans of which something is to be written, and those among them that are new.
     pub(super) changed: BTreeMap<PlanId, PlanRowChanges>,
     pub(super) made: BTreeSet<PlanId>,
+    /// What is to be written of memories, in order.
+    pub(super) memories: Vec<MemoryRowChange>,
     /// Set once something is to be written.
     pub(super) last_active: Option<Timestamp>,
 }
@@ -53,6 +56,7 @@ impl BatchSession {
             lease_runs: None,
             changed: BTreeMap::new(),
             made: BTreeSet::new(),
+            memories: Vec::new(),
             last_active: None,
         }
     }
@@ -127,6 +131,7 @@ impl BatchSession {
         for (plan, rewrite) in &applied.plans {
             self.changed.entry(plan.clone()).or_default().join(rewrite);
         }
+        self.memories.extend(applied.memories.iter().cloned());
         self.last_active = Some(submission.context.at);
         Ok(id)
     }
@@ -142,6 +147,11 @@ impl BatchSession {
         for id in shown {
             if let Some(plan) = self.snapshot.plans.get(id) {
                 snapshot.plans.entry(id.clone()).or_insert_with(|| plan.clone());
+            }
+        }
+        for id in events.iter().filter_map(Event::memory_event).map(MemoryEvent::memory) {
+            if let Some(record) = self.snapshot.memories.get(id) {
+                snapshot.memories.insert(id.clone(), record.clone());
             }
         }
         snapshot

@@ -8,6 +8,7 @@ use planwright_engine::ledger::{LedgerError, LedgerResult};
 use super::session::BatchSession;
 use super::{Batch, NewEntry};
 use crate::encode::{self, SessionState};
+use crate::memory_rows::{MemoryRowChange, RowChange, item_to_text};
 use crate::plan_rows::{ExecutionRow, PlanRows};
 use crate::postgres::errors::DatabaseError;
 use crate::postgres::leases;
@@ -42,6 +43,39 @@ pub(super) async fn write(connection: &WriterConnection, batch: &Batch<'_>) -> R
     )?;
     if plans != changed.id.len() as u64 || rows != sessions.id.len() as u64 {
         return Err(LedgerError::Internal("a row that was to be changed is gone; nothing was stored".to_owned()).into());
+    }
+    for session in batch.sessions.values() {
+        let Some(session_id) = session.id else { continue };
+        for row in &session.memories {
+            write_memory(connection, session_id, row).await?;
+        }
+    }
+    Ok(())
+}
+
+/// One statement for each memory: its position depends on the ones before it.
+async fn write_memory(
+    connection: &WriterConnection,
+    session_id: i64,
+    row: &MemoryRowChange,
+) -> Result<(), DatabaseError> {
+    let text = row.text();
+    let (id, length) = (row.item.id.as_str(), i64::from(text.length));
+    let (terms, frequencies): (Vec<&str>, Vec<i64>) =
+        text.terms.iter().map(|(term, frequency)| (term.as_str(), i64::from(*frequency))).unzip();
+    match row.change {
+        RowChange::Add => {
+            let (owner, scope) = (row.owner(session_id), row.item.scope.to_string());
+            let body = item_to_text(&row.item)?;
+            let parameters: [&dyn Parameter; 7] = [&owner, &scope, &length, &id, &body, &terms, &frequencies];
+            connection.execute(1, &connection.add_memory, parameters).await?;
+        }
+        RowChange::Forget => {
+            connection.execute(1, &connection.forget_memory, [&id, &length, &terms]).await?;
+        }
+        RowChange::Restore => {
+            connection.execute(1, &connection.restore_memory, [&id, &length, &terms, &frequencies]).await?;
+        }
     }
     Ok(())
 }

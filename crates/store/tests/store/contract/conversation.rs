@@ -119,6 +119,7 @@ pub(crate) async fn every_character_of_a_turn_comes_back(store: &Store) {
             outcome,
             tokens: 0,
             changes: planwright_core::workspace::CallChanges::default(),
+            permissions: planwright_core::plan::execution::PermissionCounts::default(),
         };
         let end = TurnEnd::ModelFailed { message: text.to_owned() };
         commands.push(finish(&turn, vec![ended], ending(end, text)));

@@ -191,7 +191,12 @@ async fn step(engine: &Engine, plan: &PlanId, step: &str, status: StepStatus) {
     run(
         engine,
         advance(
-            vec![EndedStep { step, outcome, changes: planwright_core::workspace::CallChanges::default() }],
+            vec![EndedStep {
+                step,
+                outcome,
+                changes: planwright_core::workspace::CallChanges::default(),
+                permissions: planwright_core::plan::execution::PermissionCounts::default(),
+            }],
             Vec::new(),
         ),
     )

@@ -48,7 +48,12 @@ fn end(plan: &Plan, n: usize, note: &str) -> Command {
     Command::Run(RunCommand::Advance {
         plan: plan.id.clone(),
         execution: execution(plan),
-        ended: vec![EndedStep { step: nth(n), outcome, changes: planwright_core::workspace::CallChanges::default() }],
+        ended: vec![EndedStep {
+            step: nth(n),
+            outcome,
+            changes: planwright_core::workspace::CallChanges::default(),
+            permissions: planwright_core::plan::execution::PermissionCounts::default(),
+        }],
         begun: Vec::new(),
     })
 }

@@ -44,8 +44,9 @@ struct InboxPage {
 
 /// List the decisions that wait for a person
 ///
-/// First what agents ask: permission for a call, and questions; `limit` does not count these. Then plans to approve,
-/// steps with an unknown result, and paused executions; the one that changed last comes first.
+/// First what agents ask: permission for a call, and questions; then tools of MCP servers that no person has accepted.
+/// `limit` does not count these. Then plans to approve, steps to look at, steps with an unknown result, and paused
+/// executions; the one that changed last comes first.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxQuery),
     responses((status = 200, description = "A page of decisions", body = InboxPage, example = json!(example()))))]
 async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiResult<Json<InboxPage>> {
@@ -57,7 +58,16 @@ async fn list(State(app): State<App>, Query(query): Query<InboxQuery>) -> ApiRes
         Some(_) => Default::default(),
     };
     damaged.extend(page.damaged);
-    let items = asks.iter().map(WaitingView::from).chain(page.items.iter().map(WaitingView::from)).collect();
+    let servers = match app.agent().upstream().filter(|_| after.is_none()) {
+        Some(upstream) => {
+            upstream.refresh().await?;
+            upstream.statuses().await?
+        }
+        None => Vec::new(),
+    };
+    let tool_changes = servers.iter().filter_map(WaitingView::of_server);
+    let asks = asks.iter().map(WaitingView::from).chain(tool_changes);
+    let items = asks.chain(page.items.iter().map(WaitingView::from)).collect();
     Ok(Json(InboxPage { items, next: page.next, damaged: pagination::damaged(&damaged) }))
 }
 

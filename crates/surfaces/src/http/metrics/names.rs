@@ -20,6 +20,15 @@ pub(super) const MISMATCH_BLOCKED: Name = name(
     "Requests that named a plan of one session under another, and were answered with 404.",
 );
 
+pub(super) const MEMORY_GOAL_SELECTED: Name =
+    name("memory_scope_goal_selected_count", "Reads of memories that included the scope of a goal.");
+pub(super) const MEMORY_TASK_SELECTED: Name =
+    name("memory_scope_task_selected_count", "Reads of memories that included the scope of a task.");
+pub(super) const MEMORY_BLOCKED: Name = name(
+    "memory_scope_cross_session_blocked_count",
+    "Rows of memories that belong to another session than the one that read, and were dropped.",
+);
+
 /// By `method`, `route` and `status`.
 pub(super) const HTTP_REQUESTS: Name = name("http_requests_total", "Requests that were answered.");
 /// By `route`.
@@ -38,4 +47,5 @@ pub(super) const OPEN_TURNS: Name = name("open_turns", "Sessions with a turn tha
 pub(super) const PLANS_READY: Name = name("plans_ready", "Plans that wait for a decision.");
 pub(super) const PLANS_EXECUTING: Name = name("plans_executing", "Plans that are executing.");
 
-pub(super) const COUNTERS: [Name; 3] = [MISMATCH_BLOCKED, HTTP_REQUESTS, TURNS];
+pub(super) const COUNTERS: [Name; 6] =
+    [MISMATCH_BLOCKED, MEMORY_GOAL_SELECTED, MEMORY_TASK_SELECTED, MEMORY_BLOCKED, HTTP_REQUESTS, TURNS];

@@ -94,7 +94,7 @@ async fn undo(
     let answer = accepted(app.submit(&plan.session, Input::Undo { plan: plan.id.clone(), step }, &name)).await?;
     let undone = answer.undone.as_deref().map(UndoView::from);
     Ok(Json(undone.unwrap_or_else(|| UndoView {
-        plan_id: plan.id.to_string(),
+        plan_id: Some(plan.id.to_string()),
         paths: Vec::new(),
         not_undone: Vec::new(),
     })))

@@ -68,6 +68,8 @@ struct Approval {
     /// The approver's passphrase. It is taken from this machine or over HTTPS only, and without an `Idempotency-Key`.
     #[schema(value_type = Option<String>, max_length = 4096)]
     passphrase: Option<Passphrase>,
+    /// Pause after each step until a person has looked at it.
+    step_by_step: Option<bool>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
     #[schema(value_type = Option<ChannelSchema>)]
@@ -83,7 +85,8 @@ impl Approval {
             (None, Some(skip)) => Selection::Skip(positions(skip)),
             (Some(_), Some(_)) => return Err(Refusal::invalid("Say `only` or `skip`, not both.")),
         };
-        Ok(Approving { selection, note: self.note.take(), ..Approving::default() })
+        let step_by_step = self.step_by_step == Some(true);
+        Ok(Approving { selection, note: self.note.take(), step_by_step, ..Approving::default() })
     }
 }
 
@@ -299,6 +302,10 @@ struct ResumeBody {
     /// What to do with the step at which the plan stopped.
     #[schema(value_type = Option<StuckChoiceSchema>)]
     choice: Option<StuckChoice>,
+    /// The step that the person looked at, from 1, of a plan that is approved step by step. It is refused if another step
+    /// has ended since.
+    #[schema(minimum = 1, maximum = 500)]
+    after_step: Option<u32>,
     #[schema(value_type = Option<String>, pattern = "^[a-zA-Z0-9_-]{1,64}$", min_length = 1, max_length = 64)]
     session_id: Option<ConversationKey>,
     #[schema(value_type = Option<ChannelSchema>)]
@@ -307,8 +314,9 @@ struct ResumeBody {
 
 /// Resume a plan
 ///
-/// Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. The work
-/// runs after the answer.
+/// Continues with the first step that is not done. If the result of a step is unknown, `choice` decides about it. If the plan
+/// is approved step by step, exactly one step is released; `choice: "stop"` ends the execution. The work runs after the
+/// answer.
 #[utoipa::path(post, path = "/api/plans/{id}/resume", tag = "plans", params(SessionQuery),
     request_body(content = Option<ResumeBody>),
     responses((status = 200, description = "The plan is executing, or has ended", body = PlanView, example = json!(example())),
@@ -322,8 +330,9 @@ async fn resume(
     Body(said): Body<ResumeBody>,
 ) -> ApiResult<Json<PlanView>> {
     let of = SessionQuery::new(said.session_id, said.channel).or(of)?;
-    decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice: said.choice, worker: Worker::ThisProcess })
-        .await
+    let ResumeBody { choice, after_step, .. } = said;
+    let (worker, after_step) = (Worker::ThisProcess, after_step.map(|step| step as usize));
+    decide(&app, &name, &of, &id, |plan| Input::ResumePlan { plan, choice, worker, after_step }).await
 }
 
 pub(super) fn example() -> Value {

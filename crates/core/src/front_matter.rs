@@ -1,17 +1,17 @@
 //! A Markdown file that begins with lines `key: value` between two lines `---`, as other agents have them.
 
-use planwright_core::visible::quoted;
+use crate::visible::quoted;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct FrontMatter {
+pub struct FrontMatter {
     /// In the order of the file, each key once.
-    pub(super) fields: Vec<(String, Vec<String>)>,
-    pub(super) body: String,
+    pub fields: Vec<(String, Vec<String>)>,
+    pub body: String,
 }
 
 impl FrontMatter {
     /// A text without front matter is all body. A list is written as `[a, b]`, as `a, b`, or with a line `- a` for each.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let Some(rest) = text.strip_prefix("---\n") else { return Ok(Self { fields: Vec::new(), body: text }) };
         let Some((head, body)) = rest.split_once("\n---\n").or_else(|| Some((rest.strip_suffix("\n---")?, ""))) else {
@@ -47,7 +47,7 @@ fn values(text: &str) -> Vec<String> {
 }
 
 /// The items of a list that is written on one line.
-pub(super) fn split(list: &str) -> Vec<String> {
+pub fn split(list: &str) -> Vec<String> {
     list.split(',').map(|item| unquoted(item.trim()).to_owned()).filter(|item| !item.is_empty()).collect()
 }
 

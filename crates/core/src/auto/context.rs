@@ -1,0 +1,137 @@
+//! The context of a run. A run always has a task. It has a goal if and only if it is a `GOAL_RUN`; any other combination
+//! cannot be written down.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::SessionIdentity;
+use crate::ids::{GoalId, RunId, TaskId};
+use crate::refusal::Refusal;
+use crate::visible::quoted;
+
+/// One run of the agent by itself, in one session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct AutoExecutionContext {
+    pub session: SessionIdentity,
+    pub run_id: RunId,
+    pub target: RunTarget,
+}
+
+/// What a run works on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RunTarget {
+    /// A task of a goal.
+    Goal { goal: GoalId, task: TaskId },
+    /// A task of its own.
+    Task { task: TaskId },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RunKind {
+    #[serde(rename = "GOAL_RUN")]
+    Goal,
+    #[serde(rename = "TASK_RUN")]
+    Task,
+}
+
+impl RunKind {
+    pub const ALL: [Self; 2] = [Self::Goal, Self::Task];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Goal => "GOAL_RUN",
+            Self::Task => "TASK_RUN",
+        }
+    }
+}
+
+impl fmt::Display for RunKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for RunKind {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+        known.ok_or_else(|| Refusal::invalid(format!("{} is not a kind of run: GOAL_RUN or TASK_RUN", quoted(text))))
+    }
+}
+
+impl RunTarget {
+    /// The target with these parts, if they belong together.
+    pub fn of(kind: RunKind, goal: Option<GoalId>, task: TaskId) -> Result<Self, Refusal> {
+        match (kind, goal) {
+            (RunKind::Goal, Some(goal)) => Ok(Self::Goal { goal, task }),
+            (RunKind::Task, None) => Ok(Self::Task { task }),
+            (RunKind::Goal, None) => Err(Refusal::invalid("A GOAL_RUN has a goal, and this one has none.")),
+            (RunKind::Task, Some(goal)) => {
+                Err(Refusal::invalid(format!("A TASK_RUN has no goal, and this one has goal {goal}.")))
+            }
+        }
+    }
+}
+
+impl AutoExecutionContext {
+    pub fn new(session: SessionIdentity, run_id: RunId, target: RunTarget) -> Self {
+        Self { session, run_id, target }
+    }
+
+    pub const fn run_kind(&self) -> RunKind {
+        match self.target {
+            RunTarget::Goal { .. } => RunKind::Goal,
+            RunTarget::Task { .. } => RunKind::Task,
+        }
+    }
+
+    pub const fn goal_id(&self) -> Option<&GoalId> {
+        match &self.target {
+            RunTarget::Goal { goal, .. } => Some(goal),
+            RunTarget::Task { .. } => None,
+        }
+    }
+
+    pub const fn task_id(&self) -> &TaskId {
+        match &self.target {
+            RunTarget::Goal { task, .. } | RunTarget::Task { task } => task,
+        }
+    }
+}
+
+/// The context as it is stored and sent: flat, with the kind beside the ids.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    session: SessionIdentity,
+    run_kind: RunKind,
+    run_id: RunId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    goal_id: Option<GoalId>,
+    task_id: TaskId,
+}
+
+impl From<AutoExecutionContext> for Fields {
+    fn from(context: AutoExecutionContext) -> Self {
+        let run_kind = context.run_kind();
+        let AutoExecutionContext { session, run_id, target } = context;
+        let (goal_id, task_id) = match target {
+            RunTarget::Goal { goal, task } => (Some(goal), task),
+            RunTarget::Task { task } => (None, task),
+        };
+        Self { session, run_kind, run_id, goal_id, task_id }
+    }
+}
+
+impl TryFrom<Fields> for AutoExecutionContext {
+    type Error = Refusal;
+
+    fn try_from(fields: Fields) -> Result<Self, Refusal> {
+        let Fields { session, run_kind, run_id, goal_id, task_id } = fields;
+        Ok(Self { session, run_id, target: RunTarget::of(run_kind, goal_id, task_id)? })
+    }
+}

@@ -1,0 +1,142 @@
+//! A memory: what is remembered, who wrote it, and where it came from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::scope::MemoryScope;
+use crate::actor::{Actor, ActorKind};
+use crate::identity::SessionIdentity;
+use crate::ids::{MemoryId, PlanId, TurnId};
+use crate::refusal::Refusal;
+use crate::visible::quoted;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryItem {
+    pub id: MemoryId,
+    /// Items from before scopes have none and are global.
+    #[serde(default = "before_scopes")]
+    pub scope: MemoryScope,
+    pub kind: MemoryKind,
+    pub content: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    pub source: MemorySource,
+    pub author: Actor,
+    pub trust: MemoryTrust,
+    /// When it was written.
+    pub at: Timestamp,
+    /// From then on it is not found any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+const fn before_scopes() -> MemoryScope {
+    MemoryScope::Global
+}
+
+impl MemoryItem {
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+}
+
+/// An item as it is kept. One that was forgotten is not found any more, and can be restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryRecord {
+    pub item: MemoryItem,
+    pub forgotten: bool,
+}
+
+/// What is remembered. The kind decides the scope that an item is written to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryKind {
+    /// Something that was said or found out.
+    #[default]
+    Fact,
+    Preference,
+    Decision,
+    Constraint,
+    /// An intermediate result of a task.
+    Result,
+}
+
+impl MemoryKind {
+    pub const ALL: [Self; 5] = [Self::Fact, Self::Preference, Self::Decision, Self::Constraint, Self::Result];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fact => "fact",
+            Self::Preference => "preference",
+            Self::Decision => "decision",
+            Self::Constraint => "constraint",
+            Self::Result => "result",
+        }
+    }
+}
+
+impl fmt::Display for MemoryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for MemoryKind {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|kind| kind.as_str()).collect();
+            Refusal::invalid(format!("{} is not a kind of memory; kinds are {}", quoted(text), known.join(", ")))
+        })
+    }
+}
+
+/// Where an item came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum MemorySource {
+    /// A person saved it.
+    Person,
+    /// A model saved it in a turn.
+    Turn { turn: TurnId },
+    /// An agent of another program saved it over MCP.
+    Tool,
+    /// A decision of a finished plan.
+    Plan { plan: PlanId },
+    /// A person took it out of a session.
+    Promotion { memory: MemoryId, session: SessionIdentity, promoted_by: Actor },
+}
+
+/// How far an item can be trusted, by who wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryTrust {
+    /// A person wrote it.
+    Person,
+    /// A model wrote it. It may repeat what a web page or a file said.
+    Agent,
+    /// A rule of Planwright wrote it.
+    System,
+}
+
+impl MemoryTrust {
+    pub const fn of(author: ActorKind) -> Self {
+        match author {
+            ActorKind::Person => Self::Person,
+            ActorKind::Agent => Self::Agent,
+            ActorKind::Policy | ActorKind::System => Self::System,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Agent => "agent",
+            Self::System => "system",
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What the model is shown of the memory: quoted, with who wrote each item and from where. The text says nothing that
+//! changes by itself, and the items stand in the order of their scopes and times, so that it is the same byte for byte
+//! while the same items are found.
+
+use jiff::tz::TimeZone;
+
+use crate::conversation::CountTokens;
+use crate::memory::ranking::RankedMemory;
+use crate::memory::{MemoryItem, MemorySource};
+use crate::visible::visible;
+
+const INTRODUCTION: &str = include_str!("memory.md");
+
+/// The most items that are shown.
+const MOST: usize = 12;
+/// An item that scores less than this part of the best one is left out.
+const WORTH: f64 = 0.3;
+
+/// The block with the best of these items that fit into so many tokens. `None` if there is none to show.
+pub fn memory_block(ranked: &[RankedMemory], most_tokens: u32, counter: &dyn CountTokens) -> Option<String> {
+    let best = ranked.first()?.score;
+    let mut left = most_tokens.checked_sub(counter.count(INTRODUCTION))?;
+    let mut shown: Vec<(&MemoryItem, String)> = Vec::new();
+    for found in ranked.iter().filter(|found| found.score >= WORTH * best).take(MOST) {
+        let text = quoted_item(&found.item);
+        let tokens = counter.count(&text);
+        // A long item makes room for the shorter ones behind it.
+        if tokens <= left {
+            left -= tokens;
+            shown.push((&found.item, text));
+        }
+    }
+    if shown.is_empty() {
+        return None;
+    }
+    shown.sort_by(|(a, _), (b, _)| (&a.scope, a.at, &a.id).cmp(&(&b.scope, b.at, &b.id)));
+    let mut block = INTRODUCTION.trim_end().to_owned() + "\n";
+    for (_, text) in shown {
+        block.push('\n');
+        block.push_str(&text);
+    }
+    Some(block)
+}
+
+/// One item: a line of ours that says who wrote it and from where, and its words, quoted.
+fn quoted_item(item: &MemoryItem) -> String {
+    let mut text = format!("{}\n", memory_provenance(item));
+    for line in visible(item.content.trim()).lines() {
+        text.push_str(if line.is_empty() { ">" } else { "> " });
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// `[a1b2c3d4] fact by ada (person) through cli, 2026-05-07, session web:k3yk3y8x:`
+pub fn memory_provenance(item: &MemoryItem) -> String {
+    let date = item.at.to_zoned(TimeZone::UTC).date();
+    let (kind, trust, through) = (item.kind, item.trust.as_str(), visible(&item.author.through).replace('\n', " "));
+    let name = visible(&item.author.name).replace('\n', " ");
+    let origin = match &item.source {
+        MemorySource::Person | MemorySource::Turn { .. } | MemorySource::Tool => String::new(),
+        MemorySource::Plan { plan } => format!(", from plan {}", plan.short()),
+        MemorySource::Promotion { session, promoted_by, .. } => {
+            format!(", promoted from {session} by {}", visible(&promoted_by.name).replace('\n', " "))
+        }
+    };
+    format!("[{}] {kind} by {name} ({trust}) through {through}, {date}, {}{origin}:", item.id.short(), item.scope)
+}

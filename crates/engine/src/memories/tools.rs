@@ -1,0 +1,146 @@
+//! The memory tools a model sees, through the gate. They save and search; no tool forgets or promotes.
+
+use planwright_core::auto::AutoExecutionContext;
+use planwright_core::gate::{Caller, GateContext, MemoryTool, advertised_memory_tools, authorize_memory_tool};
+use planwright_core::memory::ranking::RankedMemory;
+use planwright_core::memory::{MemoryItem, MemoryKind, MemorySource, NewMemory, ScopeChain};
+use planwright_core::visible::visible;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Memories;
+use crate::ledger::{Committed, LedgerResult};
+use crate::submitter::{SubmitRequest, Submitter};
+use crate::tool_schema::{Arguments, ToolDefinition, parse, schema_of};
+
+const DEFAULT_LIMIT: usize = 8;
+const MOST: usize = 50;
+
+#[derive(Debug, Clone)]
+pub(crate) struct MemoryTools {
+    submitter: Submitter,
+    memories: Memories,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchArguments {
+    /// A question or a few words.
+    query: String,
+    /// How many items at most; 8 if absent.
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SaveArguments {
+    /// What to remember, so that it is understood without the conversation.
+    content: String,
+    /// What it is; a fact if absent.
+    #[serde(default)]
+    kind: KindArgument,
+    /// A few words that it is also found by.
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum KindArgument {
+    #[default]
+    Fact,
+    Preference,
+    Decision,
+    Constraint,
+    Result,
+}
+
+impl From<KindArgument> for MemoryKind {
+    fn from(kind: KindArgument) -> Self {
+        match kind {
+            KindArgument::Fact => Self::Fact,
+            KindArgument::Preference => Self::Preference,
+            KindArgument::Decision => Self::Decision,
+            KindArgument::Constraint => Self::Constraint,
+            KindArgument::Result => Self::Result,
+        }
+    }
+}
+
+/// The memory tools that pass the gate in this situation.
+pub(crate) fn memory_tools(situation: &GateContext) -> Vec<ToolDefinition> {
+    let define = |tool: MemoryTool| {
+        let (description, input_schema) = match tool {
+            MemoryTool::Search => (include_str!("descriptions/memory_search.md"), schema_of::<SearchArguments>()),
+            MemoryTool::Save => (include_str!("descriptions/memory_save.md"), schema_of::<SaveArguments>()),
+        };
+        let description = description.trim_end().to_owned();
+        ToolDefinition { name: tool.name(), description, input_schema, reads_only: tool.reads_only() }
+    };
+    advertised_memory_tools(situation).map(define).collect()
+}
+
+impl MemoryTools {
+    pub(crate) fn new(submitter: Submitter, memories: Memories) -> Self {
+        Self { submitter, memories }
+    }
+
+    /// The answer, and what was committed if something was. The run decides the scopes.
+    pub(crate) async fn call(
+        &self,
+        request: SubmitRequest<'_>,
+        caller: Caller,
+        run: Option<&AutoExecutionContext>,
+        tool: MemoryTool,
+        arguments: Arguments,
+    ) -> LedgerResult<(Value, Option<Committed>)> {
+        let snapshot = self.submitter.ledger().snapshot(request.session, None).await?;
+        authorize_memory_tool(&GateContext::of(&snapshot, self.submitter.policy(), caller), tool)?;
+        match tool {
+            MemoryTool::Search => {
+                let given: SearchArguments = parse(tool.name(), arguments)?;
+                let chain = ScopeChain::of(request.session, run)?;
+                let limit = given.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MOST);
+                let found = self.memories.search(&chain, &given.query, limit).await?.found;
+                Ok((json!({ "items": found.iter().map(found_item).collect::<Vec<_>>() }), None))
+            }
+            MemoryTool::Save => {
+                let given: SaveArguments = parse(tool.name(), arguments)?;
+                let source = match &request.turn {
+                    Some(turn) => MemorySource::Turn { turn: turn.clone() },
+                    None => MemorySource::Tool,
+                };
+                let new = NewMemory {
+                    content: given.content,
+                    kind: given.kind.into(),
+                    tags: given.tags,
+                    scope: None,
+                    source,
+                    expires_at: None,
+                    run: run.cloned(),
+                };
+                let (item, committed) = self.memories.save_as(request, new).await?;
+                Ok((json!({ "id": item.id, "scope": item.scope, "kind": item.kind }), Some(committed)))
+            }
+        }
+    }
+}
+
+fn found_item(found: &RankedMemory) -> Value {
+    let RankedMemory { item, score, .. } = found;
+    let MemoryItem { id, scope, kind, tags, author, trust, at, .. } = item;
+    json!({
+        "id": id,
+        "scope": scope,
+        "kind": kind,
+        "content": visible(&item.content),
+        "tags": tags,
+        "author": visible(&author.name),
+        "through": author.through,
+        "trust": trust,
+        "at": at,
+        "score": (score * 1000.0).round() / 1000.0,
+    })
+}

@@ -1,0 +1,24 @@
+//! Tools of upstream MCP servers, as tools of the agent.
+//!
+//! - [`UpstreamServers`]: the port to the servers; `crates/upstream` implements it
+//! - [`ToolPins`]: the port to what people accepted; the stores implement it
+//! - [`UpstreamTools`]: the accepted tools, what changed in them since, and a person's acceptance
+//! - `server_tool`: one tool, called through the port
+//! - `answer`: a result as the model reads it, with files for what is large or no text
+//!
+//! A model is shown the description that a person accepted, never the one that a server sends. A call is made only while
+//! the server describes the tool exactly as it was accepted.
+
+mod answer;
+mod catalog;
+mod pins;
+mod server_tool;
+mod servers;
+mod upstream_tools;
+
+pub use pins::{AcceptedTools, OfferedTools, PinnedServer, ToolPins};
+pub use servers::{
+    CallProgress, ConnectionState, ToolOffer, ToolSelection, UpstreamContent, UpstreamError, UpstreamResult,
+    UpstreamServer, UpstreamServers,
+};
+pub use upstream_tools::{AcceptanceState, ServerStatus, UpstreamTools};

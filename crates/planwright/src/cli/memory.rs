@@ -1,0 +1,56 @@
+//! The arguments of `planwright memory`.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct MemoryArgs {
+    /// The session: its key, or channel:key [default: the only one; asked for if there are several]
+    #[arg(long, value_name = "KEY", env = "PLANWRIGHT_SESSION", global = true)]
+    pub(crate) session: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: MemoryAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryAction {
+    /// List what the session remembers, the newest first
+    List {
+        /// Where the next page begins; the page before names it
+        #[arg(long, value_name = "NEXT")]
+        before: Option<u64>,
+    },
+    /// Find what is remembered about something, the best first
+    Search {
+        /// Say how each score is made up
+        #[arg(long)]
+        explain: bool,
+        /// How many items at most
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=64))]
+        limit: u8,
+        /// A question or a few words
+        #[arg(value_name = "WORDS", required = true)]
+        words: Vec<String>,
+    },
+    /// Remember something in this session
+    Save {
+        #[arg(value_name = "TEXT", required = true)]
+        text: Vec<String>,
+    },
+    /// Forget a memory; `memory undo` brings it back
+    Forget {
+        /// Its id, or the end of it
+        #[arg(value_name = "ID")]
+        memory: String,
+    },
+    /// Let every session read a memory, after asking
+    Promote {
+        /// Its id, or the end of it
+        #[arg(value_name = "ID")]
+        memory: String,
+        /// Promote without asking
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Take the last change of the session's memory back
+    Undo,
+}

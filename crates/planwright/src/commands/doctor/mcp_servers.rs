@@ -1,0 +1,78 @@
+//! The upstream MCP servers: whether each one starts, and whether it offers what was accepted.
+
+use planwright_core::upstream::ToolDifference;
+use planwright_engine::upstream::UpstreamServers as _;
+use planwright_store::{Inspection, Location};
+use planwright_upstream::{ServerOptions, UpstreamClient};
+
+use super::Check;
+use crate::config::Settings;
+use crate::invocation::Invocation;
+use crate::sandbox;
+
+const NAME: &str = "mcp server";
+
+pub(super) async fn look(settings: &Settings, invocation: &Invocation) -> Vec<Check> {
+    if settings.mcp_servers.is_empty() {
+        return Vec::new();
+    }
+    let client = UpstreamClient::new(settings.mcp_servers.clone(), &sandbox::of(settings));
+    let mut checks = Vec::new();
+    for server in &settings.mcp_servers {
+        checks.push(check(settings, server, &client, invocation).await);
+    }
+    client.stop().await;
+    checks
+}
+
+async fn check(settings: &Settings, server: &ServerOptions, client: &UpstreamClient, invocation: &Invocation) -> Check {
+    let name = &server.name;
+    let offer = match client.offer(name).await {
+        Ok(offer) => offer,
+        Err(error) => {
+            let hint = format!("`{}` says more", invocation.command(["mcp-server", "show", name.as_str()]));
+            return Check::wrong(NAME, error.to_string()).hint(hint);
+        }
+    };
+    let count = offer.tools().len();
+    let accept = format!("`{}` shows what is new", invocation.command(["mcp-server", "accept", name.as_str()]));
+    let accepted = match accepted(settings, server).await {
+        Ok(accepted) => accepted,
+        Err(words) => return Check::notice(NAME, format!("{name} answers and offers {count} tools; {words}")),
+    };
+    let Some(accepted) = accepted else {
+        return Check::notice(NAME, format!("{name} answers and is not yet accepted; it offers {count} tools"))
+            .hint(accept);
+    };
+    let difference = ToolDifference::between(&accepted, offer.tools());
+    if !difference.is_empty() {
+        return Check::notice(NAME, format!("{name} changed its tools: {}", difference.counts())).hint(accept);
+    }
+    match offer.problems() {
+        [] => Check::fine(NAME, format!("{name} answers and offers the {count} accepted tools")),
+        problems => Check::notice(NAME, format!("{name} offers {count} tools; {}", problems.join("; "))),
+    }
+}
+
+/// What was accepted, from a store that needs no upgrade: `doctor` changes nothing.
+async fn accepted(
+    settings: &Settings,
+    server: &ServerOptions,
+) -> Result<Option<Vec<planwright_core::upstream::UpstreamTool>>, String> {
+    if let Location::Sqlite(path) = &settings.location
+        && std::fs::metadata(path).map_or(true, |file| file.len() == 0)
+    {
+        return Ok(None);
+    }
+    let read = async {
+        let Inspection { schema, known, .. } = planwright_store::inspect(&settings.location).await?;
+        if schema != known {
+            return Ok(None);
+        }
+        let ledger = planwright_store::open(&settings.location).await?;
+        let pinned = ledger.pinned_server(&server.name).await?;
+        Ok(pinned.and_then(|pinned| pinned.accepted).map(|accepted| accepted.tools))
+    };
+    read.await
+        .map_err(|error: planwright_engine::ledger::LedgerError| format!("what was accepted cannot be read: {error}"))
+}

@@ -1,0 +1,98 @@
+//! `planwright inbox`: what waits for a person, over all sessions, and decisions about it.
+//!
+//! - `items`: what waits, and how it is found
+//! - `answer`: decisions
+//! - `open`: the page of the dashboard
+
+mod answer;
+mod items;
+mod open;
+
+use std::time::Duration;
+
+use planwright_core::session::SessionIdentity;
+use planwright_engine::server_ledger::Change;
+use serde_json::json;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::cli::{InboxArgs, InboxCommand};
+use crate::context::{Context, Purpose};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::inbox as view;
+
+use items::Inbox;
+
+/// Entries of the journal that come closer together are looked at once.
+const BUNDLE: Duration = Duration::from_millis(200);
+
+pub(crate) async fn run(mut context: Context, arguments: InboxArgs) -> Outcome {
+    let session = match arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => Some(context.enter(Some(name), Purpose::Use).await?),
+        None => None,
+    };
+    match arguments.command {
+        None => list(&context, session.as_ref(), arguments.wait).await,
+        Some(InboxCommand::List { wait }) => list(&context, session.as_ref(), wait || arguments.wait).await,
+        Some(InboxCommand::Show { id }) => {
+            let item = items::find(&context, session.as_ref(), &id).await?;
+            context.invocation.name_session(item.session());
+            let text = item.whole(&context).await?;
+            context.screen.answer(|| json!(item.view()), || text)?;
+            Ok(Exit::Done)
+        }
+        Some(InboxCommand::Open { id, print }) => {
+            let item = items::find(&context, session.as_ref(), &id).await?;
+            open::run(&context, &item, print)
+        }
+        Some(InboxCommand::Answer(arguments)) => {
+            let item = items::find(&context, session.as_ref(), &arguments.id).await?;
+            context.invocation.name_session(item.session());
+            answer::run(&context, item, arguments).await
+        }
+    }
+}
+
+async fn list(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Outcome {
+    let Some(inbox) = read(context, session, wait).await? else { return Ok(Exit::Refused) };
+    let views: Vec<_> = inbox.items.iter().map(items::InboxItem::view).collect();
+    let damaged: Vec<_> = inbox.damaged.iter().map(|row| json!({ "what": row.what, "reason": row.reason })).collect();
+    context.screen.answer(
+        || json!({ "items": views, "damaged": damaged }),
+        || {
+            let mut text = view::list(&views, &context.invocation, context.screen.width);
+            if !inbox.damaged.is_empty() {
+                let verify = context.invocation.command(["verify"]);
+                text.push_str(&format!("{} more cannot be read; `{verify}` names the damage\n", inbox.damaged.len()));
+            }
+            text
+        },
+    )?;
+    Ok(Exit::Done)
+}
+
+/// What waits now. With `wait` it is not empty; `None` if Ctrl+C ended the wait.
+async fn read(context: &Context, session: Option<&SessionIdentity>, wait: bool) -> Result<Option<Inbox>, Failure> {
+    // The changes are followed before the first look, so that none is missed in between.
+    let mut changes = context.ledger.changes();
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    loop {
+        let inbox = items::read(context, session).await?;
+        if !wait || !inbox.items.is_empty() {
+            return Ok(Some(inbox));
+        }
+        loop {
+            let change = tokio::select! {
+                biased;
+                _ = &mut interrupted => return Ok(None),
+                change = changes.recv() => change,
+            };
+            match change {
+                Ok(Change::Session(changed)) if session.is_some_and(|wanted| *wanted != changed) => {}
+                Ok(_) | Err(RecvError::Lagged(_)) => break,
+                Err(RecvError::Closed) => return Err(Failure::unavailable("the store cannot be followed any more")),
+            }
+        }
+        tokio::time::sleep(BUNDLE).await;
+        while changes.try_recv().is_ok() {}
+    }
+}

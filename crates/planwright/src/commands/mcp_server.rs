@@ -1,0 +1,238 @@
+//! `planwright mcp-server`: upstream MCP servers, added, looked at, accepted and removed.
+
+use planwright_core::plan::Digest;
+use planwright_core::upstream::ServerName;
+use planwright_engine::ledger::LedgerError;
+use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus, UpstreamTools};
+use serde_json::{Value, json};
+
+use crate::cli::{AddServerArgs, Global, McpServerArgs, McpServerCommand};
+use crate::config::Settings;
+use crate::config::mcp_file::{self, NewServer};
+use crate::context::{Context, make_folder};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::palette::{BOLD, DIM};
+use crate::terminal::text::{paint, shown_line};
+
+/// The tools that are shown before a person accepts them.
+const SHOWN_TOOLS: usize = 200;
+
+pub(crate) async fn run(global: &Global, arguments: McpServerArgs) -> Outcome {
+    match arguments.command {
+        McpServerCommand::Add(arguments) => add(global, arguments).await,
+        McpServerCommand::Remove { name } => remove(global, &name).await,
+        McpServerCommand::List => Opened::new(global).await?.list().await,
+        McpServerCommand::Show { name } => Opened::new(global).await?.show(&name).await,
+        McpServerCommand::Accept { name, digest } => Opened::new(global).await?.accept(&name, digest).await,
+    }
+}
+
+async fn add(global: &Global, arguments: AddServerArgs) -> Outcome {
+    let settings = Settings::read(global)?;
+    make_folder(&settings.data)?;
+    let AddServerArgs { name, url, headers, environment, cwd, sandbox, trust_annotations, tools, command } = arguments;
+    let cwd = cwd.map(|folder| absolute(&folder)).transpose()?;
+    let server =
+        NewServer { command: found(command)?, url, environment, headers, cwd, sandbox, trust_annotations, tools };
+    let before = std::fs::read(&settings.file).ok();
+    if mcp_file::add(&settings.file, &name, &server)? {
+        let message = format!("an MCP server {name} is configured already in {}", settings.file.display());
+        let again = crate::invocation::Invocation::new(global).command(["mcp-server", "remove", name.as_str()]);
+        return Err(Failure::usage(message).hint(format!("`{again}` removes it")));
+    }
+    // A file that makes no sense with the new server is put back as it was.
+    if let Err(failure) = Settings::read(global) {
+        let restored = match before {
+            Some(text) => std::fs::write(&settings.file, text),
+            None => std::fs::remove_file(&settings.file),
+        };
+        restored?;
+        return Err(failure);
+    }
+    let opened = Opened::new(global).await?;
+    if !opened.context.screen.json {
+        opened.context.screen.print(&format!("{name} is written to {}.\n", settings.file.display()))?;
+    }
+    opened.accept(&name, None).await
+}
+
+async fn remove(global: &Global, name: &ServerName) -> Outcome {
+    let settings = Settings::read(global)?;
+    let file = settings.file.clone();
+    if !mcp_file::remove(&file, name)? {
+        return Err(Failure::not_found(format!("No MCP server {name} is configured in {}.", file.display())));
+    }
+    // What was accepted is forgotten: a server that is added again under this name is looked at anew.
+    if let Some(context) = Context::open_existing(global).await? {
+        context.ledger.forget_server(name).await?;
+        let text = format!("{name} is removed.\n");
+        context.screen.answer(|| json!({ "removed": name.as_str() }), || text)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn absolute(folder: &std::path::Path) -> Result<String, Failure> {
+    let path = folder
+        .canonicalize()
+        .map_err(|error| Failure::usage(format!("the folder {} cannot be used: {error}", folder.display())))?;
+    path.into_os_string().into_string().map_err(|_| Failure::usage("the path of the folder is not UTF-8"))
+}
+
+/// A program that is named by a relative path is found from every folder.
+fn found(mut command: Vec<String>) -> Result<Vec<String>, Failure> {
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
+        *program = absolute(std::path::Path::new(program))?;
+    }
+    Ok(command)
+}
+
+/// The settings' servers with the store.
+struct Opened {
+    context: Context,
+    upstream: UpstreamTools,
+}
+
+impl Opened {
+    async fn new(global: &Global) -> Result<Self, Failure> {
+        let settings = Settings::read(global)?;
+        if let Some(folder) = &settings.own_folder {
+            make_folder(folder)?;
+        }
+        let context = Context::with(global, settings).await?;
+        let upstream = context.upstream(context.files(), usize::MAX);
+        let Some(upstream) = upstream else {
+            let add = context.invocation.command(["mcp-server", "add", "NAME", "--", "COMMAND"]);
+            return Err(Failure::not_found("No MCP server is configured.").hint(format!("`{add}` adds one")));
+        };
+        Ok(Self { context, upstream })
+    }
+
+    async fn list(&self) -> Outcome {
+        let statuses = self.upstream.statuses().await?;
+        let words = || statuses.iter().map(|status| self.line(status)).collect();
+        self.context.screen.answer(|| json!({ "servers": statuses.iter().map(view).collect::<Vec<_>>() }), words)?;
+        Ok(Exit::Done)
+    }
+
+    async fn show(&self, name: &ServerName) -> Outcome {
+        let looked = self.upstream.look(name).await;
+        let problems = self.upstream.problems(name).await;
+        self.upstream.stop().await;
+        let (status, unreachable) = match looked {
+            Ok(status) => (status, None),
+            Err(LedgerError::Refused(refusal)) => (self.upstream.status_of(name).await?, Some(refusal.message)),
+            Err(error) => return Err(error.into()),
+        };
+        let words = || {
+            let mut text = self.line(&status);
+            text.extend(unreachable.iter().map(|words| format!("  {}\n", shown_line(words))));
+            text.extend(problems.iter().map(|problem| format!("  {}\n", shown_line(problem))));
+            if let Some((digest, difference, _)) = status.state.waiting() {
+                text.push_str(&format!("\n{}\n{}", difference.words(SHOWN_TOOLS), self.next(name, digest)));
+            }
+            text
+        };
+        let value = || {
+            let mut value = view(&status);
+            value["problems"] = json!(problems);
+            value["unreachable"] = json!(unreachable);
+            value
+        };
+        self.context.screen.answer(value, words)?;
+        Ok(Exit::Done)
+    }
+
+    async fn accept(&self, name: &ServerName, digest: Option<Digest>) -> Outcome {
+        let screen = &self.context.screen;
+        let looked = self.upstream.look(name).await;
+        let problems = self.upstream.problems(name).await;
+        self.upstream.stop().await;
+        let status = looked.map_err(|error| self.not_reached(name, error))?;
+        let Some((offered, difference, _)) = status.state.waiting() else {
+            screen.answer(|| view(&status), || format!("{name} offers what was accepted.\n{}", self.line(&status)))?;
+            return Ok(Exit::Done);
+        };
+        let digest = match digest {
+            Some(digest) => digest,
+            None => {
+                if screen.json || !screen.interactive {
+                    let hint = format!("to accept exactly this: {}", self.accepting(name, offered));
+                    let failure = Failure::usage(format!("there is no terminal to ask on, so {name} is not accepted"));
+                    let shown = difference.words(SHOWN_TOOLS);
+                    return Err(failure.hint(hint).with("digest", offered.to_string()).with("difference", shown));
+                }
+                let mut text = format!("{name} offers {}:\n\n{}", difference.counts(), difference.words(SHOWN_TOOLS));
+                text.extend(problems.iter().map(|problem| format!("not usable: {}\n", shown_line(problem))));
+                screen.print(&text)?;
+                if !screen.confirm(&format!("Accept the tools of {name} as shown?"))? {
+                    let words = format!("The tools of {name} are not accepted; the agent does not get them.");
+                    return Err(Failure::declined(words).hint(self.next(name, offered)));
+                }
+                offered
+            }
+        };
+        let now = self.context.engine.now();
+        let status = self.upstream.accept(name, digest, &self.context.person, now).await?;
+        screen.answer(|| view(&status), || format!("Accepted.\n{}", self.line(&status)))?;
+        Ok(Exit::Done)
+    }
+
+    fn not_reached(&self, name: &ServerName, error: LedgerError) -> Failure {
+        let again = self.context.invocation.command(["mcp-server", "accept", name.as_str()]);
+        Failure::from(error).hint(format!("`{again}` tries again"))
+    }
+
+    fn accepting(&self, name: &ServerName, digest: Digest) -> String {
+        self.context.invocation.command(["mcp-server", "accept", name.as_str(), "--digest", &digest.to_string()])
+    }
+
+    fn next(&self, name: &ServerName, _digest: Digest) -> String {
+        let accept = self.context.invocation.command(["mcp-server", "accept", name.as_str()]);
+        format!("`{accept}` accepts them\n")
+    }
+
+    fn line(&self, status: &ServerStatus) -> String {
+        let (name, reached) = (status.server.name.as_str(), shown_line(&status.server.reached_by));
+        let failed = match &status.connection {
+            ConnectionState::Failed { reason, .. } => format!("; failed: {}", shown_line(reason)),
+            ConnectionState::NotStarted | ConnectionState::Connected => String::new(),
+        };
+        format!("{}  {}{failed}  {}\n", paint(name, BOLD), state_words(&status.state, status), paint(&reached, DIM))
+    }
+}
+
+fn state_words(state: &AcceptanceState, status: &ServerStatus) -> String {
+    match state {
+        AcceptanceState::NotSeen => "not yet accepted".to_owned(),
+        AcceptanceState::NotAccepted { offered, .. } => format!("not yet accepted ({})", offered.counts()),
+        AcceptanceState::Accepted => format!("{} of {} accepted tools", status.advertised, status.accepted),
+        AcceptanceState::Changed { difference, .. } => {
+            format!(
+                "{} of {} accepted tools, changed since: {}",
+                status.advertised,
+                status.accepted,
+                difference.counts()
+            )
+        }
+    }
+}
+
+fn view(status: &ServerStatus) -> Value {
+    let state = match &status.state {
+        AcceptanceState::NotSeen | AcceptanceState::NotAccepted { .. } => "not_accepted",
+        AcceptanceState::Accepted => "accepted",
+        AcceptanceState::Changed { .. } => "changed",
+    };
+    let mut value = json!({
+        "name": status.server.name.as_str(),
+        "reachedBy": status.server.reached_by,
+        "state": state,
+        "tools": status.advertised,
+        "accepted": status.accepted,
+    });
+    if let Some((digest, difference, _)) = status.state.waiting() {
+        value["digest"] = digest.to_string().into();
+        value["difference"] = difference.words(SHOWN_TOOLS).into();
+    }
+    value
+}

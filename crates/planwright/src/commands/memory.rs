@@ -1,0 +1,150 @@
+//! `planwright memory …`
+
+use planwright_core::event::MemoryEvent;
+use planwright_core::memory::{MemoryItem, NewMemory, ScopeChain};
+use planwright_core::prompt::memory_provenance;
+use planwright_core::refusal::RefusalCode;
+use planwright_core::session::SessionIdentity;
+use planwright_engine::ledger::LedgerError;
+use planwright_surfaces::wire::MemoryView;
+use serde_json::json;
+
+use crate::cli::{MemoryAction, MemoryArgs};
+use crate::commands::plan::damaged;
+use crate::context::{Context, PAGE, Purpose};
+use crate::failure::{Exit, Failure, Outcome};
+use crate::terminal::palette::{BOLD, DIM};
+use crate::terminal::text::{paint, shown_line};
+
+pub(crate) async fn run(mut context: Context, arguments: MemoryArgs) -> Outcome {
+    let named = arguments.session.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let session = context.enter(named, Purpose::Use).await?;
+    let context = &context;
+    match arguments.command {
+        MemoryAction::List { before } => list(context, &session, before).await,
+        MemoryAction::Search { explain, limit, words } => {
+            search(context, &session, &words.join(" "), limit.into(), explain).await
+        }
+        MemoryAction::Save { text } => save(context, &session, &text.join(" ")).await,
+        MemoryAction::Forget { memory } => forget(context, &session, &memory).await,
+        MemoryAction::Promote { memory, yes } => promote(context, &session, &memory, yes).await,
+        MemoryAction::Undo => undo(context, &session).await,
+    }
+}
+
+async fn list(context: &Context, session: &SessionIdentity, before: Option<u64>) -> Outcome {
+    let found = context.engine.memories().list(&ScopeChain::of_session(session), before, PAGE).await?;
+    let items: Vec<_> = found.items.iter().map(|placed| &placed.item).collect();
+    let view = || {
+        let views: Vec<_> = items.iter().map(|item| MemoryView::from(*item)).collect();
+        json!({ "items": views, "next": found.next, "damaged": damaged::view(&found.damaged) })
+    };
+    let words = || {
+        let mut text = match items.as_slice() {
+            [] => "Nothing is remembered in this session.\n".to_owned(),
+            items => items.iter().map(|item| lines(item)).collect(),
+        };
+        text.push_str(&damaged::words(&found.damaged));
+        if let Some(next) = found.next {
+            let more = context.invocation.command(["memory", "list", "--before", &next.to_string()]);
+            text.push_str(&paint(&format!("more: {more}"), DIM));
+            text.push('\n');
+        }
+        text
+    };
+    context.screen.answer(view, words)?;
+    Ok(Exit::Done)
+}
+
+async fn search(context: &Context, session: &SessionIdentity, words: &str, limit: usize, explain: bool) -> Outcome {
+    let search = context.engine.memories().search(&ScopeChain::of_session(session), words, limit).await?;
+    let view = || {
+        let make = if explain { MemoryView::explained } else { MemoryView::found };
+        let views: Vec<_> = search.found.iter().map(make).collect();
+        json!({ "items": views, "damaged": damaged::view(&search.damaged) })
+    };
+    let text = || {
+        let mut text = String::new();
+        if search.found.is_empty() {
+            text.push_str(&format!("Nothing that is remembered here has to do with {}.\n", shown_line(words)));
+        }
+        for found in &search.found {
+            text.push_str(&lines(&found.item));
+            if explain {
+                let counting = found.shares.iter().filter(|(_, share)| *share > 0.0);
+                let shares: Vec<_> =
+                    counting.map(|(factor, share)| format!("{} {share:.3}", factor.as_str())).collect();
+                text.push_str(&paint(&format!("  {:.3} = {}", found.score, shares.join(" + ")), DIM));
+                text.push('\n');
+            }
+        }
+        text.push_str(&damaged::words(&search.damaged));
+        text
+    };
+    context.screen.answer(view, text)?;
+    Ok(Exit::Done)
+}
+
+async fn save(context: &Context, session: &SessionIdentity, text: &str) -> Outcome {
+    let item = context.engine.memories().save(session, &context.person, NewMemory::by_person(text)).await?;
+    context.screen.answer(
+        || json!(MemoryView::from(&item)),
+        || format!("Saved as {} in {}.\n", paint(item.id.short(), BOLD), item.scope),
+    )?;
+    Ok(Exit::Done)
+}
+
+async fn forget(context: &Context, session: &SessionIdentity, reference: &str) -> Outcome {
+    let item = find(context, session, reference).await?;
+    context.engine.memories().forget(session, &context.person, item.id.clone()).await?;
+    let undo = context.invocation.command(["memory", "undo"]);
+    context.screen.answer(
+        || json!({ "forgotten": item.id }),
+        || format!("Forgot {}. To bring it back: {undo}\n", shown_line(&item.content)),
+    )?;
+    Ok(Exit::Done)
+}
+
+async fn promote(context: &Context, session: &SessionIdentity, reference: &str, yes: bool) -> Outcome {
+    let item = find(context, session, reference).await?;
+    if !yes {
+        if !context.screen.interactive || context.screen.json {
+            let failure = Failure::usage("there is no terminal to ask on, so nothing was promoted".to_owned());
+            return Err(failure.hint(context.invocation.command(["memory", "promote", item.id.as_str(), "--yes"])));
+        }
+        context.screen.print(&lines(&item))?;
+        if !context.screen.confirm("Let every session read this?")? {
+            return Err(Failure::declined("Nothing was promoted.".to_owned()));
+        }
+    }
+    let copy = context.engine.memories().promote(session, &context.person, item.id).await?;
+    context.screen.answer(
+        || json!(MemoryView::from(&copy)),
+        || format!("Every session reads {} now, as {}.\n", shown_line(&copy.content), paint(copy.id.short(), BOLD)),
+    )?;
+    Ok(Exit::Done)
+}
+
+async fn undo(context: &Context, session: &SessionIdentity) -> Outcome {
+    let outcome = context.engine.memories().undo(session, &context.person).await?;
+    let memory = outcome.event.memory().clone();
+    let restored = matches!(outcome.event, MemoryEvent::Restored { .. });
+    context.screen.answer(
+        || json!({ "memory": memory, "restored": restored }),
+        || match restored {
+            true => format!("Memory {} is back.\n", paint(memory.short(), BOLD)),
+            false => format!("Memory {} is taken back.\n", paint(memory.short(), BOLD)),
+        },
+    )?;
+    Ok(Exit::Done)
+}
+
+async fn find(context: &Context, session: &SessionIdentity, reference: &str) -> Result<MemoryItem, Failure> {
+    let list = context.invocation.command(["memory", "list"]);
+    let hinted = |error: LedgerError| Failure::from(error).hint_on(RefusalCode::NotFound, || list);
+    context.engine.memories().find(&ScopeChain::of_session(session), reference).await.map_err(hinted)
+}
+
+fn lines(item: &MemoryItem) -> String {
+    format!("{}\n  {}\n", paint(&shown_line(&memory_provenance(item)), DIM), shown_line(&item.content))
+}

@@ -1,0 +1,230 @@
+//! The tables `[mcp.servers.NAME]`: the upstream MCP servers whose tools the agent may be given.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use planwright_core::refusal::Refusal;
+use planwright_core::upstream::{AnnotationTrust, ServerName};
+use planwright_core::visible::quoted;
+use planwright_engine::upstream::ToolSelection;
+use planwright_sandbox::SandboxLevel;
+use planwright_upstream::{Reach, ServerOptions};
+use serde::Deserialize;
+
+use super::sandbox::AbsolutePath;
+use super::setting::{Check as _, Positive, Seconds, SettingValue as _};
+use super::variables::{in_file, variable};
+use crate::failure::Failure;
+
+/// The tools of one server that the model is offered, unless the settings say otherwise.
+const MOST_TOOLS: usize = 128;
+const START_TIME: Duration = Duration::from_secs(60);
+const CALL_TIME: Duration = Duration::from_secs(120);
+const VARIABLE: &str = "PLANWRIGHT_MCP";
+/// Variables that are never given to a server.
+const OWN_PREFIX: &str = "PLANWRIGHT_";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct McpSection {
+    #[serde(default)]
+    servers: BTreeMap<String, ServerTable>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ServerTable {
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    cwd: Option<String>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    trust_annotations: bool,
+    sandbox: Option<String>,
+    #[serde(default)]
+    tools: Vec<String>,
+    most_tools: Option<Positive<usize>>,
+    start_seconds: Option<Seconds>,
+    call_seconds: Option<Seconds>,
+}
+
+/// The variable has the whole section as a TOML table: `{ servers = { fs = { command = "mcp-fs" } } }`.
+pub(super) fn servers(section: McpSection, path: &Path, data: &Path) -> Result<Vec<ServerOptions>, Failure> {
+    let parse = |text: &str| -> Result<Vec<ServerOptions>, String> {
+        #[derive(Deserialize)]
+        struct Named {
+            mcp: McpSection,
+        }
+        let named: Named = toml::from_str(&format!("mcp = {text}")).map_err(|error| error.message().to_owned())?;
+        named.mcp.options(data).map_err(|(key, problem)| format!("{key}: {problem}"))
+    };
+    if let Some(servers) = variable(VARIABLE, parse)? {
+        return Ok(servers);
+    }
+    section.options(data).map_err(|(key, problem)| in_file(path, &key, Refusal::invalid(problem)))
+}
+
+impl McpSection {
+    /// An error names the key that is wrong.
+    fn options(self, data: &Path) -> Result<Vec<ServerOptions>, (String, String)> {
+        let options = self.servers.into_iter().map(|(name, table)| {
+            let key = format!("mcp.servers.{name}");
+            let parsed = name.parse::<ServerName>().map_err(|refusal| (key.clone(), refusal.message))?;
+            table.options(parsed, data).map_err(|problem| (key, problem))
+        });
+        options.collect()
+    }
+}
+
+impl ServerTable {
+    fn options(self, name: ServerName, data: &Path) -> Result<ServerOptions, String> {
+        let selection = ToolSelection::new(&self.tools, self.most_tools.map_or(MOST_TOOLS, Positive::get))
+            .map_err(|error| format!("`tools` has a pattern that makes no sense: {error}"))?;
+        let trust = if self.trust_annotations { AnnotationTrust::Trusted } else { AnnotationTrust::Ignored };
+        let start_time = self.start_seconds.map_or(START_TIME, Seconds::get);
+        let call_time = self.call_seconds.map_or(CALL_TIME, Seconds::get);
+        let reach = match (self.command, self.url) {
+            (Some(command), None) => {
+                if !self.headers.is_empty() {
+                    return Err("`headers` are for a server with a `url`".to_owned());
+                }
+                if command.trim().is_empty() {
+                    return Err("`command` is empty".to_owned());
+                }
+                Reach::Program {
+                    command,
+                    arguments: self.args,
+                    environment: values("env", self.env)?,
+                    folder: folder(self.cwd.as_deref(), &name, data)?,
+                    level: level(self.sandbox.as_deref())?,
+                }
+            }
+            (None, Some(url)) => {
+                let of_program = !self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some();
+                if of_program || self.sandbox.is_some() {
+                    return Err("`args`, `env`, `cwd` and `sandbox` are for a server with a `command`".to_owned());
+                }
+                if !url.starts_with("http://") && !url.starts_with("https://") {
+                    return Err(format!("{} is not an address that begins with http:// or https://", quoted(&url)));
+                }
+                Reach::Http { url, headers: values("headers", self.headers)? }
+            }
+            (Some(_), Some(_)) => return Err("it has a `command` and a `url`; it can have one of them".to_owned()),
+            (None, None) => return Err("it has neither a `command` nor a `url`".to_owned()),
+        };
+        Ok(ServerOptions { name, reach, trust, selection, start_time, call_time })
+    }
+}
+
+/// The folder that a program starts in: the configured one, or one of its own.
+fn folder(cwd: Option<&str>, name: &ServerName, data: &Path) -> Result<PathBuf, String> {
+    match cwd {
+        Some(cwd) => AbsolutePath::check(cwd).map_err(|problem| format!("`cwd`: {problem}")),
+        None => {
+            let own = data.join("mcp").join(name.as_str());
+            std::path::absolute(own).map_err(|error| format!("its folder has no absolute path: {error}"))
+        }
+    }
+}
+
+fn level(sandbox: Option<&str>) -> Result<SandboxLevel, String> {
+    let Some(text) = sandbox else { return Ok(SandboxLevel::Open) };
+    let unknown = |_| format!("`sandbox`: {} is none of `read_only`, `workspace`, `open`", quoted(text));
+    text.parse().map_err(unknown)
+}
+
+/// `${NAME}` in a value stands for a variable of this process, so that secrets need not be in the file.
+fn values(key: &str, table: BTreeMap<String, String>) -> Result<Vec<(String, String)>, String> {
+    let value = |(name, text): (String, String)| {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(format!("`{key}`: {} is not a name", quoted(&name)));
+        }
+        if name.to_ascii_uppercase().starts_with(OWN_PREFIX) {
+            return Err(format!(
+                "`{key}`: {} is refused, because no server gets a variable of Planwright",
+                quoted(&name)
+            ));
+        }
+        let text = expand(&text).map_err(|problem| format!("`{key}.{name}`: {problem}"))?;
+        Ok((name, text))
+    };
+    table.into_iter().map(value).collect()
+}
+
+fn expand(text: &str) -> Result<String, String> {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, more) = after.split_once('}').ok_or("`${` has no closing brace")?;
+        if name.to_ascii_uppercase().starts_with(OWN_PREFIX) {
+            return Err(format!("{} is refused, because no server gets a variable of Planwright", quoted(name)));
+        }
+        let value = std::env::var(name).map_err(|_| format!("the variable {} is not set", quoted(name)))?;
+        expanded.push_str(before);
+        expanded.push_str(&value);
+        rest = more;
+    }
+    expanded.push_str(rest);
+    Ok(expanded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<ServerOptions>, (String, String)> {
+        toml::from_str::<McpSection>(text).unwrap().options(Path::new("/data"))
+    }
+
+    #[test]
+    fn a_server_is_a_command_or_an_address() {
+        let servers = read(
+            "[servers.fs]\ncommand = \"mcp-fs\"\nargs = [\"/srv\"]\nenv = { A_API_KEY = \"k\" }\ntrust_annotations = true\n\
+             [servers.web]\nurl = \"https://example.org/mcp\"\nheaders = { Authorization = \"Bearer x\" }\ncall_seconds = 5\n",
+        )
+        .unwrap();
+        let Reach::Program { folder, level, environment, .. } = &servers[0].reach else { panic!("{:?}", servers[0]) };
+        assert_eq!((folder.as_path(), *level), (Path::new("/data/mcp/fs"), SandboxLevel::Open));
+        assert_eq!(environment, &[("A_API_KEY".to_owned(), "k".to_owned())]);
+        assert_eq!(servers[0].trust, AnnotationTrust::Trusted);
+        assert!(matches!(&servers[1].reach, Reach::Http { headers, .. } if headers.len() == 1));
+        assert_eq!((servers[1].trust, servers[1].call_time), (AnnotationTrust::Ignored, Duration::from_secs(5)));
+        assert!(!format!("{servers:?}").contains("Bearer x"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        for (table, words) in [
+            ("[servers.Git]\ncommand = \"x\"", "a-z, 0-9 and -"),
+            ("[servers.a]", "neither a `command` nor a `url`"),
+            ("[servers.a]\ncommand = \"x\"\nurl = \"https://x\"", "one of them"),
+            ("[servers.a]\ncommand = \" \"", "empty"),
+            ("[servers.a]\nurl = \"ftp://x\"", "http://"),
+            ("[servers.a]\nurl = \"https://x\"\nargs = [\"a\"]", "for a server with a `command`"),
+            ("[servers.a]\ncommand = \"x\"\nheaders = { A = \"b\" }", "for a server with a `url`"),
+            ("[servers.a]\ncommand = \"x\"\nsandbox = \"tight\"", "`read_only`"),
+            ("[servers.a]\ncommand = \"x\"\ncwd = \"here\"", "absolute"),
+            ("[servers.a]\ncommand = \"x\"\nenv = { PLANWRIGHT_TOKEN = \"x\" }", "no server gets"),
+            ("[servers.a]\ncommand = \"x\"\nenv = { T = \"${PLANWRIGHT_TOKEN}\" }", "no server gets"),
+            ("[servers.a]\ncommand = \"x\"\nenv = { T = \"${NOT_SET_ANYWHERE}\" }", "is not set"),
+            ("[servers.a]\ncommand = \"x\"\ntools = [\"[\"]", "pattern"),
+        ] {
+            let (key, problem) = read(table).unwrap_err();
+            assert!(key.starts_with("mcp.servers.") && problem.contains(words), "{table}: {problem}");
+        }
+    }
+
+    #[test]
+    fn variables_are_put_into_values() {
+        let path = std::env::var("PATH").unwrap();
+        assert_eq!(expand("a${PATH}b").unwrap(), format!("a{path}b"));
+        assert_eq!(expand("plain").unwrap(), "plain");
+        assert!(expand("${PATH").is_err());
+    }
+}

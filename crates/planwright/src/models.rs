@@ -1,0 +1,55 @@
+//! The models that specialists name, each connected once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use planwright_core::policy::Policy;
+use planwright_engine::model::{Model, ModelCatalog};
+use planwright_llm::{ChooseError, ModelChoice, Options, connect};
+
+use crate::config::ModelSettings;
+use crate::failure::Failure;
+
+#[derive(Debug)]
+pub(crate) struct ConfiguredModels {
+    options: Options,
+    connected: Mutex<HashMap<String, Arc<dyn Model>>>,
+}
+
+impl ConfiguredModels {
+    /// A specialist of the configuration whose model cannot be reached, such as one without a key, is a wrong setting.
+    pub(crate) fn connect(settings: &ModelSettings, policy: &Policy) -> Result<Self, Failure> {
+        let models = Self { options: options(settings), connected: Mutex::default() };
+        for specialist in policy.agents.specialists() {
+            if let Some(name) = &specialist.options.model {
+                let wrong = |error: ChooseError| {
+                    Failure::usage(format!("the model of the specialist {}: {error}", specialist.name))
+                };
+                models.connected(name).map_err(wrong)?;
+            }
+        }
+        Ok(models)
+    }
+
+    fn connected(&self, name: &str) -> Result<Arc<dyn Model>, ChooseError> {
+        let choice: ModelChoice = name.parse()?;
+        let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = connected.get(name) {
+            return Ok(Arc::clone(model));
+        }
+        let model = connect(&choice, |name| std::env::var(name).ok(), self.options.clone())?;
+        connected.insert(name.to_owned(), Arc::clone(&model));
+        Ok(model)
+    }
+}
+
+impl ModelCatalog for ConfiguredModels {
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+        self.connected(name).map_err(|error| error.to_string())
+    }
+}
+
+/// How every model of this process is called.
+pub(crate) fn options(settings: &ModelSettings) -> Options {
+    Options { context_tokens: settings.context_tokens, limits: settings.limits.clone(), ..Options::default() }
+}

@@ -1,0 +1,131 @@
+//! What waits for a person, as text.
+
+use planwright_surfaces::wire::{WaitingKind, WaitingView};
+
+use super::palette::{BOLD, DIM, PLAIN};
+use super::text::{Span, paint, painted, shown, shown_line, wrap};
+use super::time;
+use crate::invocation::Invocation;
+
+/// One block for each: what it is, where and since when, its id, and what can be decided.
+pub(crate) fn list(items: &[WaitingView], invocation: &Invocation, width: usize) -> String {
+    if items.is_empty() {
+        let wait = invocation.command(["inbox", "--wait"]);
+        return format!("Nothing waits for you. `{wait}` waits until something does.\n");
+    }
+    let mut text = String::new();
+    for item in items {
+        let plan = item.number.map_or_else(String::new, |number| format!("plan {number}, "));
+        text.push_str(&spans(
+            &[Span::new(&format!("{:<11}", kind(item.kind)), BOLD), Span::plain(&shown_line(&item.title))],
+            width,
+        ));
+        let place = format!("{}:{}", item.channel, item.session_id);
+        text.push_str(&indented(&format!("{plan}{place}, {}{}", time::ago(item.since), about_step(item)), width));
+        text.push_str(&indented(&format!("{}  {}", item.id, item.choices.join(", ")), width));
+    }
+    let show = invocation.command(["inbox", "show", "ID"]);
+    text.push_str(&format!("{}\n", paint(&format!("To look at one: {show}"), DIM)));
+    text
+}
+
+/// What an agent asks, exactly: the call, or the questions.
+pub(crate) fn asked(item: &WaitingView, width: usize) -> String {
+    let mut text = String::new();
+    if let Some(call) = &item.call {
+        text.push_str(&spans(
+            &[Span::plain("The agent asks to call "), Span::new(&shown_line(&call.tool), BOLD), Span::plain(":")],
+            width,
+        ));
+        let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
+        // The text is not wrapped: it is what runs.
+        text.extend(shown(&arguments).lines().map(|line| format!("    {}\n", paint(line, PLAIN))));
+        text.push_str(&spans(&[Span::new(&shown_line(&call.reason), DIM)], width));
+        text.push_str(&spans(&[Span::new(&format!("digest {}", item.digest), DIM)], width));
+    }
+    for (number, question) in (1..).zip(item.questions.iter().flatten()) {
+        text.push_str(&spans(&[Span::plain(&format!("{number}. {}", shown_line(&question.text)))], width));
+        for (number, choice) in (1..).zip(&question.choices) {
+            text.push_str(&indented(&format!("{number}) {}", shown_line(choice)), width));
+        }
+        if question.many {
+            text.push_str(&indented("several can be taken: 1, 3", width));
+        }
+    }
+    text
+}
+
+/// The commands that decide about it.
+pub(crate) fn choices(item: &WaitingView, invocation: &Invocation, width: usize) -> String {
+    let id = item.id.as_str();
+    let line = |words: &[&str], what: &str| {
+        let command = invocation.command(["inbox", "answer", id].iter().chain(words));
+        format!("{}{}", spans(&[Span::new(what, DIM)], width), indented(&command, width))
+    };
+    let lines: Vec<String> = match item.kind {
+        WaitingKind::Plan => vec![
+            line(&["approve"], "to approve it:"),
+            line(&["revise", "--", "WORDS"], "to ask for changes:"),
+            line(&["reject"], "to reject it:"),
+        ],
+        WaitingKind::Permission => {
+            let yes = item.choices.iter().filter(|choice| *choice != "no").map(|choice| match choice.as_str() {
+                "plan" => line(&["plan"], "to permit it whenever it comes again while the plan is carried out:"),
+                "always" => line(&["always"], "to permit it from now on, by a rule:"),
+                choice => line(&[choice], "to permit it once:"),
+            });
+            yes.chain([line(&["no", "--", "WHY"], "not to permit it:")]).collect()
+        }
+        WaitingKind::Question => vec![line(&["ANSWER"], "to answer, in words or with the number of a choice:")],
+        WaitingKind::Step => vec![
+            line(&["next"], "to go on with the next step:"),
+            line(&["revise", "--", "WORDS"], "to change the rest:"),
+            line(&["stop"], "to stop here:"),
+        ],
+        WaitingKind::Uncertain => vec![
+            line(&["retry"], "to do the step again:"),
+            line(&["skip"], "to continue without it:"),
+            line(&["stop"], "to stop there:"),
+        ],
+        WaitingKind::Run => {
+            vec![line(&["resume"], "to continue it:"), line(&["cancel"], "to end it:")]
+        }
+        WaitingKind::ToolChange => {
+            let command = invocation.command(["mcp-server", "accept", id]);
+            vec![format!(
+                "{}{}",
+                spans(&[Span::new("to look at them and accept them:", DIM)], width),
+                indented(&command, width)
+            )]
+        }
+    };
+    lines.concat()
+}
+
+fn about_step(item: &WaitingView) -> String {
+    let Some(step) = &item.step else { return String::new() };
+    let status = step.status.map_or_else(String::new, |status| format!(" is {}", status.as_str()));
+    format!(": step {}{status}, {}", step.position, shown_line(&step.description))
+}
+
+const fn kind(kind: WaitingKind) -> &'static str {
+    match kind {
+        WaitingKind::Plan => "plan",
+        WaitingKind::Permission => "permission",
+        WaitingKind::Question => "question",
+        WaitingKind::Step => "step",
+        WaitingKind::Uncertain => "uncertain",
+        WaitingKind::Run => "run",
+        WaitingKind::ToolChange => "tool_change",
+    }
+}
+
+fn spans(line: &[Span], width: usize) -> String {
+    wrap(line, width).iter().map(|line| format!("{}\n", painted(line))).collect()
+}
+
+fn indented(words: &str, width: usize) -> String {
+    const BY: usize = 11;
+    let lines = wrap(&[Span::new(words, DIM)], width.saturating_sub(BY));
+    lines.iter().map(|line| format!("{}{}\n", " ".repeat(BY), painted(line))).collect()
+}

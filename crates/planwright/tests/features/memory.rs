@@ -1,0 +1,156 @@
+//! Sentences about what is remembered.
+
+use cucumber::{then, when};
+use planwright_core::actor::Actor;
+use planwright_core::auto::{AutoExecutionContext, RunTarget};
+use planwright_core::ids::{GoalId, MemoryId, RunId, TaskId};
+use planwright_core::memory::{MemoryKind, MemoryScope, NewMemory, ScopeChain};
+use planwright_core::refusal::Refusal;
+use planwright_engine::ledger::LedgerError;
+use serde_json::{Value, json};
+
+use crate::world::{World, agent, person};
+
+fn run(world: &World, goal: Option<String>, task: String) -> AutoExecutionContext {
+    let task = TaskId::new(task).expect("an id");
+    let target = match goal {
+        Some(goal) => RunTarget::Goal { goal: GoalId::new(goal).expect("an id"), task },
+        None => RunTarget::Task { task },
+    };
+    AutoExecutionContext::new(world.session(), RunId::new("run").expect("an id"), target)
+}
+
+async fn save(world: &mut World, by: &Actor, new: NewMemory) {
+    let saved = world.engine.memories().save(&world.session(), by, new).await;
+    world.answer = saved.map(|item| json!({ "id": item.id })).map_err(LedgerError::into_refusal);
+}
+
+async fn save_in_run(world: &mut World, goal: Option<String>, task: String, kind: MemoryKind, content: String) {
+    let run = Some(run(world, goal, task));
+    save(world, &agent(), NewMemory { kind, run, ..NewMemory::by_person(content) }).await;
+    world.answer.as_ref().expect("saved");
+}
+
+async fn found(world: &World, chain: &ScopeChain, words: &str) -> Vec<String> {
+    let search = world.engine.memories().search(chain, words, 10).await.expect("searched");
+    search.found.into_iter().map(|found| found.item.content).collect()
+}
+
+/// The one memory of the session.
+async fn only(world: &World) -> MemoryId {
+    let chain = ScopeChain::of_session(&world.session());
+    let listed = world.engine.memories().list(&chain, None, 10).await.expect("listed");
+    listed.items.first().expect("something is remembered").item.id.clone()
+}
+
+fn answered<T>(outcome: Result<T, LedgerError>) -> Result<Value, Refusal> {
+    outcome.map(|_| Value::Null).map_err(LedgerError::into_refusal)
+}
+
+#[when(expr = "in {string} the agent remembers {string}")]
+async fn remembers(world: &mut World, session: String, content: String) {
+    world.look_at(&session);
+    world.call("memory_save", json!({ "content": content })).await;
+    world.answer.as_ref().expect("saved");
+}
+
+#[then(expr = "in {string} a search for {string} finds {string}")]
+async fn finds(world: &mut World, session: String, words: String, content: String) {
+    world.look_at(&session);
+    assert_eq!(found(world, &ScopeChain::of_session(&world.session()), &words).await, [content]);
+}
+
+#[then(expr = "in {string} a search for {string} finds nothing")]
+async fn finds_nothing(world: &mut World, session: String, words: String) {
+    world.look_at(&session);
+    assert!(found(world, &ScopeChain::of_session(&world.session()), &words).await.is_empty());
+}
+
+#[when(expr = "the task {string} remembers the result {string}")]
+async fn task_remembers(world: &mut World, task: String, content: String) {
+    save_in_run(world, None, task, MemoryKind::Result, content).await;
+}
+
+#[when(expr = "the task {string} of the goal {string} remembers the result {string}")]
+async fn goal_task_remembers(world: &mut World, task: String, goal: String, content: String) {
+    save_in_run(world, Some(goal), task, MemoryKind::Result, content).await;
+}
+
+#[when(expr = "the task {string} of the goal {string} remembers the decision {string}")]
+async fn goal_decides(world: &mut World, task: String, goal: String, content: String) {
+    save_in_run(world, Some(goal), task, MemoryKind::Decision, content).await;
+}
+
+#[when(expr = "in {string} the task {string} of the goal {string} remembers the decision {string}")]
+async fn goal_decides_there(world: &mut World, session: String, task: String, goal: String, content: String) {
+    world.look_at(&session);
+    goal_decides(world, task, goal, content).await;
+}
+
+#[then(expr = "the task {string} finds {string} for {string}")]
+async fn task_finds(world: &mut World, task: String, content: String, words: String) {
+    let chain = ScopeChain::of_run(&run(world, None, task));
+    assert_eq!(found(world, &chain, &words).await, [content]);
+}
+
+#[then(expr = "the task {string} finds nothing for {string}")]
+async fn task_finds_nothing(world: &mut World, task: String, words: String) {
+    let chain = ScopeChain::of_run(&run(world, None, task));
+    assert!(found(world, &chain, &words).await.is_empty());
+}
+
+#[then(expr = "the task {string} of the goal {string} finds {string} for {string}")]
+async fn goal_task_finds(world: &mut World, task: String, goal: String, content: String, words: String) {
+    let chain = ScopeChain::of_run(&run(world, Some(goal), task));
+    assert_eq!(found(world, &chain, &words).await, [content]);
+}
+
+#[then(expr = "the task {string} of the goal {string} finds nothing for {string}")]
+async fn goal_task_finds_nothing(world: &mut World, task: String, goal: String, words: String) {
+    let chain = ScopeChain::of_run(&run(world, Some(goal), task));
+    assert!(found(world, &chain, &words).await.is_empty());
+}
+
+#[then(expr = "in {string} the task {string} of the goal {string} finds nothing for {string}")]
+async fn there_goal_task_finds_nothing(world: &mut World, session: String, task: String, goal: String, words: String) {
+    world.look_at(&session);
+    goal_task_finds_nothing(world, task, goal, words).await;
+}
+
+#[when(expr = "in {string} the agent promotes what is remembered")]
+async fn agent_promotes(world: &mut World, session: String) {
+    world.look_at(&session);
+    let memory = only(world).await;
+    world.answer = answered(world.engine.memories().promote(&world.session(), &agent(), memory).await);
+}
+
+#[when(expr = "in {string} the person promotes what is remembered")]
+async fn person_promotes(world: &mut World, session: String) {
+    world.look_at(&session);
+    let memory = only(world).await;
+    world.engine.memories().promote(&world.session(), &person(), memory).await.expect("promoted");
+}
+
+#[when(expr = "in {string} the person forgets what is remembered")]
+async fn person_forgets(world: &mut World, session: String) {
+    world.look_at(&session);
+    let memory = only(world).await;
+    world.engine.memories().forget(&world.session(), &person(), memory).await.expect("forgotten");
+}
+
+#[when(expr = "in {string} the person takes the last change of the memory back")]
+async fn takes_back(world: &mut World, session: String) {
+    world.look_at(&session);
+    world.engine.memories().undo(&world.session(), &person()).await.expect("taken back");
+}
+
+#[when(expr = "a person saves {string} in the scope {string}")]
+async fn saves_in_scope(world: &mut World, content: String, scope: String) {
+    match scope.parse::<MemoryScope>() {
+        Ok(scope) => {
+            let new = NewMemory { scope: Some(scope), ..NewMemory::by_person(content) };
+            save(world, &person(), new).await;
+        }
+        Err(refusal) => world.answer = Err(refusal),
+    }
+}

@@ -1,0 +1,103 @@
+//! `/api/mcp-servers`: upstream MCP servers, and a person's acceptance of their tools.
+
+use axum::Json;
+use axum::extract::State;
+use planwright_core::plan::Digest;
+use planwright_core::refusal::Refusal;
+use planwright_core::upstream::ServerName;
+use planwright_engine::upstream::UpstreamTools;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::app::App;
+use crate::http::extract::{Body, Path};
+use crate::http::openapi::ProblemBody;
+use crate::http::problem::ApiResult;
+use crate::wire::McpServerView;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(list)).routes(routes!(show)).routes(routes!(accept))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = McpServers)]
+struct ServersView {
+    servers: Vec<McpServerView>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = ToolAcceptance, example = json!({ "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" }))]
+struct AcceptBody {
+    /// The digest of the tools that the person was shown.
+    #[schema(value_type = String, pattern = "^(sha256:)?[0-9a-fA-F]{64}$", min_length = 64, max_length = 71)]
+    digest: Digest,
+}
+
+fn upstream(app: &App) -> Result<&UpstreamTools, Refusal> {
+    app.agent().upstream().ok_or_else(|| Refusal::not_found("No MCP server is configured."))
+}
+
+fn name(text: &str) -> Result<ServerName, Refusal> {
+    text.parse().map_err(|_| Refusal::not_found("No MCP server has this name."))
+}
+
+/// List the MCP servers whose tools the agent uses
+#[utoipa::path(get, path = "/api/mcp-servers", tag = "server",
+    responses((status = 200, description = "Every configured server", body = ServersView,
+        example = json!({ "servers": [example()] }))))]
+async fn list(State(app): State<App>) -> ApiResult<Json<ServersView>> {
+    let statuses = match app.agent().upstream() {
+        Some(upstream) => upstream.statuses().await?,
+        None => Vec::new(),
+    };
+    Ok(Json(ServersView { servers: statuses.iter().map(McpServerView::from).collect() }))
+}
+
+/// Ask an MCP server what it offers now
+///
+/// Starts the server if it has to be started.
+#[utoipa::path(get, path = "/api/mcp-servers/{name}", tag = "server", params(("name" = String, Path)),
+    responses((status = 200, description = "The server", body = McpServerView, example = json!(example())),
+        (status = 404, description = "No server has this name", body = ProblemBody),
+        (status = 503, description = "The server cannot be reached", body = ProblemBody)))]
+async fn show(State(app): State<App>, Path(server): Path<String>) -> ApiResult<Json<McpServerView>> {
+    let (upstream, server) = (upstream(&app)?, name(&server)?);
+    upstream.status_of(&server).await?;
+    Ok(Json(McpServerView::from(&upstream.look(&server).await?)))
+}
+
+/// Accept the tools of an MCP server
+///
+/// Accepts exactly what the person was shown. From then on the agent is offered these tools.
+#[utoipa::path(post, path = "/api/mcp-servers/{name}/accept", tag = "server", params(("name" = String, Path)),
+    request_body = AcceptBody,
+    responses((status = 200, description = "The server", body = McpServerView, example = json!(example())),
+        (status = 404, description = "No server has this name", body = ProblemBody),
+        (status = 409, description = "The server offers something else now", body = ProblemBody)))]
+async fn accept(
+    State(app): State<App>,
+    Path(server): Path<String>,
+    Body(body): Body<AcceptBody>,
+) -> ApiResult<Json<McpServerView>> {
+    let (upstream, server) = (upstream(&app)?, name(&server)?);
+    let status = upstream.accept(&server, body.digest, &app.person(), app.engine().now()).await?;
+    Ok(Json(McpServerView::from(&status)))
+}
+
+fn example() -> serde_json::Value {
+    serde_json::json!({
+        "name": "files",
+        "reachedBy": "npx -y @modelcontextprotocol/server-filesystem /srv/notes",
+        "state": "not_accepted",
+        "connection": "connected",
+        "tools": 0,
+        "accepted": 0,
+        "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "difference": "new `read_file`: Reads a file.\n",
+        "since": "2026-03-01T12:04:00Z",
+    })
+}

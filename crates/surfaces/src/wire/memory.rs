@@ -1,0 +1,111 @@
+//! A memory in JSON, the same in REST answers and on the command line.
+
+use jiff::Timestamp;
+use planwright_core::actor::Actor;
+use planwright_core::ids::MemoryId;
+use planwright_core::memory::ranking::{Factor, RankedMemory};
+use planwright_core::memory::{MemoryItem, MemoryKind, MemoryScope, MemorySource, MemoryTrust};
+use planwright_core::session::SessionIdentity;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::schemas::{ActorSchema, MemoryKindSchema, MemoryTrustSchema};
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Memory)]
+pub struct MemoryView {
+    #[schema(value_type = String)]
+    pub id: MemoryId,
+    /// `global`, `session:CHANNEL:KEY`, `goal:CHANNEL:KEY:GOAL` or `task:TASK`
+    #[schema(value_type = String)]
+    pub scope: MemoryScope,
+    #[schema(value_type = MemoryKindSchema)]
+    pub kind: MemoryKind,
+    pub content: String,
+    pub tags: Vec<String>,
+    pub source: SourceView,
+    /// Who wrote it.
+    #[schema(value_type = ActorSchema)]
+    pub author: Actor,
+    #[schema(value_type = MemoryTrustSchema)]
+    pub trust: MemoryTrust,
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Timestamp,
+    /// From then on it is not found any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    pub expires_at: Option<Timestamp>,
+    /// How well it answers the question; 0 in a list.
+    pub score: f64,
+    /// The share of each factor in the score, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<ShareView>,
+}
+
+/// Where a memory came from.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MemorySource)]
+pub struct SourceView {
+    /// `person`, `turn`, `tool`, `plan` or `promotion`
+    pub from: &'static str,
+    /// The session that it was promoted from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub session: Option<SessionIdentity>,
+    /// The person who promoted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub promoted_by: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MemoryShare)]
+pub struct ShareView {
+    /// `text`, `before`, `after`, `answer`, `author`, `sitting`, `date`, `recency` or `scope`
+    pub factor: &'static str,
+    pub share: f64,
+}
+
+impl From<&MemoryItem> for MemoryView {
+    fn from(item: &MemoryItem) -> Self {
+        let MemoryItem { id, scope, kind, content, tags, source, author, trust, at, expires_at } = item.clone();
+        let source = SourceView::from(&source);
+        Self { id, scope, kind, content, tags, source, author, trust, at, expires_at, score: 0.0, shares: Vec::new() }
+    }
+}
+
+impl MemoryView {
+    pub fn found(found: &RankedMemory) -> Self {
+        Self { score: rounded(found.score), ..Self::from(&found.item) }
+    }
+
+    /// The same with the share of each factor.
+    pub fn explained(found: &RankedMemory) -> Self {
+        let share = |(factor, share): &(Factor, f64)| ShareView { factor: factor.as_str(), share: rounded(*share) };
+        Self { shares: found.shares.iter().map(share).collect(), ..Self::found(found) }
+    }
+}
+
+impl From<&MemorySource> for SourceView {
+    fn from(source: &MemorySource) -> Self {
+        let plain = |from| Self { from, session: None, promoted_by: None };
+        match source {
+            MemorySource::Person => plain("person"),
+            MemorySource::Turn { .. } => plain("turn"),
+            MemorySource::Tool => plain("tool"),
+            MemorySource::Plan { .. } => plain("plan"),
+            MemorySource::Promotion { session, promoted_by, .. } => Self {
+                session: Some(session.clone()),
+                promoted_by: Some(promoted_by.name.clone()),
+                ..plain("promotion")
+            },
+        }
+    }
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
+}

@@ -1,0 +1,126 @@
+//! Upstream MCP servers.
+
+use jiff::Timestamp;
+use planwright_core::session::Channel;
+use planwright_engine::upstream::{AcceptanceState, ConnectionState, ServerStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{WaitingKind, WaitingView};
+
+/// The tools of a difference that are shown.
+const SHOWN_TOOLS: usize = 500;
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = McpServer)]
+#[serde(rename_all = "camelCase")]
+pub struct McpServerView {
+    pub name: String,
+    /// The command or the address, without secrets.
+    pub reached_by: String,
+    pub state: AcceptanceView,
+    pub connection: ConnectionView,
+    /// Why the last connection failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub problem: Option<String>,
+    /// How many tools the agent is offered.
+    pub tools: usize,
+    /// How many tools a person accepted.
+    pub accepted: usize,
+    /// What an acceptance has to name. Absent if there is nothing to accept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub digest: Option<String>,
+    /// What is new since a person accepted its tools, as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub difference: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub since: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = McpServerState)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptanceView {
+    /// No person has accepted its tools, and the agent does not have them.
+    NotAccepted,
+    Accepted,
+    /// It offers something else than a person accepted. What changed is refused.
+    Changed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = McpServerConnection)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionView {
+    NotStarted,
+    Connected,
+    Failed,
+}
+
+impl From<&ServerStatus> for McpServerView {
+    fn from(status: &ServerStatus) -> Self {
+        let state = match status.state {
+            AcceptanceState::NotSeen | AcceptanceState::NotAccepted { .. } => AcceptanceView::NotAccepted,
+            AcceptanceState::Accepted => AcceptanceView::Accepted,
+            AcceptanceState::Changed { .. } => AcceptanceView::Changed,
+        };
+        let (connection, problem) = match &status.connection {
+            ConnectionState::NotStarted => (ConnectionView::NotStarted, None),
+            ConnectionState::Connected => (ConnectionView::Connected, None),
+            ConnectionState::Failed { reason, .. } => (ConnectionView::Failed, Some(reason.clone())),
+        };
+        let waiting = status.state.waiting();
+        Self {
+            name: status.server.name.to_string(),
+            reached_by: status.server.reached_by.clone(),
+            state,
+            connection,
+            problem,
+            tools: status.advertised,
+            accepted: status.accepted,
+            digest: waiting.map(|(digest, ..)| digest.to_string()),
+            difference: waiting.map(|(_, difference, _)| difference.words(SHOWN_TOOLS)),
+            since: waiting.map(|(.., since)| since),
+        }
+    }
+}
+
+/// Tools of an MCP server that a person has not accepted.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = ToolChange)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolChangeView {
+    pub server: String,
+    /// What is new, as text.
+    pub difference: String,
+}
+
+impl WaitingView {
+    /// `None` if the server has nothing to accept.
+    pub fn of_server(status: &ServerStatus) -> Option<Self> {
+        let (digest, difference, since) = status.state.waiting()?;
+        let server = status.server.name.to_string();
+        Some(Self {
+            id: format!("mcp-server-{server}"),
+            kind: WaitingKind::ToolChange,
+            session_id: String::new(),
+            channel: Channel::Web,
+            title: format!("{server}: {}", difference.counts()),
+            since,
+            digest: digest.to_string(),
+            choices: vec!["accept".to_owned()],
+            plan_id: None,
+            number: None,
+            status: None,
+            active: None,
+            step: None,
+            call: None,
+            questions: None,
+            tool_change: Some(ToolChangeView { server, difference: difference.words(SHOWN_TOOLS) }),
+        })
+    }
+}

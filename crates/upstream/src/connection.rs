@@ -1,0 +1,344 @@
+//! A connection while it lasts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::{CallProgress, ToolOffer, UpstreamError, UpstreamResult};
+use planwright_sandbox::{PipedProgram, Sandbox};
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientCapabilities,
+    ClientConfig, ClientRequest, Implementation, PingRequest, ProgressToken, ProtocolVersion, RequestId,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle_and_ct,
+};
+use rmcp::transport::Transport;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::call_result;
+use crate::end_reason::EndReason;
+use crate::http;
+use crate::line_transport::{LineTransport, UNREADABLE};
+use crate::options::{Reach, ServerOptions};
+use crate::program::ServerProgram;
+use crate::progress_router::ProgressRouter;
+use crate::tool_list;
+use crate::watched_transport::WatchedTransport;
+
+/// How long a server may take to answer a ping after a call was cancelled.
+const PING_TIME: Duration = Duration::from_secs(5);
+/// How long the service may take to end.
+const CLOSE_TIME: Duration = Duration::from_secs(3);
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    peer: Peer<RoleClient>,
+    service: Mutex<Option<RunningService<RoleClient, Client>>>,
+    stop: CancellationToken,
+    /// `None` for a server over HTTP.
+    program: Option<ServerProgram>,
+    router: Arc<ProgressRouter>,
+    reason: EndReason,
+    offer: Mutex<Option<Arc<ToolOffer>>>,
+    began: Instant,
+    /// Whether a call was answered.
+    was_useful: AtomicBool,
+}
+
+/// Planwright as servers see it. It offers them nothing: neither a model nor a person nor files.
+#[derive(Debug)]
+struct Client;
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let about = Implementation::new("planwright", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), about)
+    }
+}
+
+impl Connection {
+    /// Starts or reaches the server. The error says why it failed.
+    pub(crate) async fn open(options: &ServerOptions, sandbox: &Sandbox) -> Result<Self, String> {
+        match Self::open_as(options, sandbox, ClientLifecycleMode::Initialize).await {
+            // A server of the newest protocol may know no `initialize`.
+            Err(OpenError::Refused(words)) => {
+                let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+                let newest = ClientLifecycleMode::Discover { preferred_versions };
+                Self::open_as(options, sandbox, newest).await.map_err(|_| words)
+            }
+            outcome => outcome.map_err(OpenError::words),
+        }
+    }
+
+    async fn open_as(
+        options: &ServerOptions,
+        sandbox: &Sandbox,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<Self, OpenError> {
+        let (router, reason) = (Arc::new(ProgressRouter::default()), EndReason::default());
+        let stop = CancellationToken::new();
+        let watched = Watched { router: Arc::clone(&router), reason: reason.clone(), stop: stop.clone() };
+        let (service, program) = match &options.reach {
+            Reach::Program { command, arguments, environment, folder, level } => {
+                let program = PipedProgram {
+                    name: command.clone(),
+                    arguments: arguments.clone(),
+                    folder: folder.clone(),
+                    level: *level,
+                    environment: environment.clone(),
+                    grace: Duration::ZERO,
+                };
+                let (program, stdin, stdout) =
+                    ServerProgram::start(sandbox, program).await.map_err(OpenError::Failed)?;
+                let transport = LineTransport::new(stdout, stdin, reason.clone());
+                match serve(transport, watched, lifecycle).await {
+                    Ok(service) => (service, Some(program)),
+                    Err(error) => return Err(error.explained(reason.get(), Some(&program)).await),
+                }
+            }
+            Reach::Http { url, headers } => {
+                let transport = http::transport(url, headers).map_err(OpenError::Failed)?;
+                match serve(transport, watched, lifecycle).await {
+                    Ok(service) => (service, None),
+                    Err(error) => return Err(error.explained(reason.get(), None).await),
+                }
+            }
+        };
+        Ok(Self {
+            peer: service.peer().clone(),
+            stop,
+            service: Mutex::new(Some(service)),
+            program,
+            router,
+            reason,
+            offer: Mutex::default(),
+            began: Instant::now(),
+            was_useful: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.peer.is_transport_closed()
+    }
+
+    pub(crate) fn has_news(&self) -> bool {
+        self.router.has_news()
+    }
+
+    pub(crate) fn age(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    pub(crate) fn was_useful(&self) -> bool {
+        self.was_useful.load(Ordering::Acquire)
+    }
+
+    /// What the server offers, asked once and again after it said that it changed.
+    pub(crate) async fn offer(&self) -> Result<Arc<ToolOffer>, String> {
+        let mut kept = self.offer.lock().await;
+        let news = self.router.take_news();
+        if let Some(offer) = kept.as_ref().filter(|_| !news) {
+            return Ok(Arc::clone(offer));
+        }
+        let has_tools = self.peer.peer_info().is_none_or(|info| info.capabilities.tools.is_some());
+        let offer = match has_tools {
+            true => match tool_list::read(&self.peer).await {
+                Ok(offer) => offer,
+                Err(ServiceError::McpError(error)) => {
+                    return Err(format!("it does not list its tools: {}", error.message));
+                }
+                Err(_) => return Err(self.end_reason().await),
+            },
+            false => ToolOffer::new(Vec::new(), vec!["it offers no tools".to_owned()]),
+        };
+        let offer = Arc::new(offer);
+        *kept = Some(Arc::clone(&offer));
+        Ok(offer)
+    }
+
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        options: &ServerOptions,
+        tool: &str,
+        arguments: Arguments,
+        progress: &dyn CallProgress,
+    ) -> Result<UpstreamResult, UpstreamError> {
+        let server = || options.name.clone();
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let Ok(mut handle) = sent else {
+            return Err(UpstreamError::NotReached { server: server(), reason: self.end_reason().await });
+        };
+        let mut lines = self.router.register(&handle.progress_token);
+        let mut cancelling = CancelOnDrop {
+            connection: Arc::clone(self),
+            request: handle.id.clone(),
+            token: handle.progress_token.clone(),
+            is_answered: false,
+        };
+        let limit = sleep(options.call_time);
+        tokio::pin!(limit);
+        let answer = loop {
+            tokio::select! {
+                biased;
+                Some(line) = lines.recv() => progress.show(&line),
+                answer = &mut handle.rx => break answer,
+                () = &mut limit => {
+                    return Err(UpstreamError::TimedOut { server: server(), after: options.call_time });
+                }
+            }
+        };
+        cancelling.is_answered = true;
+        match answer {
+            Ok(Ok(result)) => {
+                self.was_useful.store(true, Ordering::Release);
+                call_result::read(&result).map_err(|reason| UpstreamError::Unreadable { server: server(), reason })
+            }
+            Ok(Err(ServiceError::McpError(error))) if error.message.starts_with(UNREADABLE) => {
+                let reason = error.message[UNREADABLE.len()..].trim_start_matches(": ").to_owned();
+                Err(UpstreamError::Unreadable { server: server(), reason })
+            }
+            Ok(Err(ServiceError::McpError(error))) => {
+                self.was_useful.store(true, Ordering::Release);
+                Err(UpstreamError::Refused {
+                    server: server(),
+                    code: error.code.0,
+                    message: error.message.into_owned(),
+                })
+            }
+            Ok(Err(_)) | Err(_) => Err(UpstreamError::Lost { server: server(), reason: self.end_reason().await }),
+        }
+    }
+
+    /// Why the connection ended, with the last words of a program.
+    pub(crate) async fn end_reason(&self) -> String {
+        explain(self.reason.get(), self.program.as_ref()).await
+    }
+
+    /// Ends the connection at once.
+    pub(crate) fn kill(&self) {
+        self.stop.cancel();
+        if let Some(program) = &self.program {
+            program.kill();
+        }
+    }
+
+    /// Ends the connection in order: the input of a program is closed, then it is told to end, then it is killed.
+    pub(crate) async fn close(&self) {
+        if let Some(mut service) = self.service.lock().await.take() {
+            let _ = service.close_with_timeout(CLOSE_TIME).await;
+        }
+        if let Some(program) = &self.program {
+            program.end().await;
+        }
+    }
+}
+
+type Service = RunningService<RoleClient, Client>;
+
+/// What watches over a connection.
+struct Watched {
+    router: Arc<ProgressRouter>,
+    reason: EndReason,
+    stop: CancellationToken,
+}
+
+async fn serve<T: Transport<RoleClient> + 'static>(
+    transport: T,
+    watched: Watched,
+    lifecycle: ClientLifecycleMode,
+) -> Result<Service, OpenError> {
+    let Watched { router, reason, stop } = watched;
+    let transport = WatchedTransport::new(transport, router, reason);
+    serve_client_with_lifecycle_and_ct(Client, transport, lifecycle, stop).await.map_err(|error| match error {
+        ClientInitializeError::JsonRpcError(error) => OpenError::Refused(error.message.into_owned()),
+        ClientInitializeError::ConnectionClosed(_) => OpenError::Closed,
+        error => OpenError::Failed(chain(&error)),
+    })
+}
+
+/// An error with its causes, each once.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_words = cause.to_string();
+        if !words.contains(&cause_words) {
+            words = format!("{words}: {cause_words}");
+        }
+        source = cause.source();
+    }
+    words
+}
+
+/// Why a connection could not be opened.
+enum OpenError {
+    /// The server answered the first request with an error.
+    Refused(String),
+    /// The connection was closed before the first answer.
+    Closed,
+    Failed(String),
+}
+
+impl OpenError {
+    async fn explained(self, reason: Option<&str>, program: Option<&ServerProgram>) -> Self {
+        match self {
+            Self::Closed => Self::Failed(explain(reason, program).await),
+            other => other,
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            Self::Refused(words) => format!("it refuses the connection: {words}"),
+            Self::Closed => "it closed the connection".to_owned(),
+            Self::Failed(words) => words,
+        }
+    }
+}
+
+async fn explain(reason: Option<&str>, program: Option<&ServerProgram>) -> String {
+    match (reason, program) {
+        (Some(reason), _) => reason.to_owned(),
+        (None, Some(program)) => program.end_words().await,
+        (None, None) => "it closed the connection".to_owned(),
+    }
+}
+
+/// Tells the server when nobody waits for a call any more. A server that then does not answer a ping hangs, and is ended.
+struct CancelOnDrop {
+    connection: Arc<Connection>,
+    request: RequestId,
+    token: ProgressToken,
+    is_answered: bool,
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.connection.router.forget(&self.token);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.is_answered {
+            return;
+        }
+        let (connection, request) = (Arc::clone(&self.connection), self.request.clone());
+        runtime.spawn(async move {
+            let params = CancelledNotificationParam::new(Some(request), Some("the call was stopped".to_owned()));
+            let notification = CancelledNotification::new(params);
+            let alive = async {
+                connection.peer.send_notification(notification.into()).await.ok()?;
+                connection.peer.send_request(ClientRequest::PingRequest(PingRequest::default())).await.ok()
+            };
+            if !matches!(timeout(PING_TIME, alive).await, Ok(Some(_))) && connection.is_open() {
+                connection.reason.set("it did not answer after a call was cancelled, so it was ended");
+                connection.kill();
+            }
+        });
+    }
+}

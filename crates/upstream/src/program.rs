@@ -1,0 +1,84 @@
+//! A server that is a program: its start, its last words and its end.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use planwright_sandbox::{CommandEnd, PipedProgram, ProgramHandle, ProgramPipes};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
+
+/// How long a program may take to end after its input was closed, and again after it was told to end.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The last bytes of its standard error that are kept.
+const LAST_WORDS: usize = 4 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct ServerProgram {
+    handle: ProgramHandle,
+    last_words: Arc<Mutex<Vec<u8>>>,
+}
+
+impl ServerProgram {
+    /// Gives the program and its standard input and output.
+    pub(crate) async fn start(
+        sandbox: &planwright_sandbox::Sandbox,
+        mut program: PipedProgram,
+    ) -> Result<(Self, pipe::Sender, pipe::Receiver), String> {
+        program.grace = PATIENCE;
+        let folder = program.folder.clone();
+        let made = tokio::task::spawn_blocking(move || std::fs::create_dir_all(folder)).await;
+        made.map_err(|error| error.to_string())?.map_err(|error| format!("its folder cannot be made: {error}"))?;
+        let started = sandbox.start_program(program).await;
+        let (ProgramPipes { stdin, stdout, stderr }, handle) = started.map_err(|error| error.to_string())?;
+        let last_words = Arc::default();
+        tokio::spawn(keep_end(stderr, Arc::clone(&last_words)));
+        Ok((Self { handle, last_words }, stdin, stdout))
+    }
+
+    pub(crate) fn kill(&self) {
+        self.handle.kill();
+    }
+
+    /// Waits for the end of a program whose input was closed, and ends it if it does not end.
+    pub(crate) async fn end(&self) {
+        if timeout(PATIENCE, self.handle.wait()).await.is_err() {
+            self.handle.stop();
+            // The supervisor kills it after the grace time.
+            let _ = timeout(2 * PATIENCE, self.handle.wait()).await;
+        }
+    }
+
+    /// Why it ended, with its last words. It may still be ending.
+    pub(crate) async fn end_words(&self) -> String {
+        let end = timeout(PATIENCE, self.handle.wait()).await;
+        let words = match end {
+            Err(_) => "it closed its output".to_owned(),
+            Ok(CommandEnd::Exited { code }) => format!("it ended with exit code {code}"),
+            Ok(CommandEnd::Signalled { signal }) => format!("it was ended by signal {signal}"),
+            Ok(CommandEnd::TimedOut | CommandEnd::Stopped) => "it was ended".to_owned(),
+            Ok(CommandEnd::Lost { reason }) => reason,
+        };
+        match self.last_line() {
+            Some(line) => format!("{words}; its last words: {line}"),
+            None => words,
+        }
+    }
+
+    fn last_line(&self) -> Option<String> {
+        let kept = self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = String::from_utf8_lossy(&kept).into_owned();
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        Some(line.chars().take(300).collect())
+    }
+}
+
+async fn keep_end(mut stderr: pipe::Receiver, kept: Arc<Mutex<Vec<u8>>>) {
+    let mut buffer = vec![0; 8 * 1024];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&buffer[..count]);
+        let over = kept.len().saturating_sub(LAST_WORDS);
+        kept.drain(..over);
+    }
+}

@@ -1,0 +1,191 @@
+//! One server: started when it is needed, and started again after it failed, with longer and longer pauses.
+
+use std::sync::{Arc, Mutex as StateMutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::{CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamResult};
+use planwright_sandbox::Sandbox;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use crate::connection::Connection;
+use crate::options::ServerOptions;
+
+/// The pause after the first failure. Each further failure doubles it.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A connection that lasted this long was a good one.
+const GOOD: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+pub(crate) struct Server {
+    options: ServerOptions,
+    sandbox: Sandbox,
+    /// Held while the server is being started, so that it is started once.
+    starting: Mutex<()>,
+    state: StateMutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    /// Failures in a row.
+    failures: u32,
+    failed: Option<Failed>,
+    is_stopped: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Failed {
+    reason: String,
+    retry_at: Instant,
+}
+
+impl Server {
+    pub(crate) fn new(options: ServerOptions, sandbox: Sandbox) -> Self {
+        Self { options, sandbox, starting: Mutex::default(), state: StateMutex::default() }
+    }
+
+    pub(crate) fn state(&self) -> ConnectionState {
+        let state = self.lock();
+        match (&state.connection, &state.failed) {
+            (Some(connection), _) if connection.is_open() => ConnectionState::Connected,
+            (_, Some(Failed { reason, retry_at })) => ConnectionState::Failed {
+                reason: reason.clone(),
+                retry_in: retry_at.saturating_duration_since(Instant::now()),
+            },
+            (_, None) => ConnectionState::NotStarted,
+        }
+    }
+
+    pub(crate) fn has_news(&self) -> bool {
+        self.lock().connection.as_ref().is_some_and(|connection| connection.is_open() && connection.has_news())
+    }
+
+    pub(crate) async fn offer(&self) -> Result<Arc<ToolOffer>, UpstreamError> {
+        let connection = self.connect().await?;
+        let listed = timeout(self.options.start_time, connection.offer()).await;
+        let failure = match listed {
+            Ok(Ok(offer)) => return Ok(offer),
+            Ok(Err(reason)) => reason,
+            Err(_) => format!("it did not list its tools within {} seconds", self.options.start_time.as_secs()),
+        };
+        self.give_up(&connection, &failure);
+        Err(self.not_reached(failure))
+    }
+
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Arguments,
+        progress: &dyn CallProgress,
+    ) -> Result<UpstreamResult, UpstreamError> {
+        let connection = self.connect().await?;
+        connection.call(&self.options, tool, arguments, progress).await
+    }
+
+    pub(crate) async fn stop(&self) {
+        let connection = {
+            let mut state = self.lock();
+            state.is_stopped = true;
+            state.connection.take()
+        };
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+    }
+
+    /// The open connection, or a new one.
+    async fn connect(&self) -> Result<Arc<Connection>, UpstreamError> {
+        if let Some(open) = self.open_connection() {
+            return Ok(open);
+        }
+        let _starting = self.starting.lock().await;
+        if let Some(open) = self.open_connection() {
+            return Ok(open);
+        }
+        self.note_end().await;
+        self.check_pause()?;
+        let starting = timeout(self.options.start_time, Connection::open(&self.options, &self.sandbox));
+        let reason = match starting.await {
+            Ok(Ok(connection)) => return self.keep(Arc::new(connection)),
+            Ok(Err(reason)) => reason,
+            Err(_) => format!("it did not start within {} seconds", self.options.start_time.as_secs()),
+        };
+        self.note_failure(reason.clone(), FIRST_PAUSE);
+        Err(self.not_reached(reason))
+    }
+
+    fn open_connection(&self) -> Option<Arc<Connection>> {
+        self.lock().connection.as_ref().filter(|connection| connection.is_open()).cloned()
+    }
+
+    fn keep(&self, connection: Arc<Connection>) -> Result<Arc<Connection>, UpstreamError> {
+        let mut state = self.lock();
+        if state.is_stopped {
+            return Err(self.not_reached("Planwright is stopping".to_owned()));
+        }
+        state.connection = Some(Arc::clone(&connection));
+        state.failed = None;
+        Ok(connection)
+    }
+
+    /// A connection that broke soon and did nothing useful counts as a failure. After the first one the server is started
+    /// again at once.
+    async fn note_end(&self) {
+        let Some(ended) = self.lock().connection.take() else { return };
+        let reason = ended.end_reason().await;
+        if ended.was_useful() || ended.age() > GOOD {
+            let mut state = self.lock();
+            state.failures = 0;
+            state.failed = None;
+        } else {
+            self.note_failure(reason, Duration::ZERO);
+        }
+    }
+
+    /// `first` is the pause if it did not fail before.
+    fn note_failure(&self, reason: String, first: Duration) {
+        let mut state = self.lock();
+        tracing::warn!(event = "upstream_failed", server = %self.options.name, %reason);
+        let pause = match state.failures {
+            0 => first,
+            failures => FIRST_PAUSE.saturating_mul(1 << failures.min(16)).min(LONGEST_PAUSE),
+        };
+        state.failures = state.failures.saturating_add(1);
+        state.failed = Some(Failed { reason, retry_at: Instant::now() + pause });
+    }
+
+    fn check_pause(&self) -> Result<(), UpstreamError> {
+        let state = self.lock();
+        if state.is_stopped {
+            return Err(self.not_reached("Planwright is stopping".to_owned()));
+        }
+        let Some(Failed { reason, retry_at }) = &state.failed else { return Ok(()) };
+        let retry_in = retry_at.saturating_duration_since(Instant::now());
+        if retry_in.is_zero() {
+            return Ok(());
+        }
+        Err(UpstreamError::BackingOff { server: self.options.name.clone(), retry_in, reason: reason.clone() })
+    }
+
+    /// Ends a connection that does not work.
+    fn give_up(&self, connection: &Arc<Connection>, reason: &str) {
+        connection.kill();
+        let mut state = self.lock();
+        if state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
+            state.connection = None;
+            drop(state);
+            self.note_failure(reason.to_owned(), FIRST_PAUSE);
+        }
+    }
+
+    fn not_reached(&self, reason: String) -> UpstreamError {
+        UpstreamError::NotReached { server: self.options.name.clone(), reason }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,79 @@
+//! Every configured server.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use planwright_core::upstream::ServerName;
+use planwright_engine::tools::Arguments;
+use planwright_engine::upstream::{
+    CallProgress, ConnectionState, ToolOffer, UpstreamError, UpstreamResult, UpstreamServer, UpstreamServers,
+};
+use planwright_sandbox::Sandbox;
+
+use crate::options::ServerOptions;
+use crate::server::Server;
+
+/// A cheap handle; clones share the connections.
+#[derive(Debug, Clone)]
+pub struct UpstreamClient {
+    listed: Arc<[UpstreamServer]>,
+    servers: Arc<BTreeMap<ServerName, Server>>,
+}
+
+impl UpstreamClient {
+    /// Nothing is started yet. Programs run in this sandbox.
+    pub fn new(options: Vec<ServerOptions>, sandbox: &Sandbox) -> Self {
+        let mut options = options;
+        options.sort_by(|one, other| one.name.cmp(&other.name));
+        let listed = options.iter().map(ServerOptions::server).collect();
+        let servers = options.into_iter().map(|options| (options.name.clone(), Server::new(options, sandbox.clone())));
+        Self { listed, servers: Arc::new(servers.collect()) }
+    }
+
+    fn get(&self, server: &ServerName) -> Result<&Server, UpstreamError> {
+        self.servers.get(server).ok_or_else(|| UpstreamError::NotConfigured(server.clone()))
+    }
+}
+
+#[async_trait]
+impl UpstreamServers for UpstreamClient {
+    fn servers(&self) -> &[UpstreamServer] {
+        &self.listed
+    }
+
+    fn connection(&self, server: &ServerName) -> ConnectionState {
+        self.get(server).map_or(ConnectionState::NotStarted, Server::state)
+    }
+
+    fn has_news(&self, server: &ServerName) -> bool {
+        self.get(server).is_ok_and(Server::has_news)
+    }
+
+    async fn offer(&self, server: &ServerName) -> Result<Arc<ToolOffer>, UpstreamError> {
+        self.get(server)?.offer().await
+    }
+
+    async fn call(
+        &self,
+        server: &ServerName,
+        tool: &str,
+        arguments: Arguments,
+        progress: &dyn CallProgress,
+    ) -> Result<UpstreamResult, UpstreamError> {
+        self.get(server)?.call(tool, arguments, progress).await
+    }
+
+    async fn stop(&self) {
+        let mut stops = tokio::task::JoinSet::new();
+        for name in self.servers.keys().cloned() {
+            let client = self.clone();
+            stops.spawn(async move {
+                if let Ok(server) = client.get(&name) {
+                    server.stop().await;
+                }
+            });
+        }
+        stops.join_all().await;
+    }
+}

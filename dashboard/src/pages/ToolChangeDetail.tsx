@@ -1,0 +1,52 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef, type ReactNode } from "react";
+
+import { acceptTools } from "../api/decisions";
+import type { InboxItem } from "../api/types";
+import { t } from "../texts/t";
+import { Banner, Button, errorWords } from "../ui/basics";
+import { Visible } from "../ui/hidden";
+import { say } from "../ui/toasts";
+import { inboxTitle } from "./inboxItems";
+
+/** Tools of an MCP server that a person has not accepted, and the acceptance of exactly these. */
+export function ToolChangeDetail({ item, change }: { item: InboxItem; change: NonNullable<InboxItem["toolChange"]> }): ReactNode {
+  const client = useQueryClient();
+  const key = useRef(crypto.randomUUID());
+  const accept = useMutation({
+    mutationFn: () => acceptTools(change.server, item.digest, key.current),
+    onSuccess: () => say(t("toolChange.accepted", { server: change.server }), { tone: "done" }),
+    onError: () => {
+      key.current = crypto.randomUUID();
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: ["inbox"] }),
+  });
+  return (
+    <>
+      <header className="inbox-detail-head">
+        <div className="page-about">
+          <span>{inboxTitle(item)}</span>
+        </div>
+        <h2>
+          <Visible text={item.title} />
+        </h2>
+      </header>
+      <div className="inbox-detail-body">
+        <p>{t("toolChange.why")}</p>
+        <pre className="ask-call" aria-label={t("toolChange.difference")} tabIndex={0}>
+          <Visible text={change.difference} />
+        </pre>
+      </div>
+      <section className="decision" aria-label={t("ask.choose")}>
+        {accept.isError && <Banner tone="failed" icon="warning">{t("ask.failed", { why: errorWords(accept.error) })}</Banner>}
+        <div className="decision-row">
+          <div className="decision-buttons">
+            <Button look="primary" busy={accept.isPending} onClick={() => accept.mutate()}>
+              {t("toolChange.accept")}
+            </Button>
+          </div>
+        </div>
+      </section>
+    </>
+  );
+}
